@@ -25,7 +25,7 @@ def penalty(effect, **options):
 
     def penalties(seed, protocol, correlation, magnitude, samples):
         benefit = benefits[correlation, magnitude]
-        return {"penalty_paired": 10**-benefit if samples == 512 else seed, "penalty_new": 1.0}
+        return {"penalty_paired": 10**-benefit if samples == 512 else 1.0 + seed, "penalty_new": 1.0}
 
     grid = {"correlation": [0.8, 0.9, 1.0], "magnitude": [0.01, 0.1, 1.0], "samples": [32, 512]}
     finetuned = dataset(penalties, {"protocol": ["finetuning"]} | grid)

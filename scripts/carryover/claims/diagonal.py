@@ -5,7 +5,6 @@ networks select few of the auxiliary features, and they pay for it where all are
 """
 
 import numpy as np
-import pandas as pd
 
 from carryover.claims.support.checks import checks
 from carryover.claims.support.runs import Runs
@@ -22,12 +21,12 @@ def feature_reuse(data, p):
     def advantage(protocol, over, overlap):
         return runs.risk(protocol=over, overlap=overlap) - runs.risk(protocol=protocol, overlap=overlap)
 
-    orders = {overlap: advantage("multi_task", "finetuning", overlap) for overlap in runs.options("overlap")}
+    tuned, joint = (runs.where(protocol=protocol).risks("overlap") for protocol in ("finetuning", "multi_task"))
     found = {
         "finetuning_shared": advantage("finetuning", "single_task", every),
         "multi_task_shared": advantage("multi_task", "single_task", every),
         "probe_insufficient": advantage("finetuning", "finetuning_probe", HALF),
-        "multi_task_first": pd.DataFrame(orders).mean(axis=1),
+        "multi_task_first": (tuned - joint).mean(axis=1),
     }
     return checks(found, samples=p.samples)
 

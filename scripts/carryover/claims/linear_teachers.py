@@ -1,7 +1,7 @@
 """What decides how well finetuning between linear teachers goes: covariance, depth, scale, frozen layers ("Finetuning
 with linear teachers", sections 4 and 5)."""
 
-from itertools import pairwise, product
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -54,21 +54,12 @@ def _of_depth(runs):
     """What depth saves, over all tasks: numbers of samples and deviations from the stretched source."""
     shallow, deep = runs.extremes("depth")
     own, stretched = runs.extremes("stretch")
-    tasks = [{"samples": n, "deviation": rest} for n in runs.options("samples") for rest in runs.options("deviation")]
-
-    def gains(stretch):
-        """log₁₀ of the ratio of risks of shallow and deep networks by seed (rows) and task."""
-        one = runs.where(stretch=stretch)
-        return pd.concat([one.risk(depth=shallow, **task) - one.risk(depth=deep, **task) for task in tasks], axis=1)
-
-    steps = []
-    for task in tasks:
-        by_stretch = [runs.where(stretch=stretch, **task) for stretch in runs.options("stretch")]
-        saved = [10 ** one.risk(depth=shallow) - 10 ** one.risk(depth=deep) for one in by_stretch]
-        steps += [more - less for less, more in pairwise(saved)]
+    risks = runs.risks("depth", "stretch", "samples", "deviation")
+    gains, saved = risks[shallow] - risks[deep], 10 ** risks[shallow] - 10 ** risks[deep]
+    steps = [saved[more] - saved[less] for less, more in pairwise(runs.options("stretch"))]
     found = {
-        "depth_helps": gains(stretched).min(axis=1),
-        "depth_alike": -gains(own).abs().max(axis=1),
+        "depth_helps": gains[stretched].min(axis=1),
+        "depth_alike": -gains[own].abs().max(axis=1),
         "depth_grows": pd.concat(steps, axis=1).min(axis=1),
     }
     return checks(found, shallow=shallow, deep=deep, stretched=stretched)
@@ -97,16 +88,14 @@ def _of_frozen(runs, layers):
     frozen, larger = (runs.where(protocol="linear_transfer", solver=solver, pretrain_solver=start)
                       for solver, start in (("exact", "exact"), ("descent", "descent")))  # fmt: skip
     several = layers.where(protocol="linear_transfer", solver="descent")
-    spreads = []
-    for n in several.sizes():
-        risks = pd.concat([several.risk(frozen=number, samples=n) for number in several.options("frozen")], axis=1)
-        spreads.append(risks.max(axis=1) - risks.min(axis=1))
-    gains = [scratch.risk(samples=n) - tuned.risk(samples=n) for n in below]
+    by_number = several.risks("samples", "frozen").T.groupby(level="samples")
+    spreads = (by_number.max() - by_number.min()).T
+    gains = (scratch.risks("samples") - tuned.risks("samples"))[below]
     found = {
         "frozen_flat": equivalence_margin(frozen.risk(samples=enough) - frozen.risk(samples=least), FLAT),
         "frozen_poor": frozen.risk(samples=below[-1]) - scratch.risk(samples=below[-1]),
-        "frozen_any": SAME - pd.concat(spreads, axis=1).max(axis=1),
-        "finetuned_better": pd.concat(gains, axis=1).min(axis=1),
+        "frozen_any": SAME - spreads.max(axis=1),
+        "finetuned_better": gains.min(axis=1),
         "larger_cures": frozen.risk(samples=enough) - larger.risk(samples=enough),
     }
     return checks(found, least=least, below=below[-1], enough=enough, layers=several.only("depth"))
@@ -137,13 +126,11 @@ def aligned_teachers(data, p):
     """
     tuned = Runs("risk", data["risk"]).where(angle=0.0, noise=0.0, solver="exact", protocol="finetuning")
     *_, before, deepest = tuned.options("depth")
-    tasks = list(product(tuned.sizes(), tuned.options("target_norm")))
+    risks = tuned.risks("depth", "samples", "target_norm")
 
     def least_fall(depth):
         """Least log₁₀ of the ratio of the risks at a depth and at the deepest, by seed."""
-        falls = [tuned.risk(depth=depth, samples=n, target_norm=norm)
-                 - tuned.risk(depth=deepest, samples=n, target_norm=norm) for n, norm in tasks]  # fmt: skip
-        return pd.concat(falls, axis=1).min(axis=1)
+        return (risks[depth] - risks[deepest]).min(axis=1)
 
     found = {"deep": least_fall(1), "vanishes": least_fall(before) / np.log10(deepest / before)}
     return checks(found, before=before, deepest=deepest)

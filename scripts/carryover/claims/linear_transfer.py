@@ -137,9 +137,8 @@ def _ridge(runs):
 
     def best_penalty(samples):
         """Number of the penalty of least risk, among all that were tried, by seed."""
-        penalties = acute.options("ridge")
-        risks = [acute.by_seed("risk_final", samples=samples, ridge=penalty) for penalty in penalties]
-        return pd.DataFrame(dict(enumerate(risks))).idxmin(axis=1)
+        risks = acute.where(samples=samples).table("risk_final", "ridge")
+        return risks.set_axis(range(risks.shape[1]), axis=1).idxmin(axis=1)
 
     penalised = acute.where(samples=most)
     found = {

@@ -45,7 +45,7 @@ def check(data, p):
 
 def _by_ablated(runs, quantity):
     """A quantity by seed and ablated share."""
-    return runs.data[[quantity]].to_dataframe().pivot_table(quantity, "seed", "ablated")
+    return runs.table(quantity, "ablated")
 
 
 def _rank_correlation(table):

@@ -1,10 +1,7 @@
 """The implicit penalty of finetuning in ReLU networks: what it is like, curve by curve (Fig. 1a and b), what it
 predicts for the risk (Fig. 1c), and whether trained networks obey it."""
 
-from itertools import product
-
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from carryover.claims.support.checks import checks
@@ -87,32 +84,29 @@ def relu_penalty_risk(data, p):
     low, high = every.extremes("correlation")
     small, large = every.extremes("magnitude")
 
-    def benefit(correlation, magnitude, trained):
+    def mean(table):
+        """Over n, by seed and (correlation, magnitude); NaN where one lacks."""
+        table = table.loc[:, table.columns.get_level_values("samples").isin(sizes)]
+        cells = table.T.groupby(level=["correlation", "magnitude"])
+        return cells.sum(min_count=len(sizes)).T / len(sizes)
+
+    def benefit(trained):
         """log₁₀ of the risk of STL over that of PT+FT; `trained` is the one whose training must be done."""
-        cell = {"correlation": correlation, "magnitude": magnitude}
-        over, of = (
-            pd.DataFrame({n: every.risk(trained == name, protocol=name, samples=n, **cell) for n in sizes})
-            for name in ("single_task", "finetuning")
-        )
-        return (over - of).mean(axis=1, skipna=False)
+        over, of = (every.where(protocol=name).risks("correlation", "magnitude", "samples", trained=trained == name)
+                    for name in ("single_task", "finetuning"))  # fmt: skip
+        return mean(over - of)
 
-    def saving(correlation, magnitude):
-        """log₁₀ of the penalty of a new unit over that of the pretrained one."""
-        cell = penalty.where(correlation=correlation, magnitude=magnitude)
-        new, paired = ([np.log10(cell.by_seed(name, samples=n)) for n in sizes]
-                       for name in ("penalty_new", "penalty_paired"))  # fmt: skip
-        return sum(one - other for one, other in zip(new, paired, strict=True)) / len(sizes)
-
-    cells = [(c, m) for c in every.options("correlation") for m in every.options("magnitude")]
-    saved = pd.DataFrame({cell: saving(*cell) for cell in cells})
-    gained = pd.DataFrame({cell: benefit(*cell, "finetuning") for cell in cells})
+    # log₁₀ of the penalty of a new unit over that of the pretrained one
+    new, paired = (np.log10(penalty.table(name, "correlation", "magnitude", "samples"))
+                   for name in ("penalty_new", "penalty_paired"))  # fmt: skip
+    saved, gained, kept = mean(new - paired), benefit("finetuning"), benefit("single_task")
     hurt = gained.loc[:, saved.mean() < -np.log10(FACTOR)]
-    lost_by_small = benefit(high, small, "single_task") - benefit(low, small, "finetuning")
-    lost_by_large = benefit(high, large, "finetuning") - benefit(low, large, "single_task")
+    lost_by_small = kept[high, small] - gained[low, small]
+    lost_by_large = gained[high, large] - kept[low, large]
     found = {
-        "shared": benefit(high, small, "single_task"),
+        "shared": kept[high, small],
         "reversal": -hurt.mean(axis=1, skipna=False),
-        "no_reversal": benefit(low, large, "single_task"),
+        "no_reversal": kept[low, large],
         "loss_of_benefit": lost_by_small - lost_by_large,
         "order": rank_correlation_by_row(saved, gained),
     }
@@ -134,8 +128,8 @@ def relu_displacement(data, p):
 
     def nearest_start(runs, *conditions):
         """1 less squared distance over penalty, by seed, of the condition and the n where its mean is smallest."""
-        table = (runs.data["displacement"] / runs.data["penalty"] - 1).to_dataframe("excess").reset_index()
-        return worst(-table.pivot_table("excess", "seed", [*conditions, "samples"]))
+        spent, least = (runs.table(name, *conditions, "samples") for name in ("displacement", "penalty"))
+        return worst(1 - spent / least)
 
     found = {
         "nearest": nearest_start(overlap, "unit_correlations"),
@@ -158,10 +152,7 @@ def relu_least_penalty(data, p):
 
     def logs(some, *names, floor=TINY):
         """log₁₀ of quantities, not below a floor, each by seed (rows) and condition."""
-        conditions = list(product(*(some.options(name) for name in CELL)))
-        for name in names:
-            values = {at: some.by_seed(name, **dict(zip(CELL, at, strict=True))) for at in conditions}
-            yield np.log10(pd.DataFrame(values).rename_axis(columns=CELL).clip(lower=floor))
+        return (np.log10(some.table(name, *CELL).clip(lower=floor)) for name in names)
 
     penalty, smallest, turned, turned_least = logs(runs, "penalty", "penalty_least", "turned", "turned_predicted")
     excess = penalty - smallest

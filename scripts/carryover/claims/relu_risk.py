@@ -4,13 +4,10 @@ and B3).
 Statistics are log₁₀ of a ratio of risks, means over seeds.
 """
 
-from itertools import product
-
 import numpy as np
-import pandas as pd
 
 from carryover.claims.support.checks import checks
-from carryover.claims.support.runs import Runs, common_sizes
+from carryover.claims.support.runs import Runs
 
 NESTED = 64  # samples at which networks on nested tasks are compared
 GAIN = 1.25  # factor on the risk that is no gain yet
@@ -22,29 +19,28 @@ def relu_sharing(data, p):
     every = Runs("risk", data["risk"])
     identical, here = every.where(correlation=1.0), every.where(samples=p.samples, correlation=1.0)
 
-    def advantage(runs, protocol, over, both=True, **condition):
-        """`over` must have been trained to its end, and `protocol` where `both` must."""
-        first = runs.risk(trained=True, protocol=over, **condition)
-        return first - runs.risk(both, protocol=protocol, **condition)
+    def advantage(runs, protocol):
+        """Over training from scratch, which must have come to its end."""
+        alone = runs.risk(trained=True, protocol="single_task", overlap=1.0)
+        return alone - runs.risk(protocol=protocol, overlap=1.0)
 
-    overlaps = here.options("overlap")
-    compared = [identical.where(protocol=protocol) for protocol in ("multi_task", "finetuning")]
-    first = pd.DataFrame({
-        (overlap, n): advantage(identical, "multi_task", "finetuning", overlap=overlap, samples=n)
-        for overlap, n in product(overlaps, common_sizes(*compared))
-    })  # fmt: skip
-    learned = pd.DataFrame({one: advantage(here, "finetuning", "finetuning_kernel", overlap=one) for one in overlaps})
+    def better(runs, protocol, over, *names):
+        """How much better a protocol is than `over`, at all values of coordinates that both have."""
+        first, other = (runs.where(protocol=name).risks(*names, trained=True) for name in (over, protocol))
+        return first - other
+
+    first = better(identical, "multi_task", "finetuning", "overlap", "samples")
+    learned = better(here, "finetuning", "finetuning_kernel", "overlap")
     found = checks({
-        "finetuning_shared": advantage(here, "finetuning", "single_task", both=False, overlap=1.0),
-        "multi_task_shared": advantage(here, "multi_task", "single_task", both=False, overlap=1.0),
+        "finetuning_shared": advantage(here, "finetuning"),
+        "multi_task_shared": advantage(here, "multi_task"),
         "multi_task_first": first.mean(axis=1),
         "feature_learning": learned.mean(axis=1, skipna=False),
         "feature_learning_new": learned[0.5] - learned[1.0],
     })  # fmt: skip
     for cosine in (value for value in every.options("correlation") if 0 < value < 1):
-        similar = every.where(samples=p.samples, correlation=cosine, overlap=1.0)
-        gain = advantage(similar, "finetuning", "single_task", both=False)
-        found |= checks({f"correlated_{cosine:g}": gain}, cosine=cosine)
+        similar = every.where(samples=p.samples, correlation=cosine)
+        found |= checks({f"correlated_{cosine:g}": advantage(similar, "finetuning")}, cosine=cosine)
     return checks(found, samples=p.samples)
 
 

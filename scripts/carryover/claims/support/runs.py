@@ -71,37 +71,48 @@ class Runs:
             )
         return low, high
 
-    def by_seed(self, quantity, **condition):
-        """A quantity of the runs at these values, a Series over seeds.
+    def table(self, quantity, *names):
+        """A quantity by seed (rows) and the values of coordinates (columns), a data frame; NaN where there is no run.
 
-        Raises UserError if there is none, or if several runs of a seed are left, naming what they differ in.
+        A Series over seeds without coordinates. Raises UserError if several runs of a seed have the same values, naming
+        what they differ in.
         """
-        runs = self.where(**condition)
-        values = runs.data[quantity]
-        values = values.isel({name: 0 for name in values.dims if name != "run"})
-        series = pd.Series(values.values, index=pd.Index(runs.data["seed"].values, name="seed"))
-        if series.index.has_duplicates:
-            names = [name for name in coordinates(runs.data) if name != "seed" and len(_distinct(runs.data, name)) > 1]
-            raise UserError(
-                f"this claim needs one run a seed of the role {self.role}; several differ in {' and '.join(names)}."
-            )
-        return series
+        values = self.data[quantity]
+        values = values.isel({name: 0 for name in values.dims if name != "run"}).values
+        columns = {name: self.data[name].values for name in ("seed", *names)}
+        found = pd.DataFrame(columns | {"value": values}).set_index(list(columns))["value"]
+        if found.index.has_duplicates:
+            others = [name for name in coordinates(self.data) if name not in columns]
+            differ = " and ".join(name for name in others if len(_distinct(self.data, name)) > 1)
+            raise UserError(f"this claim needs one run a seed of the role {self.role}; several differ in {differ}.")
+        return found.unstack(list(names)) if names else found
 
-    def risk(self, trained=False, **condition):
-        """log₁₀ of the risk at the end of training, a Series over seeds.
+    def by_seed(self, quantity, **condition):
+        """A quantity of the runs at these values, a Series over seeds; UserError as in `where` and `table`."""
+        return self.where(**condition).table(quantity)
+
+    def with_log_risk(self, trained=False):
+        """With log₁₀ of the risk at the end of training, `log_risk`.
 
         With `trained`, networks that stopped too early are NaN: their loss has neither reached its tolerance nor fallen
         below a tenth of their risk, so that the risk says more about the stopping. A check asks this of the networks
         that it expects to be worse.
         """
-        runs = self.where(**condition)
+        log_risk = np.log10(self.data["risk_final"])
         if trained:
-            data = runs.data
-            finished = (data["converged"] == 1) | (data["loss"] <= UNTRAINED * data["risk_final"])
-            if "at_rest" in data:
-                finished |= data["at_rest"] == 1
-            runs = Runs(self.role, data.assign(risk_final=data["risk_final"].where(finished)))
-        return np.log10(runs.by_seed("risk_final"))
+            finished = (self.data["converged"] == 1) | (self.data["loss"] <= UNTRAINED * self.data["risk_final"])
+            if "at_rest" in self.data:
+                finished |= self.data["at_rest"] == 1
+            log_risk = log_risk.where(finished)
+        return Runs(self.role, self.data.assign(log_risk=log_risk))
+
+    def risk(self, trained=False, **condition):
+        """`log_risk` of the runs at these values, a Series over seeds."""
+        return self.where(**condition).with_log_risk(trained).by_seed("log_risk")
+
+    def risks(self, *names, trained=False):
+        """`log_risk` by seed (rows) and the values of coordinates, a data frame."""
+        return self.with_log_risk(trained).table("log_risk", *names)
 
     def sizes(self, least=1):
         """Numbers of samples, rising; UserError for fewer than `least` of them."""
@@ -109,7 +120,8 @@ class Runs:
 
     def by_samples(self, quantity, least=1):
         """A quantity by seed (rows) and number of samples, a data frame; UserError as in `sizes`."""
-        return pd.DataFrame({n: self.by_seed(quantity, samples=n) for n in self.sizes(least)})
+        self.sizes(least)
+        return self.table(quantity, "samples")
 
     def per_doubling(self, quantity):
         """Least-squares slope of a quantity against log₂ of the samples, a Series over seeds that have all."""
