@@ -99,7 +99,7 @@ class Stages(Model):
     APPLIES_TO: ClassVar = ALL_LAYERS
     NEEDS: ClassVar = {"keep_weights": (True,)}
 
-    count: NonNegativeInt = parameter(2000, "most images, drawn evenly; 0: all; memory grows with its square")
+    count: NonNegativeInt = parameter(2000, "most images, drawn evenly; 0: all; their outputs are held in memory")
     statistics: Literal["kept", "renewed"] = parameter(
         "kept", "statistics of normalisation before and after finetuning: those of the networks, or of the images"
     )
