@@ -5,10 +5,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-import xarray as xr
 
 from carryover.errors import UserError
-from carryover.labels import attributes
+from carryover.labels import described
 from carryover.provenance import portability
 from carryover.statistics.intervals import student
 
@@ -87,10 +86,10 @@ def table(found, definitions, files=(), portable=""):
             "portable": portable,
             **estimate,
         })  # fmt: skip
-    result = xr.Dataset(coords={"claim": ("claim", list(found), attributes("short name of the claim"))})
-    for key, meaning in MEANINGS.items():
-        result[key] = ("claim", np.array([row[key] for row in rows]), attributes(meaning))
-    return result
+    return described(
+        {key: ("claim", np.array([row[key] for row in rows]), meaning) for key, meaning in MEANINGS.items()},
+        {"claim": (list(found), "short name of the claim")},
+    )
 
 
 def verdict(low, high, bound):

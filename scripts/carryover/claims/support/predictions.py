@@ -10,13 +10,13 @@ import pandas as pd
 import xarray as xr
 
 from carryover.claims.support.transferability import at, normalised, paired
-from carryover.errors import UserError
 from carryover.runs import chosen, coordinates, where
 from carryover.statistics import power_law
 from carryover.streams import generator
 from carryover.theory import discrepancy, transfer
 
 SOURCE = np.array([1.0, 0.0])  # of linear tasks, in the plane of source and target
+FITTED = 64  # fewest samples that the power law is fitted to
 POINTS = 150  # of each task, between which distances are found
 
 
@@ -44,10 +44,6 @@ def value(frame, source, protocol, quantity):
 def _looked_up(frame, source, table, column):
     """A column of a table of runs at the rows' coordinates."""
     keys = [name for name in sorted(coordinates(source)) if name in frame]
-    if table.duplicated(keys).any():
-        raise UserError(
-            f"{column}: several runs have the same {', '.join(keys)}, which is all that tells them apart here."
-        )
     return frame[keys].merge(table[[*keys, column]], on=keys, how="left")[column].to_numpy()
 
 
@@ -107,7 +103,7 @@ def of_linear_teachers(frame):
     }
 
 
-def power_law_against_floor(frame, outside, risk, smallest):
+def power_law_against_floor(frame, outside, risk):
     """Of mean-field networks: the power law of the risk from scratch, fitted over all seeds, over the least risk of the
     pretrained features ("Features are fate", eq 18 without its second term)."""
     scratch = normalised(risk.isel(run=chosen(risk, protocol="single_task")))[["risk_final"]].to_dataframe()
@@ -116,7 +112,7 @@ def power_law_against_floor(frame, outside, risk, smallest):
     least = least.reindex(pd.MultiIndex.from_frame(frame[keys])).to_numpy()
     expected = np.full(len(frame), np.nan)
     for scale, runs in scratch.groupby("teacher_scale"):
-        law = power_law.fit(runs.pivot_table("risk_final", "seed", "samples"), smallest)
+        law = power_law.fit(runs.pivot_table("risk_final", "seed", "samples"), FITTED)
         rows = frame["teacher_scale"].to_numpy() == scale
         expected[rows] = law(frame["samples"].to_numpy()[rows])
     return np.log10(expected / least)
