@@ -53,11 +53,10 @@ def paired(data, protocol, quantity, scratch=None):
     """(data frame of the runs of a protocol with a quantity and `scratch`, that of the single-task run with the same
     coordinates but `CHOSEN`, NaN if there is none; the coordinates that were compared). Raises UserError if a run has
     several single-task runs."""
-    scratch = where(data if scratch is None else scratch, protocol="single_task")
-    transferred, alone = (runs[[quantity]].to_dataframe()[[*sorted(coordinates(runs)), quantity]]
-                          for runs in (where(data, protocol=protocol), scratch))  # fmt: skip
-    own = [name for name in transferred if name != quantity and _has_values(transferred[name].to_numpy())]
-    shared = [name for name in _compared(scratch) if name in own]
+    both = where(data, protocol=protocol), where(data if scratch is None else scratch, protocol="single_task")
+    transferred, alone = (runs[[quantity]].to_dataframe()[[*sorted(coordinates(runs)), quantity]] for runs in both)
+    own, shared = (_compared(runs) for runs in both)
+    shared = [name for name in shared if name in own]
     if "solver" in shared and not set(transferred["solver"]) <= set(alone["solver"]):
         shared.remove("solver")
     if alone.duplicated(shared).any():
@@ -171,12 +170,7 @@ def leave_one_out_choice(tables):
     return pd.DataFrame({seed: tables[anchor].loc[seed] for seed, anchor in best.items()}).T
 
 
-def _compared(scratch):
-    """Coordinates by which a run finds its scratch run: all of which such runs have values, but `CHOSEN`."""
-    own = {name: scratch[name].values for name in sorted(coordinates(scratch)) if name not in CHOSEN}
-    return [name for name, values in own.items() if _has_values(values)]
-
-
-def _has_values(values):
-    """Whether a coordinate has any value that is neither NaN nor an empty text."""
-    return ((values == values) & (values != "")).any()
+def _compared(runs):
+    """Coordinates, but `CHOSEN`, of which runs have any value that is neither NaN nor an empty text."""
+    own = {name: runs[name].values for name in sorted(coordinates(runs)) if name not in CHOSEN}
+    return [name for name, values in own.items() if ((values == values) & (values != "")).any()]
