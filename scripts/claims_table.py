@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from carryover.claims.support import groups, headlines
+from carryover.claims.support import headlines
 from carryover.claims.support import table as claims_table
+from carryover.provenance import store
 from carryover.provenance.job_record import Job
 from carryover.report import claims_page
 from carryover.templates import rendering
@@ -26,7 +27,7 @@ def main(argv):
         modules=["claims_table"],
     ) as job:
         others = {name: claims_table.read(file) for name, file in others.items()}
-        table = claims_table.gathered({file.stem: groups.load(file) for file in arguments.groups}, others)
+        table = claims_table.gathered({file.stem: store.load(file) for file in arguments.groups}, others)
         print(claims_page.summary(table))
         for output in arguments.output:
             if output.suffix == ".nc":

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from carryover.claims import aligned_teachers
 from toy.linear_runs import size
 from toy.made_up_runs import SEEDS, checks_of, dataset
 
@@ -35,7 +34,7 @@ def runs(effect):
 
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
 def test_every_claim_follows_its_effect(effect, verdict):
-    checked = checks_of(aligned_teachers, runs(effect))
+    checked = checks_of("aligned_teachers", runs(effect))
     found = checked["verdict"].to_series().to_dict()
     assert found == dict.fromkeys(("deep", "vanishes"), verdict)
     assert (checked["seeds"] == len(SEEDS)).all()

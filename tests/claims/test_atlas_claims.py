@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from carryover.claims import atlas
 from carryover.statistics import jackknife
 from toy.atlas_runs import mapped, runs
 from toy.made_up_runs import checks_of
 
 
 def checked(**maps):
-    found = checks_of(atlas, maps)
+    found = checks_of("atlas", maps)
     return found.to_dataframe()
 
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from carryover.claims import bound_correlations
 from carryover.provenance import store
 from toy.bound_runs import NOISE, made
 from toy.made_up_runs import checks_of
@@ -11,7 +10,7 @@ REVERSED = dict(zip(NOISE, sorted(NOISE.values()), strict=True))
 
 
 def verdicts(data, **told):
-    checked = checks_of(bound_correlations, {"bounds": data}, **told)
+    checked = checks_of("bound_correlations", {"bounds": data}, **told)
     return checked, checked["verdict"].to_series().to_dict()
 
 

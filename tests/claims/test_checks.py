@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from carryover.claims import exact_limit, feature_reuse
 from carryover.errors import UserError
 from carryover.provenance import job_record, store
 from toy.made_up_runs import checks_of
@@ -30,7 +29,7 @@ def risks(finetuning):
 
 @pytest.mark.parametrize(("finetuning", "expected"), [(0.01, "holds"), (10.0, "fails")])
 def test_the_advantage_of_finetuning_is_the_ratio_of_risks(finetuning, expected, tmp_path):
-    checked = checks_of(feature_reuse, {"risk": risks(finetuning)})
+    checked = checks_of("feature_reuse", {"risk": risks(finetuning)})
     row = checked.sel(claim="finetuning_shared")
     assert row["statistic"] == pytest.approx(-np.log10(finetuning))
     assert row["verdict"] == expected
@@ -48,7 +47,7 @@ def test_solvers_are_held_to_their_distance_from_the_exact_limit(distance, expec
     coordinates = {"solver": [s for s, _ in runs], "seed": [s for _, s in runs]}
     coordinates |= {name: [value] * len(runs) for name, value in same.items()}
     data = xr.Dataset({"coefficients": (("run", "input"), beta)}, {k: ("run", v) for k, v in coordinates.items()})
-    checked = checks_of(exact_limit, {"coefficients": data})
+    checked = checks_of("exact_limit", {"coefficients": data})
     assert checked.sel(claim="flow_exact")["verdict"] == expected
     assert checked.sel(claim="not_symmetric")["statistic"] == pytest.approx(2.0)
 

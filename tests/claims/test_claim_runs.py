@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from carryover.claims import relu_sharing
 from carryover.claims.support.runs import Runs, common_sizes
 from carryover.errors import UserError
 from toy.made_up_runs import SEEDS, checks_of
@@ -24,14 +23,14 @@ def test_a_network_is_done_where_its_loss_is_small_or_has_reached_its_tolerance(
 
 def test_runs_without_a_coordinate_are_named():
     with pytest.raises(UserError, match="the runs of the role risk have no correlation, by which"):
-        checks_of(relu_sharing, {"risk": nesting(1.0)["risk"]})
+        checks_of("relu_sharing", {"risk": nesting(1.0)["risk"]})
     with pytest.raises(UserError, match="the runs of the role risk have no magnitude, by which"):
         Runs("risk", nesting(1.0)["risk"]).options("magnitude")
 
 
 def test_several_runs_a_seed_are_refused_with_what_they_differ_in():
     runs = Runs("risk", nesting(1.0)["risk"]).where(protocol="finetuning", main_features=1, overlap=1.0)
-    with pytest.raises(UserError, match=r"with protocol finetuning .* several runs a seed, .* differ in .*rescale"):
+    with pytest.raises(UserError, match="one run a seed of the role risk; several differ in rescale"):
         runs.by_seed("risk_final", samples=64)
     with pytest.raises(UserError, match="needs runs of one rescale of the role risk, not of 3"):
         runs.only("rescale")
@@ -60,5 +59,5 @@ def test_groups_are_compared_at_sizes_that_all_of_them_have():
     runs = Runs("role", dataset(lambda seed, **point: {"x": 0.0}, *grids))
     a, b, c = (runs.where(protocol=name) for name in sizes)
     assert common_sizes(a, b) == [32, 64]
-    with pytest.raises(UserError, match="does the role role have all that this claim compares: protocol a; protocol c"):
+    with pytest.raises(UserError, match="does the role role have all that this claim compares"):
         common_sizes(a, c)

@@ -3,7 +3,6 @@
 import pytest
 import xarray as xr
 
-from carryover.claims import convnet_rescaling, convnet_stages, pretrained_rescaling
 from carryover.provenance import store
 from toy.convnet_runs import pretrained, risk, stages
 from toy.made_up_runs import SEEDS, checks_of
@@ -18,7 +17,7 @@ def verdicts(checked):
 
 @EFFECTS
 def test_every_claim_on_rescaling_follows_its_effect(effect, verdict, tmp_path):
-    checked = checks_of(convnet_rescaling, {"pairs": risk(effect), "others": risk(1.0)})
+    checked = checks_of("convnet_rescaling", {"pairs": risk(effect), "others": risk(1.0)})
     found = verdicts(checked)
     assert set(found) == {f"{role}_{name}" for role in ("pairs", "others") for name in NAMES}
     assert {value for name, value in found.items() if name.startswith("pairs")} == {verdict}
@@ -33,13 +32,13 @@ def test_pairs_of_classes_are_compared_with_all():
         [risk(effect).assign_coords(target_classes=("run", [classes] * risk(effect).sizes["run"]))
          for effect, classes in systems], dim="run",
     )  # fmt: skip
-    found = checks_of(convnet_rescaling, {"digits": both})["statistic"].to_series()
+    found = checks_of("convnet_rescaling", {"digits": both})["statistic"].to_series()
     assert found["digits_pairs_stronger"] == pytest.approx(0.08 - 0.04)
 
 
 @EFFECTS
 def test_every_claim_on_stages_follows_its_effect(effect, verdict, tmp_path):
-    checked = checks_of(convnet_stages, {"stages": stages(effect, rates=True)})
+    checked = checks_of("convnet_stages", {"stages": stages(effect, rates=True)})
     found = verdicts(checked)
     names = [
         f"{name}_{stage}" for name in ("falls", "inherited", "kept", "kept_rates") for stage in ("layer3", "layer4")
@@ -50,7 +49,7 @@ def test_every_claim_on_stages_follows_its_effect(effect, verdict, tmp_path):
 
 @pytest.mark.parametrize(("effect", "verdict", "alike"), [(1.0, "holds", "fails"), (0.0, "undecided", "undecided")])
 def test_claims_on_a_network_from_imagenet_follow_their_effect(effect, verdict, alike):
-    found = verdicts(checks_of(pretrained_rescaling, pretrained(effect)))
+    found = verdicts(checks_of("pretrained_rescaling", pretrained(effect)))
     gains = [f"{role}_{name}" for role in ("pairs", "sets") for name in ("helps", "over_rates", "over_scratch")]
     expected = dict.fromkeys([*gains, "sizes_64_helps", "tuned_over_probe", "probe_improves"], verdict)
     for role in ("pairs", "sets"):  # 0.25 has no effect, as its rate

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from carryover.claims import covariance_bound
 from toy.made_up_runs import checks_of
 
 INSTANCES = 400
@@ -25,5 +24,5 @@ def made(follows):
 
 @pytest.mark.parametrize(("follows", "verdict"), [("top_unit", "holds"), ("benign_overfitting", "fails")])
 def test_claims_hold_of_risks_that_follow_the_bound(follows, verdict):
-    checked = checks_of(covariance_bound, {"curve": made(follows)})
+    checked = checks_of("covariance_bound", {"curve": made(follows)})
     assert set(checked["verdict"].values) == {verdict}

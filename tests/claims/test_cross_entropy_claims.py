@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from carryover.claims import cross_entropy
 from toy.made_up_runs import SEEDS, checks_of, dataset
 
 TIMES = np.arange(6.0)
@@ -25,7 +24,7 @@ def trajectories(effect, alike=1.0):
 
 
 def checked(**data):
-    return checks_of(cross_entropy, data).to_dataframe()
+    return checks_of("cross_entropy", data).to_dataframe()
 
 
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from carryover.claims import endless_training
-from carryover.claims.endless_training import NEAR
+from carryover.claims.cross_entropy import NEAR
 from toy.linear_runs import size
 from toy.made_up_runs import SEEDS, checks_of, dataset
 
@@ -38,7 +37,7 @@ def trajectories(effect):
 
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
 def test_every_claim_follows_its_effect(effect, verdict):
-    checked = checks_of(endless_training, trajectories(effect))
+    checked = checks_of("endless_training", trajectories(effect))
     found = checked["verdict"].to_series().to_dict()
     names = ("norm_nearer", "error_nearer", "alike", "start_forgotten", "shared")
     assert found == dict.fromkeys(names, verdict)

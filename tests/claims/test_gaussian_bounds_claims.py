@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from carryover.claims import gaussian_bounds
 from carryover.provenance import store
 from toy.made_up_runs import checks_of
 
@@ -47,11 +46,11 @@ def made(one=0.0, deep=0.0, before=0.3, gain=0.0, harm=1.0):
 
 
 def verdicts(curve):
-    return checks_of(gaussian_bounds, {"curve": curve})["verdict"].to_series().to_dict()
+    return checks_of("gaussian_bounds", {"curve": curve})["verdict"].to_series().to_dict()
 
 
 def test_every_claim_holds_where_the_theorem_does(tmp_path):
-    checked = checks_of(gaussian_bounds, {"curve": made()})
+    checked = checks_of("gaussian_bounds", {"curve": made()})
     assert checked["verdict"].to_series().to_dict() == dict.fromkeys(CLAIMS, "holds")
     assert checked["seeds"].sel(claim="depth") == DRAWS
     store.save(checked, tmp_path / "claims.nc")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from carryover.claims import image_pairs
+from carryover.claims.agreement import ERROR
 from toy.linear_runs import size
 from toy.made_up_runs import checks_of, dataset
 
@@ -11,7 +11,7 @@ def runs(effect, converged=1):
     def values(seed, solver, pair, samples, **_):
         if samples == 40:  # stopped short, and far off
             return {"risk_final": 0.5 * (solver == "exact"), "converged": int(solver == "exact")}
-        off = image_pairs.NEAR * (1 - size(effect, seed)) * (pair == 1 and solver == "descent")
+        off = ERROR * (1 - size(effect, seed)) * (pair == 1 and solver == "descent")
         return {"risk_final": 0.1 * pair - off, "converged": converged if solver == "descent" else 1}
 
     return {"risk": dataset(values, {"solver": ["exact", "descent"], "pair": [0, 1], "samples": [10, 40]})}
@@ -19,5 +19,5 @@ def runs(effect, converged=1):
 
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
 def test_it_follows_its_effect(effect, verdict):
-    checked = checks_of(image_pairs, runs(effect))
+    checked = checks_of("image_pairs", runs(effect))
     assert checked["verdict"].sel(claim="descent") == verdict

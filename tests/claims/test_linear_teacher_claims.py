@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from carryover.claims import linear_teachers
-from carryover.claims.linear_teachers import FLAT, SAME
+from carryover.claims.linear_teachers import FLAT, RANK, SAME
 from toy.linear_runs import size
 from toy.made_up_runs import SEEDS, checks_of, dataset
 
@@ -40,7 +39,7 @@ def teachers(effect):
 
     def small(seed, **_):
         flat = 2 * size(effect, seed) + FLAT * (1 - size(effect, seed))  # an effect more than from larger weights
-        return {"risk_final": 10.0**flat, "feature_share": 1 / (linear_teachers.RANK - 0.05 * size(effect, seed))}
+        return {"risk_final": 10.0**flat, "feature_share": 1 / (RANK - 0.05 * size(effect, seed))}
 
     def coefficients(seed, depth, stretch, solver, **_):
         off = 0.0 if solver == "exact" else 1e-3 * 10.0 ** -size(effect, seed)
@@ -76,7 +75,7 @@ def teachers(effect):
 
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
 def test_every_claim_follows_its_effect(effect, verdict):
-    checked = checks_of(linear_teachers, teachers(effect))
+    checked = checks_of("linear_teachers", teachers(effect))
     found = checked["verdict"].to_series().to_dict()
     assert found == dict.fromkeys(found, verdict)
     assert (checked["seeds"] == len(SEEDS)).all()

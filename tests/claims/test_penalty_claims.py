@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from carryover.claims import relu_penalty
 from carryover.config.parameters import model_of
 from carryover.theory.curves import relu_penalty as curves
 from carryover.theory.norms import q_norm
@@ -13,11 +12,11 @@ CURVE = curves.compute(model_of("theory.curves", "relu_penalty")())
 
 
 def verdicts(curve, **options):
-    return checks_of(relu_penalty, {"curve": curve}, **options)["verdict"].to_series()
+    return checks_of("relu_penalty", {"curve": curve}, **options)["verdict"].to_series()
 
 
 def test_statistics_are_of_the_units_that_claims_name():
-    found = checks_of(relu_penalty, {"curve": CURVE})["statistic"]
+    found = checks_of("relu_penalty", {"curve": CURVE})["statistic"]
     at_one = CURVE["penalty"].sel(correlation=0.9).sel(magnitude=1.0, method="nearest").values
     assert found.sel(claim="comparable_helps") == pytest.approx(np.log10(at_one[0] / at_one[1]))
 
@@ -28,7 +27,7 @@ def test_diagonal_networks_are_like_themselves():
     diagonal = np.array([[q_norm([m], [np.sqrt(c)], [0.0]) for m in magnitude] for c in auxiliary])
     curve["penalty"].loc[{"correlation": 1.0}] = diagonal
     curve["exponent"].loc[{"correlation": 1.0}] = np.gradient(np.log(diagonal), np.log(magnitude), axis=1)
-    found = checks_of(relu_penalty, {"curve": curve})["statistic"]
+    found = checks_of("relu_penalty", {"curve": curve})["statistic"]
     assert found.sel(claim="like_diagonal_1") == pytest.approx(0, abs=0.03)
     assert found.sel(claim="like_diagonal_0.99") < -0.03
 

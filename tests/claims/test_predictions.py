@@ -99,5 +99,5 @@ def test_the_power_law_is_held_against_what_features_leave_out():
     outside = dataset(lambda seed, ablated, **_: {"least_risk": 0.01 * (1 + seed) * ablated},
                       {"teacher_scale": [1.0], "ablated": [0.1, 0.5]})  # fmt: skip
     frame = rows(seed=[0, 2], ablated=[0.1, 0.5], samples=[16, 256], teacher_scale=[1.0, 1.0])
-    found = predictions.power_law_against_floor(frame, outside, risk, 64)
+    found = predictions.power_law_against_floor(frame, outside, risk)
     np.testing.assert_allclose(found, np.log10([4 * 16**-1.5 / 0.001, 4 * 256**-1.5 / 0.015]))

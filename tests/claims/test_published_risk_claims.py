@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from carryover.claims import published_risk
 from carryover.claims.support import published_risks
 from toy.made_up_runs import checks_of
 
@@ -29,11 +28,11 @@ def runs(**factors):
 
 @pytest.fixture(autouse=True)
 def cells_of_any_risk_count(monkeypatch):
-    monkeypatch.setattr(published_risk, "FLOOR", 1e-12)
+    monkeypatch.setattr("carryover.claims.published_risk.FLOOR", 1e-12)
 
 
 def checked(data, **options):
-    table = checks_of(published_risk, {"published": TABLE, "nested": data}, **options).to_dataframe()
+    table = checks_of("published_risk", {"published": TABLE, "nested": data}, **options).to_dataframe()
     return table["statistic"], table["verdict"]
 
 

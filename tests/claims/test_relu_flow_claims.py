@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from carryover.claims import relu_flow
+from carryover.claims.agreement import DESCENT
 from carryover.claims.support.agreement import descent_and_flow
 from toy.made_up_runs import SEEDS, checks_of, dataset
 
@@ -30,9 +30,9 @@ def runs(difference):
 def test_both_claims_follow_their_effect(effect, verdict):
     def difference(seed, rate):
         e = effect + 0.5 * (-1) ** seed
-        return relu_flow.DIFFERENCE * 10 ** (-e if rate == 0.1 else 0)
+        return DESCENT * 10 ** (-e if rate == 0.1 else 0)
 
-    found = checks_of(relu_flow, {"risk": runs(difference)})
+    found = checks_of("relu_flow", {"risk": runs(difference)})
     assert found["verdict"].to_series().to_dict() == {"descent_follows": verdict, "steps_shrink": verdict}
     assert (found["seeds"] == len(SEEDS)).all()
 

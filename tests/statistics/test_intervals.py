@@ -67,3 +67,15 @@ def test_intervals_of_shares_are_those_of_scipy(ones, n):
     assert intervals.wilson(values, 0.8)["p_value"] == pytest.approx(2 * stats.norm.sf(abs(score)))
     tails = stats.binom.cdf(ones, n, 0.8), stats.binom.sf(ones - 1, n, 0.8)
     assert intervals.clopper_pearson(values, 0.8, "cells")["p_value"] == pytest.approx(min(1, 2 * min(tails)))
+
+
+@settings(derandomize=True, deadline=None)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_adjusted_p_values_decide_as_holms_steps(p_values):
+    adjusted = intervals.holm([*p_values, np.nan])
+    assert np.isnan(adjusted[-1])
+    ranked = np.sort(p_values)
+    missed = [p for k, p in enumerate(ranked) if p > intervals.LEVEL / (len(ranked) - k)]
+    below = min(missed, default=2)
+    near = np.isclose(adjusted[:-1], intervals.LEVEL, rtol=1e-9)  # rounding decides there
+    assert ((adjusted[:-1] <= intervals.LEVEL) == (np.array(p_values) < below))[~near].all()

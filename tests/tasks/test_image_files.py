@@ -12,7 +12,7 @@ import pytest
 
 from carryover.errors import UserError
 from carryover.tasks import image_files
-from carryover.tasks.image_files import CIFAR10, CIFAR100, MNIST, STL10, cifar10, cifar100, idx, stl10
+from carryover.tasks.image_files import CIFAR100, MNIST, STL10, cifar100, idx, stl10
 from toy.idx_files import packed
 
 IMAGES, LABELS = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
@@ -95,18 +95,6 @@ def test_a_missing_file_is_named_with_its_place(folder):
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "array", "said"),
-    [
-        ("t10k-labels-idx1-ubyte", np.arange(4), "has 4 labels of 3 images"),
-        ("t10k-images-idx3-ubyte", np.ones((3, 4, 4)), "the images of train and t10k differ in size"),
-    ],
-)
-def test_idx_files_must_belong_together(folder, name, array, said):
-    put(next(folder.glob(f"{name}*")), packed(array))
-    assert said in refused(idx, folder, True)
-
-
 # Records
 
 
@@ -122,18 +110,6 @@ def cifar_files(parts):
     }
 
 
-def cifar10_files(parts):
-    """As CIFAR-100's without the coarse label; five files share the training images."""
-    files = {}
-    for part, (images, labels) in parts.items():
-        records = [bytes([label]) + bytes(image.ravel().tolist()) for image, label in zip(images, labels, strict=True)]
-        if part == "test":
-            files["test_batch.bin"] = b"".join(records)
-        else:
-            files |= {f"data_batch_{number}.bin": record for number, record in enumerate(records, 1)}
-    return files
-
-
 def stl_files(parts):
     """Images are planes, column by column; labels are from 1."""
     files = {}
@@ -145,7 +121,6 @@ def stl_files(parts):
 
 
 KINDS = {
-    "CIFAR10": (cifar10, CIFAR10, cifar10_files, 32, [0, 9, 5, 3, 1]),
     "CIFAR100": (cifar100, CIFAR100, cifar_files, 32, [0, 99, 5, 31, 1]),
     "STL10": (stl10, STL10, stl_files, 96, [0, 9, 3, 3, 1]),
 }
@@ -196,7 +171,7 @@ def test_records_hold_what_was_written(case):
     case.check()
 
 
-@pytest.mark.parametrize("kind", ["CIFAR100", "STL10"])  # CIFAR-10's training images are in five files
+@pytest.mark.parametrize("kind", ["CIFAR100", "STL10"])
 def test_plain_files_of_the_published_size_stay_on_disk(kind, tmp_path):
     read, published = KINDS[kind][:2]
     for name, (count, size) in published.records.items():
@@ -242,18 +217,6 @@ def test_files_hold_whole_records(case, change, packed):
     path = case.archive if packed else case.folder / name
     said = f"{path} has {len(case.files[name])} bytes of {name}, not whole records of {size} bytes: put "
     assert refused(case.read, case.folder, True).startswith(said)
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "place", "label", "limits"),
-    [("CIFAR100", "test.bin", 1, 100, "0 to 99"), ("STL10", "test_y.bin", 2, 0, "1 to 10")],
-)
-def test_labels_are_those_of_the_set(tmp_path, kind, name, place, label, limits):
-    case = Case(kind, tmp_path)
-    case.files[name] = case.files[name][:place] + bytes([label]) + case.files[name][place + 1 :]
-    case.plain()
-    said = f"{tmp_path / name} holds the label {label}, and labels are {limits}: put "
-    assert refused(case.read, tmp_path, True).startswith(said)
 
 
 @pytest.mark.parametrize("keep", [slice(0, 2000), slice(5, None), slice(0, 0)])

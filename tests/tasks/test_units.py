@@ -95,9 +95,6 @@ def test_directions_are_drawn_evenly():
             assert stats.kstest(coordinate, stats.uniform(-1, 2).cdf).pvalue > 0.001
 
 
-# Cosines.
-
-
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [
@@ -113,9 +110,7 @@ def test_cosines_are_those_asked_for(asked, expected):
     np.testing.assert_array_equal(units.cosines(*asked), expected)
 
 
-@pytest.mark.parametrize(
-    "listed", ["", "1 0", "1 0 0 0", "1 0 1.1", "1 0 -2", "1 0 nan", "1 0 inf", "1 0 x", "1, 0, 0"]
-)
+@pytest.mark.parametrize("listed", ["1 0", "1 0 1.1", "1 0 nan", "1 0 x"])
 def test_what_is_no_list_of_cosines_is_refused(listed):
     with pytest.raises(UserError) as error:
         units.cosines(3, None, None, listed)
@@ -123,16 +118,11 @@ def test_what_is_no_list_of_cosines_is_refused(listed):
     assert str(error.value) == wanted
 
 
-# What there is no room for.
-
-
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
         ((3, 2, [1.0, 0.0]), "4 orthogonal teacher units do not fit into 3 input dimensions: raise dimension, ask for "
                              "fewer units, or choose directions frames."),
-        ((3, 4, []), "4 orthogonal teacher units do not fit into 3 input dimensions: raise dimension, ask for fewer "
-                     "units, or choose directions frames."),
         ((5, 2, [0.0, 0.0, 0.5]), "main unit 3 correlates with an auxiliary one, but there are only 2."),
         ((1, 1, [0.5], "frames"), "in 1 input dimension cosines between teacher units can only be -1, 0 or 1."),
     ],
@@ -141,12 +131,6 @@ def test_a_task_without_room_is_refused(asked, sentence):
     with pytest.raises(UserError) as error:
         teachers(0, *asked)
     assert str(error.value) == sentence
-
-
-# Coefficients.
-
-
-# Signs.
 
 
 def test_balanced_signs_are_opposite_in_pairs_and_random_ones_independent():

@@ -47,7 +47,6 @@ def test_nearly_parallel_units_count_as_one(angle):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"W": np.ones((2, 3))}, r"^the shapes must be c_star"),
         ({"W": np.full((2, 4), np.nan)}, "must be finite"),
         ({"cutoff": 0.0}, "cutoff must lie between 0 and 1"),
     ],

@@ -128,7 +128,6 @@ def test_regions_in_closed_form():
     ("call", "message"),
     [
         (lambda: scratch_risk(0, 0.1), "gamma must be finite and positive"),
-        (lambda: linear_transfer_risk(1, 0, 2), "n must be above 2"),
         (lambda: scratch_risk([1, 2], [1, 2, 3]), r"the shapes must fit.*gamma \(2,\), sigma \(3,\)"),
     ],
 )

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from carryover.claims.support import checks, groups, headlines
+from carryover.claims.support import checks, headlines
+from carryover.config import plugins
 from carryover.config.parameters import model_of
 from carryover.statistics.intervals import student
 
@@ -36,14 +37,13 @@ def dataset(values, *grids, along="input"):
     return xr.Dataset(variables, {name: ("run", [point[name] for point in points]) for name in points[0]})
 
 
-def checks_of(plugin, data, **options):
-    """The dataset of a claims plug-in and its data."""
-    name = plugin.__name__.rpartition(".")[2]
-    return groups.table(name, plugin.check(data, model_of("claims", name)(**options)))
+def checks_of(name, data, **options):
+    """The dataset of a claims plug-in, by its name, and its data."""
+    found = plugins.check_of(name)(data, model_of("claims", name)(**options))
+    return checks.table(found, headlines.definitions(name, found))
 
 
 def group(values, data="toy/risk", portable="rounding", estimate=student):
     """A group of checks {name: values} that statistics lie above 0, as `check_claims` writes it."""
-    said = {name: headlines.Definition(f"{name} is above 0", "number") for name in values}
-    found = checks.table(checks.checks(values, estimate), said)
-    return groups.with_origin(found, [Path(f"{data}.nc")], portable)
+    said = {name: headlines.Checked(statement=f"{name} is above 0", measured="number", above=0.0) for name in values}
+    return checks.table(checks.checks(values, estimate), said, [Path(f"{data}.nc")], portable)

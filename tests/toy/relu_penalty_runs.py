@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from carryover.claims import relu_displacement, relu_least_penalty, relu_norms, relu_penalty_risk
 from toy.relu_effects import dataset, per_seed, risks
 
 
@@ -26,7 +25,7 @@ def penalty(effect, **options):
 
     def penalties(seed, protocol, correlation, magnitude, samples):
         benefit = benefits[correlation, magnitude]
-        return {"penalty_paired": 10**-benefit if samples == 512 else seed, "penalty_new": 1.0}
+        return {"penalty_paired": 10**-benefit if samples == 512 else 1.0 + seed, "penalty_new": 1.0}
 
     grid = {"correlation": [0.8, 0.9, 1.0], "magnitude": [0.01, 0.1, 1.0], "samples": [32, 512]}
     finetuned = dataset(penalties, {"protocol": ["finetuning"]} | grid)
@@ -130,8 +129,8 @@ def least_penalty(effect):
 
 
 MADE = {
-    relu_penalty_risk: penalty,
-    relu_norms: norms,
-    relu_displacement: displacement,
-    relu_least_penalty: least_penalty,
+    "relu_penalty_risk": penalty,
+    "relu_norms": norms,
+    "relu_displacement": displacement,
+    "relu_least_penalty": least_penalty,
 }

@@ -2,13 +2,6 @@
 
 import numpy as np
 
-from carryover.claims import (
-    relu_clusters,
-    relu_dimensionality,
-    relu_nesting,
-    relu_richness,
-    relu_sharing,
-)
 from toy.relu_effects import CLUSTERS, dataset, per_seed, risks
 
 
@@ -165,9 +158,9 @@ def dimensionality(effect):
 
 
 MADE = {
-    relu_sharing: sharing,
-    relu_nesting: nesting,
-    relu_richness: richness,
-    relu_clusters: clusters,
-    relu_dimensionality: dimensionality,
+    "relu_sharing": sharing,
+    "relu_nesting": nesting,
+    "relu_richness": richness,
+    "relu_clusters": clusters,
+    "relu_dimensionality": dimensionality,
 }

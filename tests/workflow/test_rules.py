@@ -52,12 +52,12 @@ def imports(rule):
     """Top-level packages that the script and any plug-in of a rule import, our own and the standard library's aside."""
     names = [rule]
     if rule == "collect":
-        modules = (f"carryover.measures.{name}" for name in plugins.names("measures"))
+        modules = plugins.modules("measures").values()
         names += [name for name in modules if getattr(importlib.import_module(name), "SELECTS", False)]
     for kind in PLUGINS.get(rule, ()):
-        folder = SCRIPTS.joinpath("carryover", *kind.split("."))
-        for plugin in plugins.names(kind):
-            inside = sorted((folder / plugin).glob("*.py")) or [folder / f"{plugin}.py"]
+        for plugin in plugins.modules(kind).values():
+            place = SCRIPTS.joinpath(*plugin.split("."))
+            inside = sorted(place.glob("*.py")) or [place.with_suffix(".py")]
             names += [".".join(file.relative_to(SCRIPTS).with_suffix("").parts) for file in inside]
     names = [name.removesuffix(".__init__") for name in names]
     found = set()

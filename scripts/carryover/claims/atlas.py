@@ -29,7 +29,7 @@ def check(data, p):
     properties of the pretrained features order the gains.
     """
     found = {}
-    for role, one in atlas_cells.maps(data).items():
+    for role, one in data.items():
         for protocol, frame in atlas_cells.by_seed(one).groupby("protocol"):
             if frame["predicted"].notna().any():
                 name, transfer = (role, "finetuning") if protocol == "finetuning" else (

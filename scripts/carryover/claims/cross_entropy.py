@@ -1,4 +1,10 @@
-"""On cross-entropy, training longer acts like starting smaller: appendix C of "Feature reuse …"."""
+"""On cross-entropy, training longer acts like starting smaller: appendix C of "Feature reuse …".
+
+Endless training would make diagonal networks forget their start, so that PT+FT ends where STL ends, at the least ℓ1
+norm for its margin, and MTL at the least ℓ1,2 norm. Margins grow like the logarithm of time, and what is left of the
+start falls like the inverse of a logarithm of the margin: no network comes to that end. What can be claimed is that it
+comes nearer.
+"""
 
 from itertools import pairwise
 
@@ -6,26 +12,34 @@ import numpy as np
 import pandas as pd
 
 from carryover.claims.support.checks import checks
-from carryover.claims.support.margins import margin_over_scale
+from carryover.claims.support.margins import at_margins, margin_over_scale
 from carryover.claims.support.runs import Runs
+from carryover.statistics import intervals
 
 FITTED = 0.3  # training loss from which on networks count as fitted
+EARLY, LATE = 10.0, 100.0  # margin of all samples early and late in training on what is fitted
+NEAR = 0.1  # decades of test error that count as no difference
 NETWORKS = {"diagonal": "Diagonal networks", "relu": "ReLU networks"}
 FEATURES = "effective_features_curve"
 
 
-def check(data, p):
+def cross_entropy(data, p):
     """Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. Means over seeds."""
     found = {}
     for role, networks in NETWORKS.items():
         runs = Runs(role, data[role])
         small, large = runs.extremes("initial_scale")
-        curves = {scale: _curves(runs.where(initial_scale=scale).data) for scale in runs.options("initial_scale")}
-        start, end = (_features(curves[large], pick) for pick in (_when_fitted, _last))
-        nearer = [_nearer(one, other) for one, other in pairwise(curves.values())]
+        curves = [_curves(runs.where(initial_scale=scale).data) for scale in runs.options("initial_scale")]
+        end, longest = (pd.Series({seed: curve[FEATURES].iloc[-1] for seed, curve in one.items()})
+                        for one in (curves[0], curves[-1]))  # fmt: skip
+        # At the first checkpoint at which samples are fitted; NaN where they never are.
+        start = pd.Series({seed: curve[FEATURES].reindex([curve["ratio"].first_valid_index()]).iloc[0]
+                           for seed, curve in curves[-1].items()})  # fmt: skip
+        nearer = [pd.Series({seed: _nearer(one[seed], other[seed]) for seed in sorted(one.keys() & other.keys())})
+                  for one, other in pairwise(curves)]  # fmt: skip
         values = {
-            f"{role}_smaller": np.log10(end / _features(curves[small], _last)),
-            f"{role}_longer": np.log10(start / end),
+            f"{role}_smaller": np.log10(longest / end),
+            f"{role}_longer": np.log10(start / longest),
             f"{role}_alike": pd.concat(nearer, axis=1).mean(axis=1),
         }
         found |= checks(values, networks=networks, small=small, large=large)
@@ -40,37 +54,57 @@ def _curves(data):
     return {seed: frame.dropna(subset="time") for seed, frame in zip(data["seed"].values, frames, strict=True)}
 
 
-def _features(curves, pick):
-    return pd.Series({seed: pick(curve) for seed, curve in curves.items()})
-
-
-def _last(curve):
-    return curve[FEATURES].iloc[-1]
-
-
-def _when_fitted(curve):
-    """At the first checkpoint at which samples are fitted; NaN where they never are."""
-    return curve[FEATURES].reindex([curve["ratio"].first_valid_index()]).iloc[0]
-
-
 def _nearer(one, other):
-    """Distance of the numbers of features from two scales at the same time, less that at the same ratio, by seed.
+    """log₁₀ distance of the numbers of features of two trajectories at the same time, less that at the same ratio.
 
     Both are taken as late as the two have them; NaN where they have no ratio in common.
     """
-    pairs = {seed: (one[seed], other[seed]) for seed in one.keys() & other.keys()}
-    return pd.Series(
-        {s: _distance("time", *pair) - _distance("ratio", *pair) for s, pair in pairs.items()}
-    ).sort_index()
+    distances = []
+    for along in ("time", "ratio"):
+        known = [curve.dropna(subset=along) for curve in (one, other)]
+        if any(curve.empty for curve in known):
+            return np.nan
+        x = min(curve[along].iloc[-1] for curve in known)
+        if x < max(curve[along].iloc[0] for curve in known):
+            return np.nan
+        features = [np.interp(x, curve[along], np.log10(curve[FEATURES])) for curve in known]
+        distances.append(abs(features[0] - features[1]))
+    return distances[0] - distances[1]
 
 
-def _distance(along, *pair):
-    """log₁₀ distance of two numbers of features at the largest x that both curves have."""
-    known = [curve.dropna(subset=along) for curve in pair]
-    if any(curve.empty for curve in known):
-        return np.nan
-    x = min(curve[along].iloc[-1] for curve in known)
-    if x < max(curve[along].iloc[0] for curve in known):
-        return np.nan
-    one, other = (np.interp(x, curve[along], np.log10(curve[FEATURES])) for curve in known)
-    return abs(one - other)
+def endless_training(data, p):
+    """Role `trajectory`: PT+FT, and STL and MTL from two initial scales, on cross-entropy with all features shared.
+
+    Statistics are means over seeds; STL is that from the smallest scale.
+    """
+    runs = Runs("trajectory", data["trajectory"])
+    small, large = runs.where(protocol="multi_task").extremes("initial_scale")
+    alone = runs.where(protocol="single_task", initial_scale=small)
+    tuned, joint = runs.where(protocol="finetuning"), runs.where(protocol="multi_task", initial_scale=small)
+    lazier = runs.where(protocol="multi_task", initial_scale=large)
+
+    def decades(curve, one, other):
+        """log₁₀ of the ratio of a curve of some runs to that of others, by seed, at either margin."""
+        logs = []
+        for some in (one, other):
+            values = np.log10(at_margins(some.data, curve, [EARLY, LATE]))
+            logs.append(pd.DataFrame({
+                margin: Runs(some.role, some.data.assign(value=values.sel(margin=margin))).by_seed("value")
+                for margin in (EARLY, LATE)
+            }))  # fmt: skip
+        return logs[0] - logs[1]
+
+    def fallen(ratios):
+        """By how much the size of a ratio has fallen, in the direction of its mean."""
+        signed = np.sign(ratios.mean()) * ratios
+        return signed[EARLY] - signed[LATE]
+
+    errors = decades("risk_curve", alone, tuned)
+    found = {
+        "norm_nearer": fallen(decades("l1_norm_curve", tuned, alone)),
+        "error_nearer": fallen(errors),
+        "alike": intervals.equivalence_margin(errors[LATE], NEAR),
+        "start_forgotten": fallen(decades("group_norm_curve", lazier, joint)),
+        "shared": decades("risk_curve", alone, joint)[LATE],
+    }
+    return checks(found, small=small, large=large)

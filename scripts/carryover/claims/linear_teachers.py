@@ -18,7 +18,7 @@ RANK = 1.1  # effective rank up to which features are close to rank one
 LEAST = 0.1  # samples per dimension from which a frozen network is flat: fewer determine its one factor badly
 
 
-def check(data, p):
+def linear_teachers(data, p):
     """Roles: `alignment` of differences in leading directions and in others, `stretch` and its `coefficients`, of
     stretched sources over depths, `scale` over norms of source and target, `frozen` of two layers and `layers` of more,
     several numbers of them frozen; and `small`, frozen after pretraining from small weights that do not vanish.
@@ -27,11 +27,10 @@ def check(data, p):
                                  for role in ("alignment", "stretch", "scale"))  # fmt: skip
     distances = converged_distances(data["coefficients"], data["stretch"]).groupby("seed")["distance"].max()
     limit = np.log10(NEAR / distances.clip(lower=1e-12))
+    frozen = Runs("frozen", data["frozen"])
     found = _of_alignment(alignment) | _of_depth(stretch) | _of_scale(scale) | checks({"limit": limit})
-    found |= _of_frozen(Runs("frozen", data["frozen"]), Runs("layers", data["layers"]))
-    return found | (
-        _of_small(*(_descended(role, data[role]) for role in ("small", "frozen"))) if "small" in data else {}
-    )
+    found |= _of_frozen(frozen, Runs("layers", data["layers"]))
+    return found | (_of_small(Runs("small", data["small"]), frozen) if "small" in data else {})
 
 
 def _of_alignment(runs):
@@ -55,21 +54,12 @@ def _of_depth(runs):
     """What depth saves, over all tasks: numbers of samples and deviations from the stretched source."""
     shallow, deep = runs.extremes("depth")
     own, stretched = runs.extremes("stretch")
-    tasks = [{"samples": n, "deviation": rest} for n in runs.options("samples") for rest in runs.options("deviation")]
-
-    def gains(stretch):
-        """log₁₀ of the ratio of risks of shallow and deep networks by seed (rows) and task."""
-        one = runs.where(stretch=stretch)
-        return pd.concat([one.risk(depth=shallow, **task) - one.risk(depth=deep, **task) for task in tasks], axis=1)
-
-    steps = []
-    for task in tasks:
-        by_stretch = [runs.where(stretch=stretch, **task) for stretch in runs.options("stretch")]
-        saved = [10 ** one.risk(depth=shallow) - 10 ** one.risk(depth=deep) for one in by_stretch]
-        steps += [more - less for less, more in pairwise(saved)]
+    risks = runs.risks("depth", "stretch", "samples", "deviation")
+    gains, saved = risks[shallow] - risks[deep], 10 ** risks[shallow] - 10 ** risks[deep]
+    steps = [saved[more] - saved[less] for less, more in pairwise(runs.options("stretch"))]
     found = {
-        "depth_helps": gains(stretched).min(axis=1),
-        "depth_alike": -gains(own).abs().max(axis=1),
+        "depth_helps": gains[stretched].min(axis=1),
+        "depth_alike": -gains[own].abs().max(axis=1),
         "depth_grows": pd.concat(steps, axis=1).min(axis=1),
     }
     return checks(found, shallow=shallow, deep=deep, stretched=stretched)
@@ -98,34 +88,49 @@ def _of_frozen(runs, layers):
     frozen, larger = (runs.where(protocol="linear_transfer", solver=solver, pretrain_solver=start)
                       for solver, start in (("exact", "exact"), ("descent", "descent")))  # fmt: skip
     several = layers.where(protocol="linear_transfer", solver="descent")
-    spreads = []
-    for n in several.sizes():
-        risks = pd.concat([several.risk(frozen=number, samples=n) for number in several.options("frozen")], axis=1)
-        spreads.append(risks.max(axis=1) - risks.min(axis=1))
-    gains = [scratch.risk(samples=n) - tuned.risk(samples=n) for n in below]
+    by_number = several.risks("samples", "frozen").T.groupby(level="samples")
+    spreads = (by_number.max() - by_number.min()).T
+    gains = (scratch.risks("samples") - tuned.risks("samples"))[below]
     found = {
         "frozen_flat": equivalence_margin(frozen.risk(samples=enough) - frozen.risk(samples=least), FLAT),
         "frozen_poor": frozen.risk(samples=below[-1]) - scratch.risk(samples=below[-1]),
-        "frozen_any": SAME - pd.concat(spreads, axis=1).max(axis=1),
-        "finetuned_better": pd.concat(gains, axis=1).min(axis=1),
+        "frozen_any": SAME - spreads.max(axis=1),
+        "finetuned_better": gains.min(axis=1),
         "larger_cures": frozen.risk(samples=enough) - larger.risk(samples=enough),
     }
     return checks(found, least=least, below=below[-1], enough=enough, layers=several.only("depth"))
 
 
-def _descended(role, risk):
-    return Runs(role, risk).where(protocol="linear_transfer", solver="descent", pretrain_solver="descent")
-
-
-def _of_small(runs, larger):
+def _of_small(small, frozen):
     """Frozen networks pretrained from small weights, with more samples than dimensions.
 
     There the exact limit has no risk. The effective (stable) rank of the features is one over the share of their power
     that is of rank one.
     """
+    runs, larger = (one.where(protocol="linear_transfer", solver="descent", pretrain_solver="descent")
+                    for one in (small, frozen))  # fmt: skip
     samples = runs.only("samples")
     found = {
         "small_rank": RANK - 1 / runs.by_seed("feature_share"),
         "small_slow": runs.risk() - larger.risk(samples=samples),
     }
     return checks(found, samples=samples)
+
+
+def aligned_teachers(data, p):
+    """Role `risk`: exact limits of finetuned networks, without noise, of one layer and more, for tasks at angle 0.
+
+    The target is the source, scaled (theorem 5.3). Every statistic is that of the samples and the target's norm at
+    which it is worst, as a mean over seeds. No depth shows that the risk goes to 0; claimed is that between the two
+    deepest it still falls as a power of depth.
+    """
+    tuned = Runs("risk", data["risk"]).where(angle=0.0, noise=0.0, solver="exact", protocol="finetuning")
+    *_, before, deepest = tuned.options("depth")
+    risks = tuned.risks("depth", "samples", "target_norm")
+
+    def least_fall(depth):
+        """Least log₁₀ of the ratio of the risks at a depth and at the deepest, by seed."""
+        return (risks[depth] - risks[deepest]).min(axis=1)
+
+    found = {"deep": least_fall(1), "vanishes": least_fall(before) / np.log10(deepest / before)}
+    return checks(found, before=before, deepest=deepest)

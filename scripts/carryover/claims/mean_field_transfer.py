@@ -24,92 +24,46 @@ def check(data, p):
     gram, outside = (Runs(role, data[role]) for role in ("gram", "out_of_rkhs"))
     lazy, rich = gram.extremes("teacher_scale")
     outside = outside.where(teacher_scale=rich)
-    # Risk of training from scratch, a share of the target's variance, by seed and n.
     single = Runs("risk", normalised(data["risk"])).where(teacher_scale=rich, protocol="single_task")
     scratch = single.data[["risk_final"]].to_dataframe().pivot_table("risk_final", "seed", "samples")
     runs = gains(data["risk"], READOUT)
     runs = runs[runs["teacher_scale"] == rich]
-    table = runs.pivot_table("transferability", "seed", ["ablated", "samples"])
+    gain = runs.pivot_table("transferability", "seed", ["ablated", "samples"])
+    most, largest = (gain.columns.get_level_values(name).max() for name in ("samples", "ablated"))
     return (
         _features(gram, lazy, rich)
         | checks({"source_learned": -_source_risk(Runs("risk", data["risk"]).where(teacher_scale=rich))})
-        | checks({"left_out": _rank_correlation(_table(outside, "out_of_rkhs"))}, intervals.median)
-        | _gains(table)
+        | checks({"left_out": _rank_correlation(_by_ablated(outside, "out_of_rkhs"))}, intervals.median)
+        | checks({"helps": gain[0.0].min(axis=1), "hurts": -gain[largest][most]}, most=most)
         | _power_law(scratch)
-        | _residual(runs, outside)
-        | _boundaries(table, outside, scratch)
-        | _boundary_trend(table, outside, scratch)
+        | _residual(runs, _by_ablated(outside, "least_risk"))
+        | _boundaries(gain, _by_ablated(outside, "least_risk"), scratch)
         | _anchors(by_anchor(gains(data["anchored"], READOUT)))
         | _by_steps(data["risk"])
     )
 
 
+def _by_ablated(runs, quantity):
+    """A quantity by seed and ablated share."""
+    return runs.table(quantity, "ablated")
+
+
+def _rank_correlation(table):
+    """Spearman's correlation of each row with its columns' labels, by seed."""
+    return table.apply(lambda row: row.corr(pd.Series(row.index, row.index), method="spearman"), axis=1)
+
+
 def _features(gram, lazy, rich):
-    """Alignments of the network's kernel with that of the source's units."""
-    aligned = {scale: _table(gram.where(teacher_scale=scale), "alignment").mean(axis=1) for scale in (lazy, rich)}
-    before = _table(gram.where(teacher_scale=rich), "initial_alignment").mean(axis=1)
+    """Alignments of the network's kernel with that of the source's units, means over ablated shares."""
+
+    def aligned(scale, quantity="alignment"):
+        return _by_ablated(gram.where(teacher_scale=scale), quantity).mean(axis=1)
+
     return checks({
-        "features": aligned[rich] - before,
-        "alike": aligned[rich],
-        "richness": aligned[rich] - aligned[lazy],
+        "features": aligned(rich) - aligned(rich, "initial_alignment"),
+        "alike": aligned(rich),
+        "richness": aligned(rich) - aligned(lazy),
     })  # fmt: skip
-
-
-def _gains(table):
-    """Linear transfer from the whole source, and from that which lacks most."""
-    most = table.columns.get_level_values("samples").max()
-    largest = table.columns.get_level_values("ablated").max()
-    return checks({"helps": table[0.0].min(axis=1), "hurts": -table[largest][most]}, most=most)
-
-
-def _power_law(scratch):
-    """Exponents of fits to the risk from scratch, compared with the published one; of few and of many samples."""
-    fitted = scratch[[n for n in scratch if n >= FITTED]]
-    half = len(fitted.columns) // 2
-    parts = {"whole": fitted, "few": fitted.iloc[:, : len(fitted.columns) - half], "many": fitted.iloc[:, half:]}
-
-    def exponent(part, seeds):
-        return power_law.fit(parts[part].loc[seeds]).exponent
-
-    def whole(seeds):
-        return exponent("whole", seeds)
-
-    def steeper(seeds):
-        return exponent("many", seeds) / exponent("few", seeds) - 1
-
-    seeds = list(scratch.index)
-    found = {
-        "exponent": intervals.equivalence_margin(pseudovalues(whole, seeds), DIFFERENCE, PUBLISHED),
-        "power_law": intervals.equivalence_margin(pseudovalues(steeper, seeds), DIFFERENCE / PUBLISHED),
-    }
-    few, many = (exponent(part, seeds) for part in ("few", "many"))
-    return checks(found, first=fitted.columns[0], exponent=whole(seeds), few=few, many=many)
-
-
-def _residual(runs, outside):
-    """Equation 18: what the risk of linear transfer has above what no readout of the features gets below, means over
-    sources that lack units."""
-    ablated = runs[runs["ablated"] > 0]
-    risks = ablated.pivot_table("risk", ["seed", "ablated"], "samples")
-    floor = _table(outside, "least_risk").stack().reindex(risks.index)
-    excess = risks.sub(floor, axis=0).groupby("seed").mean()
-    found = {
-        "residual": (floor / risks.iloc[:, -1]).groupby("seed").mean(),
-        "excess": excess.iloc[:, 0] / excess.iloc[:, -1],
-    }
-    return checks(found, least=risks.columns[0], most=risks.columns[-1])
-
-
-def _by_steps(risk):
-    """Readouts by gradient descent, compared with the closed form of their flow on the same features and data."""
-    frame = risk[["risk_final"]].to_dataframe()
-    frame = frame[(frame["protocol"] == "linear_transfer") & (frame["readout"] == READOUT)]
-    if not (frame["solver"] == "descent").any():
-        return {}
-    keys = ["seed", "teacher_scale", "ablated", "samples", "draw"]
-    solved, descended = (frame[frame["solver"] == name].set_index(keys)["risk_final"] for name in ("exact", "descent"))
-    off = (descended / solved.reindex(descended.index) - 1).abs().groupby("seed").max().clip(lower=ROUNDING)
-    return checks({"by_steps": -np.log10(off / 0.01)})
 
 
 def _source_risk(runs):
@@ -119,37 +73,58 @@ def _source_risk(runs):
     return (2 * whole["pretrained_loss"] / whole["target_variance"]).groupby("seed").first().to_series()
 
 
-def _table(runs, quantity):
-    """A quantity by seed and ablated share."""
-    return runs.data[[quantity]].to_dataframe().pivot_table(quantity, "seed", "ablated")
+def _power_law(scratch):
+    """Exponents of fits to the risk from scratch, compared with the published one; of few and of many samples."""
+    fitted = scratch[[n for n in scratch if n >= FITTED]]
+    half = len(fitted.columns) // 2
+    parts = {"whole": fitted, "few": fitted.iloc[:, : len(fitted.columns) - half], "many": fitted.iloc[:, half:]}
+    seeds = list(scratch.index)
+
+    def exponent(seeds, part="whole"):
+        return power_law.fit(parts[part].loc[seeds]).exponent
+
+    def steeper(seeds):
+        return exponent(seeds, "many") / exponent(seeds, "few") - 1
+
+    found = {
+        "exponent": intervals.equivalence_margin(pseudovalues(exponent, seeds), DIFFERENCE, PUBLISHED),
+        "power_law": intervals.equivalence_margin(pseudovalues(steeper, seeds), DIFFERENCE / PUBLISHED),
+    }
+    few, many = (exponent(seeds, part) for part in ("few", "many"))
+    return checks(found, first=fitted.columns[0], exponent=exponent(seeds), few=few, many=many)
 
 
-def _rank_correlation(table):
-    """Spearman's correlation of each row with its columns' labels, by seed."""
-    return table.apply(lambda row: row.corr(pd.Series(row.index, row.index), method="spearman"), axis=1)
+def _residual(runs, least):
+    """Equation 18: what the risk of linear transfer has above what no readout of the features gets below, means over
+    sources that lack units."""
+    risks = runs[runs["ablated"] > 0].pivot_table("risk", ["seed", "ablated"], "samples")
+    floor = least.stack().reindex(risks.index)
+    excess = risks.sub(floor, axis=0).groupby("seed").mean()
+    found = {
+        "residual": (floor / risks.iloc[:, -1]).groupby("seed").mean(),
+        "excess": excess.iloc[:, 0] / excess.iloc[:, -1],
+    }
+    return checks(found, least=risks.columns[0], most=risks.columns[-1])
 
 
-def _boundaries(table, outside, scratch):
+def _boundaries(gain, least, scratch):
     """A claim for each ablated share but 0, whose boundary lies at infinity: what is found of the means over seeds is
-    near what is predicted of them.
+    near what is predicted of them. And whether the sign of the gain is that of the power law less the least risk of the
+    features more often with many samples than with few.
 
     A boundary beyond the numbers of samples is at least as far off as their end: where that is too far from what is
     predicted, on this side of it, the claim fails, and else nothing is known.
     """
-    least, ends = _table(outside, "least_risk"), (scratch.columns.min(), scratch.columns.max())
-    seeds, near, checked = list(table.index), np.log2(FACTOR), {}
+    ends, seeds, near, checked = (scratch.columns.min(), scratch.columns.max()), list(gain.index), np.log2(FACTOR), {}
     for ablated in [share for share in least if share > 0]:
-
-        def found(seeds, gain=table[ablated]):
-            return boundary(gain.loc[seeds].mean())
 
         def predicted(seeds, least=least[ablated]):
             return power_law.fit(scratch.loc[seeds], FITTED).samples(least.loc[seeds].mean())
 
-        def off(seeds, found=found, predicted=predicted):
-            return np.log2(np.clip(found(seeds), *ends) / predicted(seeds))
+        def off(seeds, gain=gain[ablated], predicted=predicted):
+            return np.log2(np.clip(boundary(gain.loc[seeds].mean()), *ends) / predicted(seeds))
 
-        n, place = found(seeds), "it gains at every n"
+        n, place = boundary(gain[ablated].mean()), "it gains at every n"
         if known := 0 < n < np.inf:
             place = f"found is n = {n:.0f}"
         elif n:
@@ -159,20 +134,14 @@ def _boundaries(table, outside, scratch):
         values = intervals.equivalence_margin(pseudovalues(off, seeds), near) if known else pd.Series(np.nan, seeds)
         facts = {"percent": 100 * ablated, "place": place, "predicted": predicted(seeds)}
         checked[f"boundary_{100 * ablated:g}"] = Check(values, facts=facts)
-    return checks(checked)
 
-
-def _boundary_trend(table, outside, scratch):
-    """Whether the sign of the gain is that of the power law less the least risk of the features more often with many
-    samples than with few, over sources that lack units."""
-    law, least = power_law.fit(scratch, FITTED), _table(outside, "least_risk").mean()
-    lacking = table.loc[:, table.columns.get_level_values("ablated") > 0]
-    predicted = [law(n) - least[ablated] for ablated, n in lacking.columns]
-    right = (np.sign(lacking) == np.sign(predicted)).T.groupby(level="samples").mean().T
+    law, lacking = power_law.fit(scratch, FITTED), gain.loc[:, gain.columns.get_level_values("ablated") > 0]
+    sign = np.sign([law(n) - least[ablated].mean() for ablated, n in lacking.columns])
+    right = (np.sign(lacking) == sign).T.groupby(level="samples").mean().T
     half = right.shape[1] // 2
     few, many = right.iloc[:, :-half], right.iloc[:, -half:]
-    difference = many.mean(axis=1) - few.mean(axis=1)
-    return checks({"boundary_trend": difference}, few=few.columns[-1], many=many.columns[0])
+    trend = {"boundary_trend": many.mean(axis=1) - few.mean(axis=1)}
+    return checks(checked) | checks(trend, few=few.columns[-1], many=many.columns[0])
 
 
 def _anchors(tables):
@@ -194,3 +163,15 @@ def _anchors(tables):
         "rich_loses": (free < 0).mean(axis=1),
     }
     return checks(found, fewest=held.columns.min())
+
+
+def _by_steps(risk):
+    """Readouts by gradient descent, compared with the closed form of their flow on the same features and data."""
+    frame = risk[["risk_final"]].to_dataframe()
+    frame = frame[(frame["protocol"] == "linear_transfer") & (frame["readout"] == READOUT)]
+    if not (frame["solver"] == "descent").any():
+        return {}
+    keys = ["seed", "teacher_scale", "ablated", "samples", "draw"]
+    solved, descended = (frame[frame["solver"] == name].set_index(keys)["risk_final"] for name in ("exact", "descent"))
+    off = (descended / solved.reindex(descended.index) - 1).abs().groupby("seed").max().clip(lower=ROUNDING)
+    return checks({"by_steps": -np.log10(off / 0.01)})

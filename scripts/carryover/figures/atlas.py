@@ -43,7 +43,7 @@ def draw(data, p):
 def _maps(data, p):
     """What each panel shows, finetuning first, then transfer of the features alone, in the order of the roles."""
     found = []
-    for role, one in atlas_cells.maps(data).items():
+    for role, one in data.items():
         frame = atlas_cells.by_seed(one)
         cells = atlas_cells.cells(frame)
         settings = {setting: setting for setting in cells["setting"].unique()}

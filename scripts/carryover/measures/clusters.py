@@ -46,14 +46,6 @@ def inertia(W: ArrayLike, weights: ArrayLike, k: int, seed: int, restarts: int =
     return _solutions(W, weights, [k], seed, restarts)[0][0]
 
 
-def cluster_centers(W: ArrayLike, weights: ArrayLike, k: int, seed: int, restarts: int = RESTARTS) -> np.ndarray:
-    """Weighted mean directions of the clusters of `inertia`, (k, input), no longer than 1.
-
-    They are fewer where the units have fewer directions. Arguments and errors are those of `inertia`.
-    """
-    return _solutions(W, weights, [k], seed, restarts)[0][1]
-
-
 def alignment(centers: ArrayLike, teacher: ArrayLike) -> float:
     """Mean over teacher units of the best cosine between its direction and a cluster centre; Fig. 6b, e and g.
 
@@ -108,7 +100,7 @@ def measure(data, p):
     for run in range(data.sizes["run"]):
         network = data.isel(run=run)
         with naming(network):
-            explained.append(_explained(network, counts, p.restarts))
+            explained.append(_explained(network, counts))
     inertias, alignments, aligned = (np.array(values) for values in zip(*explained, strict=True))
     aligned_meaning = "mean best cosine of the teacher's units with as many clusters as there are features to learn"
     curves, effective = ("run", "clusters"), effective_clusters(inertias, counts)
@@ -121,10 +113,10 @@ def measure(data, p):
     return measured(data, variables, clusters=(counts, "number of clusters"))
 
 
-def _explained(network, counts, restarts):
+def _explained(network, counts):
     """Inertias and alignments of one network for every number of clusters, and the alignment at its own number."""
     first, second = network["first"].values.astype(np.float64), network["second"].values.astype(np.float64)
-    solutions = _solutions(first, importance(first, second), counts, _SEED, restarts)
+    solutions = _solutions(first, importance(first, second), counts, _SEED, RESTARTS)
     teacher = teacher_units(network)[0]
     features = teacher if len(second) == 1 else np.concatenate([teacher, teacher_units(network, "auxiliary")[0]])
     directions = _unit_vectors(features)

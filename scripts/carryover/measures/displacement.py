@@ -7,7 +7,7 @@ squared distance R (equation 2), for which R̃ = Σ r̃ (equations 4, 11) is the
 import numpy as np
 
 from carryover.runs import measured_by_run, teacher_units
-from carryover.theory.teacher_penalty import network_penalty, paired_penalty, teacher_penalty
+from carryover.theory.penalty import network_penalty, paired_penalty, teacher_penalty
 
 _MEANINGS = {
     "displacement": "squared distance of the weights from their start",

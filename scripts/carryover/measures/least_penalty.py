@@ -13,7 +13,7 @@ from carryover.networks.relu import Weights
 from carryover.runs import measured_by_run, teacher_units
 from carryover.theory.kernels import relu_risk
 from carryover.theory.least_penalty import NEW, least_penalty
-from carryover.theory.teacher_penalty import network_penalty
+from carryover.theory.penalty import network_penalty
 
 _MEANINGS = {
     "penalty": "penalty R̃ of the function that was found, from the weights that training started from",

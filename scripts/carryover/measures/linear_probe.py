@@ -22,7 +22,7 @@ def measure(data, p):
     """
     network, prepared = network_and_images(data.attrs, p.device)
     source, found = prepared.images, np.full((data.sizes["run"], 2), np.nan)
-    for (start, classes), runs in groups(data, "target").items():
+    for (start, classes), runs in groups(data).items():
         tested = test_images(source, classes, p.count)
         task = class_task(source, classes.split())
         labels = task.test_labels[np.searchsorted(task.test, tested)]

@@ -14,16 +14,12 @@ class Bounds(Model):
     FAMILIES: ClassVar = ("image_pairs",)
 
 
-RESTARTS = 2
-
-
 class Clusters(Model):
     FAMILIES: ClassVar = ("relu",)
     APPLIES_TO: ClassVar = ALL_LAYERS
 
     largest_k: PositiveInt = parameter(12, "most clusters of which each number is tried")
     further_k: tuple[PositiveInt, ...] = parameter((), "larger numbers that are tried as well, rising")
-    restarts: PositiveInt = parameter(RESTARTS, "random starts of k-means for each number of clusters")
 
 
 class Coefficients(Model):
@@ -103,12 +99,10 @@ class Stages(Model):
     APPLIES_TO: ClassVar = ALL_LAYERS
     NEEDS: ClassVar = {"keep_weights": (True,)}
 
-    of: Literal["target", "all"] = parameter("target", "test images of the target's classes or of all")
-    count: NonNegativeInt = parameter(2000, "most images, drawn evenly; 0: all; memory grows with its square")
+    count: NonNegativeInt = parameter(2000, "most images, drawn evenly; 0: all; their outputs are held in memory")
     statistics: Literal["kept", "renewed"] = parameter(
         "kept", "statistics of normalisation before and after finetuning: those of the networks, or of the images"
     )
-    batch: PositiveInt = parameter(64, "most images in a forward pass")
     device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where the networks are")
 
 

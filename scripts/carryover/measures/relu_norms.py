@@ -30,29 +30,17 @@ def measure(data, p):
     task; of one with both, the units of both tasks, a shared one once.
     """
     first, second = data["first"].values.astype(float), data["second"].values.astype(float)
+    directions, readout = (data[f"teacher_{name}"].values.astype(float) for name in ("directions", "readout"))
     f12 = importance(first, second).sum(-1)
     values = {
         "f1_norm": importance(first, second[:, :1]).sum(-1),
         "f12_norm": f12,
-        "f1_norm_teacher": np.abs(data["teacher_readout"].values).sum(-1, dtype=float),
+        "f1_norm_teacher": np.abs(readout).sum(-1),
         "f12_norm_teacher": [_of_teachers(data.isel(run=run)) for run in range(data.sizes["run"])],
-        "l2_norm_teacher": _mean_square(data) ** 0.5,
+        "l2_norm_teacher": relu_risk(directions[:, :0], readout[:, :0], directions, readout) ** 0.5,
         "balance": ((first**2).sum((1, 2)) + (second**2).sum((1, 2))) / (2 * f12),
     }
     return measured(data, {name: ("run", value, _MEANINGS[name]) for name, value in values.items()})
-
-
-def _mean_square(data):
-    """E f*² (run,) of the main task's teacher; runs of one teacher come in many sizes, which are worked out once."""
-    directions, readout = (data[f"teacher_{name}"].values.astype(float) for name in ("directions", "readout"))
-    known: dict[tuple[bytes, bytes], list[int]] = {}
-    for run, (V, c) in enumerate(zip(directions, readout, strict=True)):
-        known.setdefault((V.tobytes(), c.tobytes()), []).append(run)
-    squares = np.empty(len(readout))
-    for runs in known.values():
-        V, c = directions[runs[0]], readout[runs[0]]
-        squares[runs] = relu_risk(V[:0], c[:0], V, c)
-    return squares
 
 
 def _of_teachers(network):

@@ -33,14 +33,11 @@ def measure(data, p):
     dropped. Both see the same test images, and so do all runs of the same classes. A stage whose output is the same for
     all images has no dimensionality: NaN there.
 
-    Raises UserError for weights that were not kept, fewer than two images, and, naming the run, weights or outputs that
-    are not finite.
+    Raises UserError for fewer than two images, and, naming the run, for weights or outputs that are not finite.
     """
-    if "state" not in data:
-        raise UserError("the weights of the finetuned networks were not kept: set keep_weights: true.")
     network, prepared = network_and_images(data.attrs, p.device)
     compared = {}
-    for (start, classes), runs in groups(data, p.of).items():
+    for (start, classes), runs in groups(data).items():
         chosen = test_images(prepared.images, classes, p.count)
         with naming(data.isel(run=runs[0])):
             before = _kernels(network, data["start_state"].values[start], prepared, chosen, p, "before")
@@ -63,22 +60,21 @@ def network_and_images(attrs, device):
     return network.to(torch_device(device)).eval(), PreparedImages(source, int(attrs["pixels"]), published=published)
 
 
-def groups(data, of):
-    """{(start, classes of the images, "" for all): runs}: what is compared with the same kernels."""
+def groups(data):
+    """{(start, classes of the images): runs}: what is compared with the same kernels."""
     found: dict[tuple[int, str], list[int]] = {}
     for run, (start, target) in enumerate(zip(data["start"].values, data["target_classes"].values, strict=True)):
-        found.setdefault((int(start), str(target) if of == "target" else ""), []).append(run)
+        found.setdefault((int(start), str(target)), []).append(run)
     return found
 
 
 def test_images(source, classes, count):
     """Indices of test images, at most `count` unless it is 0, the same ones for the same classes."""
-    whole = class_task(source, classes.split()).test if classes else np.arange(len(source.test))
+    whole = class_task(source, classes.split()).test
     order = generator("stages", "", 0, "images").permutation(len(whole))
     chosen = np.sort(whole[order[: count or None]])  # in the order in which they lie on disk
     if len(chosen) < 2:
-        which = f"classes {classes}" if classes else "set"
-        raise UserError(f"count is {count}, and {len(chosen)} test image of the {which} is too few: give two or more.")
+        raise UserError(f"count is {count}, and {len(chosen)} test image is too few: give two or more.")
     return chosen
 
 
@@ -106,10 +102,9 @@ def _kernels(network, state, prepared, chosen, p, when):
 
     # Without TensorFloat-32, which keeps 10 bits, a GPU finds what a CPU finds.
     with torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=False):
-        return centred_kernels(features, len(chosen), batch=p.batch)
+        return centred_kernels(features, len(chosen))
 
 
-MEMORY = 3 * 2**29  # bytes: 2000 images of 32 × 32 pixels in ResNet-18 with the stem "small" take 1.4 GiB
 _TILE = 256  # rows of a kernel at once: fewer are slower to multiply, of more a larger part is multiplied twice
 _PROBE = 16  # samples that say how many units there are, and about where and how far apart their responses are
 
@@ -117,13 +112,12 @@ Features = Callable[[np.ndarray], Iterable[tuple[str, Tensor]]]
 
 
 @torch.inference_mode()
-def centred_kernels(
-    features: Features, samples: int, *, batch: int = 64, memory: int = MEMORY
-) -> dict[str, np.ndarray]:
+def centred_kernels(features: Features, samples: int, *, batch: int = 64) -> dict[str, np.ndarray]:
     """K = XXᵀ of every stage's features X less their mean over samples, {stage: (samples, samples)} float64.
 
     On K rest the participation ratio, ENSD and CKA, "Feature reuse in multi-task learning and finetuning (appendix)",
     section G, see `dimensionality.compare_kernels`. K is 0 where features are the same for all samples up to rounding.
+    All features are held: 2000 images of 32 × 32 pixels in ResNet-18 with the stem "small" take 1.4 GiB.
 
     Args:
         features: called with indices of samples (b,), gives (stage, features (b, p) float32) of one stage after the
@@ -132,31 +126,19 @@ def centred_kernels(
         samples: n, two or more.
         batch: most samples in one call. All calls but the first have equally many, the last sample being repeated: what
             features round to can depend on their number, and a stage that is dead must not seem alive by that.
-        memory: most bytes of features that are held. Of the n samples, the first m that fit are held and multiplied
-            with all that follow, then as many of these as fit with their followers, which are computed again, and so
-            on. Beside them there are one batch and the kernels, 8 n² bytes for each stage.
 
-    Raises ValueError for memory in which not one sample's features fit, and, naming the stage, features that are not
-    finite.
+    Raises ValueError, naming the stage, for features that are not finite.
     """
     stages = {name: _Stage(probe, samples) for name, probe in features(np.arange(min(samples, batch, _PROBE)))}
-    size = 4 * sum(len(stage.shift) for stage in stages.values())
-    if memory < size:
-        raise ValueError(f"memory must be at least {size} bytes, which the features of one sample take, got {memory}")
-    batches = math.ceil(samples / min(batch, memory // size))
-    batch = math.ceil(samples / batches)
-    held = min(memory // (size * batch), batches) * batch
-    for stage in stages.values():
-        stage.make_room(held)
-    for first in range(0, samples, held):
-        for begin in range(first, samples, batch):
-            for name, output in features(np.minimum(np.arange(begin, begin + batch), samples - 1)):
-                stages[name].take(output, first, begin)
-    return {name: stage.centred(name) for name, stage in stages.items()}
+    batch = math.ceil(samples / math.ceil(samples / batch))
+    for begin in range(0, samples, batch):
+        for name, output in features(np.minimum(np.arange(begin, begin + batch), samples - 1)):
+            stages[name].take(output, begin)
+    return {name: stages.pop(name).centred(name) for name in list(stages)}
 
 
 class _Stage:
-    """The kernel of one stage while it is filled."""
+    """The features of one stage while they come in, and their kernel."""
 
     def __init__(self, probe: Tensor, samples: int) -> None:
         # In double precision the mean of equal numbers is one of them. Subtracted first, it spares small variations
@@ -166,46 +148,28 @@ class _Stage:
         exponent = math.frexp(spread)[1] if math.isfinite(spread) else 0
         self.scale = 2.0 ** -min(max(exponent, -100), 100)
         self.low, self.high = torch.full_like(self.shift, math.inf), torch.full_like(self.shift, -math.inf)
-        self.constant = True  # as far as known
-        self.kernel = np.zeros((samples, samples))
+        self.held = self.shift.new_empty(samples, len(self.shift))
 
-    def make_room(self, held: int) -> None:
-        self.held = self.shift.new_empty(held, len(self.shift))
-
-    def take(self, output: Tensor, first: int, begin: int) -> None:
-        """The samples from `begin`: those from `first` that fit are held, the others multiplied with these."""
-        end, stop = (min(place, len(self.kernel)) for place in (begin + len(output), first + len(self.held)))
-        output = output[: end - begin]
-        if self.constant:
-            self._compare(output)
-        if begin >= stop:
-            self._multiply(output.sub(self.shift).mul_(self.scale), begin, first, stop)
-            return
-        torch.sub(output, self.shift, out=self.held[begin - first : end - first]).mul_(self.scale)
-        if end == stop:
-            for row in range(first, stop, _TILE):
-                below = min(row + _TILE, stop)
-                self._multiply(self.held[row - first : below - first], row, first, below)
-
-    def _compare(self, output: Tensor) -> None:
+    def take(self, output: Tensor, begin: int) -> None:
+        """The samples from `begin`; those beyond the last are left out."""
+        output = output[: len(self.held) - begin]
         self.low = torch.minimum(self.low, output.amin(0))
         self.high = torch.maximum(self.high, output.amax(0))
-        with np.errstate(invalid="ignore"):  # what is not finite is refused at the end
-            self.constant = constant(self.low.cpu().numpy(), self.high.cpu().numpy(), np.float32)
-
-    def _multiply(self, some: Tensor, begin: int, first: int, stop: int) -> None:
-        """Fill in the kernel between `some` samples, from `begin`, and those from `first` to `stop`, which are held."""
-        rows, columns = slice(begin, begin + len(some)), slice(first, stop)
-        products = (some @ self.held[: stop - first].T).cpu().numpy()
-        self.kernel[rows, columns] = products
-        self.kernel[columns, rows] = products.T
+        torch.sub(output, self.shift, out=self.held[begin : begin + len(output)]).mul_(self.scale)
 
     def centred(self, name: str) -> np.ndarray:
-        if not np.isfinite(self.kernel).all():
+        samples = len(self.held)
+        kernel = np.zeros((samples, samples))
+        for row in range(0, samples, _TILE):
+            below = min(row + _TILE, samples)
+            products = (self.held[row:below] @ self.held[:below].T).cpu().numpy()
+            kernel[row:below, :below] = products
+            kernel[:below, row:below] = products.T
+        if not np.isfinite(kernel).all():
             raise ValueError(f"the features of the stage {name} must be finite")
-        if self.constant:
-            return np.zeros_like(self.kernel)
-        self.kernel -= self.kernel.mean(0)
-        self.kernel -= self.kernel.mean(1)[:, None]
-        self.kernel /= self.scale**2
-        return self.kernel
+        if constant(self.low.cpu().numpy(), self.high.cpu().numpy(), np.float32):
+            return np.zeros_like(kernel)
+        kernel -= kernel.mean(0)
+        kernel -= kernel.mean(1)[:, None]
+        kernel /= self.scale**2
+        return kernel

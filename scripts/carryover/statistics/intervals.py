@@ -113,3 +113,21 @@ def equivalence_margin(values, margin, expected=0.0):
     """Values whose mean is `margin` less the distance of the mean of `values` from what is expected."""
     above = values.mean() >= expected
     return margin - (values - expected if above else expected - values)
+
+
+def holm(p_values):
+    """P-values adjusted for multiple testing by Holm's procedure (1979).
+
+    Parameters
+    ----------
+    p_values : array_like, shape (n,)
+        NaN are no tests, and remain.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n,)
+    """
+    p_values = np.array(p_values, dtype=float)
+    order = np.argsort(p_values)[: np.isfinite(p_values).sum()]  # NaN come last
+    p_values[order] = np.maximum.accumulate(p_values[order] * np.arange(len(order), 0, -1)).clip(max=1)
+    return p_values

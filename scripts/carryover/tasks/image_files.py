@@ -59,12 +59,6 @@ CIFAR100 = Published(
     {"cifar-100-binary.tar.gz": "03b5dce01913d631647c71ecec9e9cb8"},
     {"train.bin": (50_000, 2 + 3 * 32 * 32), "test.bin": (10_000, 2 + 3 * 32 * 32)}, "cifar-100-binary",
 )  # fmt: skip
-CIFAR10 = Published(
-    "CIFAR-10", "www.cs.toronto.edu/~kriz/cifar.html",
-    {"cifar-10-binary.tar.gz": "c32a1d4ab5d03f1284b67883e8d87530"},
-    {f"{name}.bin": (10_000, 1 + 3 * 32 * 32) for name in (*(f"data_batch_{i}" for i in range(1, 6)), "test_batch")},
-    "cifar-10-batches-bin",
-)  # fmt: skip
 STL10 = Published(
     "STL-10", "cs.stanford.edu/~acoates/stl10", {"stl10_binary.tar.gz": "91f7769df0f17e558f3565bffb0c7dfb"},
     {"train_X.bin": (5_000, 3 * 96 * 96), "train_y.bin": (5_000, 1), "test_X.bin": (8_000, 3 * 96 * 96),
@@ -76,11 +70,9 @@ def idx(folder: str | Path, other: bool = False, published: Published = MNIST) -
     """Training and test images, (N, 1, H, W), of four files in MNIST's format, each plain or gzipped (.gz)."""
     folder, parts = Path(folder), []
     for part in ("train", "t10k"):
-        images = _idx_array(folder, f"{part}-images-idx3-ubyte", 3, other, published)[1]
-        path, labels = _idx_array(folder, f"{part}-labels-idx1-ubyte", 1, other, published)
-        parts.append((images[:, None], _labels(path, labels, len(images), 0, 256 if other else 10, published)))
-    if parts[0][0].shape[1:] != parts[1][0].shape[1:]:
-        raise UserError(f"{folder}: the images of train and t10k differ in size: put files there of one set.")
+        images = _idx_array(folder, f"{part}-images-idx3-ubyte", 3, other, published)
+        labels = _idx_array(folder, f"{part}-labels-idx1-ubyte", 1, other, published)
+        parts.append((images[:, None], labels.astype(np.int64)))
     return parts[0], parts[1]
 
 
@@ -89,25 +81,9 @@ def cifar100(folder: str | Path, other: bool = False) -> tuple[Part, Part]:
 
     A record is a byte for the coarse class, one for the fine class, and the red, green and blue plane, row by row.
     """
-    parts = []
-    for path, records in _records(Path(folder), CIFAR100, other).values():
-        labels = _labels(path, records[:, 1], len(records), 0, 100, CIFAR100)
-        parts.append((records[:, 2:].reshape(-1, 3, 32, 32), labels))
-    return parts[0], parts[1]
-
-
-def cifar10(folder: str | Path, other: bool = False) -> tuple[Part, Part]:
-    """CIFAR-10's training and test images, (N, 3, 32, 32), with its ten classes; five files are of training images.
-
-    A record is a byte for the class, and the red, green and blue plane, row by row.
-    """
-    files = list(_records(Path(folder), CIFAR10, other).values())
-    parts = []
-    for some in (files[:-1], files[-1:]):
-        labels = [_labels(path, records[:, 0], len(records), 0, 10, CIFAR10) for path, records in some]
-        images = [records[:, 1:].reshape(-1, 3, 32, 32) for _, records in some]
-        parts.append((np.concatenate(images), np.concatenate(labels)))
-    return parts[0], parts[1]
+    train, test = ((records[:, 2:].reshape(-1, 3, 32, 32), records[:, 1].astype(np.int64))
+                   for records in _records(Path(folder), CIFAR100, other).values())  # fmt: skip
+    return train, test
 
 
 def stl10(folder: str | Path, other: bool = False) -> tuple[Part, Part]:
@@ -115,16 +91,14 @@ def stl10(folder: str | Path, other: bool = False) -> tuple[Part, Part]:
 
     The planes of an image are stored column by column.
     """
-    files, parts = _records(Path(folder), STL10, other), []
-    for part in ("train", "test"):
-        images, (path, labels) = files[f"{part}_X.bin"][1], files[f"{part}_y.bin"]
-        labels = _labels(path, labels[:, 0], len(images), 1, 10, STL10)
-        parts.append((images.reshape(-1, 3, 96, 96).swapaxes(2, 3), labels))
-    return parts[0], parts[1]
+    files = _records(Path(folder), STL10, other)
+    train, test = ((files[f"{part}_X.bin"].reshape(-1, 3, 96, 96).swapaxes(2, 3),
+                    files[f"{part}_y.bin"][:, 0].astype(np.int64) - 1) for part in ("train", "test"))  # fmt: skip
+    return train, test
 
 
 def _idx_array(folder, name, dimensions, other, published):
-    """(path, array) of a file in the IDX format: two zero bytes, the type of the numbers (8: unsigned bytes), the
+    """Array of a file in the IDX format: two zero bytes, the type of the numbers (8: unsigned bytes), the
     number of dimensions, each size as a big-endian 32-bit integer, and the numbers."""
     path = next((path for path in (folder / name, folder / f"{name}.gz") if path.is_file()), None)
     if path is None:
@@ -139,11 +113,11 @@ def _idx_array(folder, name, dimensions, other, published):
     sizes = struct.unpack(f">{dimensions}I", content[4:start]) if fits else ()
     if not fits or np.prod(sizes, dtype=object) != len(content) - start:
         raise _refused(path, f"is truncated, or no IDX file of unsigned bytes in {dimensions} dimensions", published)
-    return path, np.frombuffer(content, dtype=np.uint8, offset=start).reshape(sizes)
+    return np.frombuffer(content, dtype=np.uint8, offset=start).reshape(sizes)
 
 
 def _records(folder, published, other):
-    """{file: (path, records (N, bytes))}: memory-mapped from plain files in the folder or in the subfolder that the
+    """{file: records (N, bytes)}: memory-mapped from plain files in the folder or in the subfolder that the
     archive unpacks to, else read into memory from the archive."""
     names, ((archive, checksum),) = published.records, published.checksums.items()
     for place in (folder, folder / published.unpacked):
@@ -163,7 +137,7 @@ def _records(folder, published, other):
             expected = f"whole records of {size} bytes" if other else f"{count} records of {size} bytes"
             raise _refused(paths[name], f"has {length} bytes of {name}, not {expected}", published)
         contents[name] = np.frombuffer(contents[name], dtype=np.uint8).reshape(-1, size)
-    return {name: (paths[name], contents[name]) for name in names}
+    return contents
 
 
 def _mapped(path, published):
@@ -191,18 +165,6 @@ def _unpacked(path, published, checksum):
                     return contents
     missing = next(name for name in published.records if name not in contents)
     raise _refused(path, f"holds no file {missing}", published)
-
-
-def _labels(path, labels, images, first, count, published):
-    """Labels from 0, int64, of as many images, where the file has `count` classes from `first`."""
-    if len(labels) != images:
-        raise _refused(path, f"has {len(labels)} labels of {images} images", published)
-    labels = labels.astype(np.int64) - first
-    wrong = labels[(labels < 0) | (labels >= count)]
-    if len(wrong):
-        limits = f"{first} to {first + count - 1}"
-        raise _refused(path, f"holds the label {wrong[0] + first}, and labels are {limits}", published)
-    return labels
 
 
 def _check_md5(path, digest, expected, published):

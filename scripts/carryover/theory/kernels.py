@@ -27,8 +27,6 @@ _PARALLEL = 8 * np.finfo(float).eps  # 1 − |cosine| that rounding alone can ma
 _UNIT = 1e-6  # how far from 1 a norm may be
 _OUTSIDE = 1e-6  # share of the residual, as a norm, beyond which it counts as outside the range of the Gram matrix
 _QUIET = np.errstate(invalid="ignore", over="ignore")  # what is not finite shows in the result
-_AXES = {"W": "mD", "V": "kD", "directions": "KD", "teacher_readout": "K", "c_star": "K", "W_star": "KD"}
-_AXES |= {"first": "HD", "readout": "H", "first_change": "HD", "readout_change": "H"}
 
 
 @_QUIET
@@ -53,7 +51,7 @@ def relu_kernel(W, V):
     -------
     (..., m, k), nonnegative; 0 where a vector is zero.
     """
-    xp, W, V = _arrays(W=W, V=V)
+    xp, W, V = _arrays((W, 2), (V, 2))
     (w_norm, W), (v_norm, V) = _polar(xp, W), _polar(xp, V)
     u = _cosines(xp, W, V)
     kernel = xp.sqrt((1 - u) * (1 + u)) + u * xp.arccos(-u)
@@ -80,7 +78,7 @@ def relu_risk(first, readout, directions, teacher_readout):
     (...), nonnegative; NaN for weights that are not finite.
     """
     xp, first, readout, directions, teacher_readout = _arrays(
-        first=first, readout=readout, directions=directions, teacher_readout=teacher_readout
+        (first, 2), (readout, 1), (directions, 2), (teacher_readout, 1)
     )
     units = xp.concat([first, xp.where((teacher_readout == 0)[..., None], 0.0, directions)], -2)
     return _in_blocks(xp, _relu_square, units, xp.concat([readout, -teacher_readout], -1))
@@ -113,9 +111,8 @@ def tangent_risk(first, readout, first_change, readout_change, directions, teach
     (...), nonnegative; NaN for weights that are not finite.
     """
     xp, first, readout, first_change, readout_change, directions, teacher_readout = _arrays(
-        first=first, readout=readout, first_change=first_change, readout_change=readout_change,
-        directions=directions, teacher_readout=teacher_readout
-    )  # fmt: skip
+        (first, 2), (readout, 1), (first_change, 2), (readout_change, 1), (directions, 2), (teacher_readout, 1)
+    )
     directions = xp.where((teacher_readout == 0)[..., None], 0.0, directions)
     slopes = (readout + readout_change)[..., None] * first + readout[..., None] * first_change
     slopes = xp.concat([slopes, -teacher_readout[..., None] * directions], -2)
@@ -129,7 +126,7 @@ def function_power(c_star, W_star):
     c_star : (..., m_*), W_star : (..., m_*, D); the leading axes broadcast. Returns (...), nonnegative. Accuracy as
     `relu_risk`.
     """
-    xp, c_star, W_star = _arrays(c_star=c_star, W_star=W_star)
+    xp, c_star, W_star = _arrays((c_star, 1), (W_star, 2))
     return _in_blocks(xp, _relu_square, W_star, c_star / max(1, c_star.shape[-1]))
 
 
@@ -139,7 +136,7 @@ def function_variance(c_star, W_star):
 
     Shapes are those of `function_power`. Returns (...), between 0 and `function_power`.
     """
-    xp, c_star, W_star = _arrays(c_star=c_star, W_star=W_star)
+    xp, c_star, W_star = _arrays((c_star, 1), (W_star, 2))
     mean = (c_star * _polar(xp, W_star)[0]).sum(-1) / (max(1, c_star.shape[-1]) * math.sqrt(2 * math.pi))
     return xp.clip(function_power(c_star, W_star) - mean**2, 0, None)
 
@@ -167,7 +164,7 @@ def rkhs_residual(c_star, W_star, W, *, cutoff=1e-10):
     """
     if not 0 < cutoff < 1:
         raise ValueError("cutoff must lie between 0 and 1")
-    xp, c_star, W_star, W = _arrays(c_star=c_star, W_star=W_star, W=W)
+    xp, c_star, W_star, W = _arrays((c_star, 1), (W_star, 2), (W, 2))
     if not all(bool(xp.isfinite(array).all()) for array in (c_star, W_star, W)):
         raise ValueError("c_star, W_star and W must be finite")
     units = _polar(xp, W)[1]
@@ -282,28 +279,12 @@ def _cosines(xp, W, V):
     return xp.clip(W @ V.mT, -1, 1)
 
 
-def _arrays(**arguments):
-    """The namespace and the arguments as its float64 arrays, all with the same leading axes."""
-    xp, *arrays = _float64(*arguments.values())
-    sizes: dict[str, int] = {}
-    leads, fits = [], True
-    for name, array in zip(arguments, arrays, strict=True):
-        axes = _AXES[name]
-        lead, own = array.shape[: -len(axes)], array.shape[-len(axes) :]
-        fits &= len(own) == len(axes) and all(sizes.setdefault(a, n) == n for a, n in zip(axes, own, strict=True))
-        leads.append(tuple(lead))
-    try:
-        lead = np.broadcast_shapes(*leads)
-    except ValueError:
-        fits = False
-    if not fits:
-        wanted = ", ".join(f"{name} (..., {', '.join(_AXES[name])})" for name in arguments)
-        given = ", ".join(str(tuple(array.shape)) for array in arrays)
-        raise ValueError(f"the shapes must be {wanted}, their leading axes broadcasting; they are {given}")
-    return xp, *(
-        xp.broadcast_to(array, (*lead, *array.shape[-len(_AXES[name]) :]))
-        for name, array in zip(arguments, arrays, strict=True)
-    )
+def _arrays(*arguments):
+    """The namespace, and of (values, number of their own axes) the float64 arrays, all with the same leading axes."""
+    xp, *arrays = _float64(*(values for values, _ in arguments))
+    pairs = [(array, array.ndim - own) for array, (_, own) in zip(arrays, arguments, strict=True)]
+    lead = np.broadcast_shapes(*(tuple(array.shape[:first]) for array, first in pairs))
+    return xp, *(xp.broadcast_to(array, (*lead, *array.shape[first:])) for array, first in pairs)
 
 
 def _float64(*values):

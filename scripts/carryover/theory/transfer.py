@@ -33,14 +33,13 @@ def scratch_risk(gamma: ArrayLike, sigma: ArrayLike, *, target_norm: ArrayLike =
 def linear_transfer_risk(theta: ArrayLike, sigma: ArrayLike, n: ArrayLike) -> Array:
     """Equation 10, the risk where only the readout is trained: sin²θ + (σ² + sin²θ)/(n − 2).
 
-    Exact in every dimension: after pretraining the features span β_s alone. For n of 1 or 2 the mean is infinite, and
-    n is refused.
+    Exact in every dimension: after pretraining the features span β_s alone. For n of 1 or 2 the mean is infinite,
+    unless σ = sin θ = 0.
     """
     theta, sigma, n = _numbers(theta=theta, sigma=sigma, n=n)
-    if np.any(n <= 2):
-        raise ValueError("n must be above 2: with fewer samples the mean risk of linear transfer is infinite")
     missed = _sine(theta) ** 2
-    return (missed + (sigma**2 + missed) / (n - 2))[()]
+    excess = missed + sigma**2
+    return (missed + np.where(excess == 0, 0.0, np.where(n > 2, excess / np.where(n > 2, n - 2, 1), np.inf)))[()]
 
 
 def linear_transferability(

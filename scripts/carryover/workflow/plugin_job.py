@@ -26,7 +26,7 @@ def started(argv, rule, kind, description, *additions, formats=None, inputs=None
         Function of the plug-in and the arguments that gives all files that the job reads; `data` where not given.
     """
     name = command_line.chosen(argv, kind, rule, description)
-    module, model = plugins.load(f"carryover.{kind}.{name}"), parameters.model_of(kind, name)
+    module, model = plugins.load(plugins.modules(kind)[name]), parameters.model_of(kind, name)
     parser = command_line.parser(f"{rule}.py {name}", description)
     for add in additions:
         add(parser)

@@ -8,7 +8,7 @@ import json
 from functools import cached_property
 
 from carryover import archive, labels
-from carryover.config import parameters
+from carryover.config import parameters, plugins
 from carryover.config.artifacts import ARTIFACTS, STAGES, TEMPLATES
 from carryover.config.parameters import as_flags
 from carryover.errors import UserError
@@ -51,7 +51,7 @@ class Request:
         self.parameters = parameters.read(parameters.model_of(folder, name), options, "")
         defaults = type(self.parameters).model_fields
         self.flags = [name, *as_flags({key: v for key, v in self.parameters if v != defaults[key].default})]
-        self.modules.append(f"carryover.{folder}.{name}")
+        self.modules.append(plugins.modules(folder)[name])
 
     @property
     def code(self):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from carryover.config.parameters import model_of
-from carryover.errors import UserError
 from carryover.theory.curves.covariance_bound import compute
 
 
@@ -39,16 +38,3 @@ def test_terms_fall_like_the_powers_of_the_paper_beyond_the_effective_rank(curve
         np.testing.assert_allclose(slope[many], late, rtol=1e-9)
         np.testing.assert_allclose(slope[few], early, rtol=1e-9)
     assert [many.sum(), few.sum()] == [4, 4]
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"largest_dimension": 20}, "largest_dimension must be at least smallest_dimension, which is 30"),
-        ({"top": 1000}, "top must be below dimension, which is 1000"),
-        ({"bottom_eigenvalue": 2.0}, "bottom_eigenvalue must not exceed top_eigenvalue, which is 1.5"),
-    ],
-)
-def test_bad_parameters_are_named(change, message):
-    with pytest.raises(UserError, match=message):
-        compute(model_of("theory.curves", "covariance_bound")(**change))

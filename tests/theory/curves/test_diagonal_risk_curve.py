@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from carryover.config.parameters import model_of
-from carryover.errors import UserError
 from carryover.theory.curves.diagonal_risk import compute
 from carryover.training.exact import diagonal_flow_limit
 
@@ -35,13 +34,3 @@ def test_pretrained_networks_have_these_risks(overlap, protocol, samples):
         assert at < 1e-7
     else:
         assert abs(found.mean() - np.log10(at)) < max(found.std(), 0.05)
-
-
-@pytest.mark.parametrize(
-    ("told", "said"),
-    [({"samples": (200,)}, "samples must be fewer than dimension, which is 200, not 200"),
-     ({"dimension": 15}, "dimension is 15, below the 8 auxiliary and 8 main features together")],
-)  # fmt: skip
-def test_sizes_that_do_not_fit_are_refused(told, said):
-    with pytest.raises(UserError, match=said):
-        compute(model_of("theory.curves", "diagonal_risk")(**({"samples": (4,)} | told)))

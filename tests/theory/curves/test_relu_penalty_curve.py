@@ -27,16 +27,3 @@ def test_the_exponent_of_the_diagonal_network_is_the_slope_of_its_penalty():
 def test_at_correlation_99_only_fresh_units_are_l1_like(curve, auxiliary, slope):
     """The text calls ρ = .99, m ≈ 1 ℓ₁-like; that holds for m_aux = .01, not for the pretrained feature itself."""
     assert at(curve, "exponent", 0.99, auxiliary) == pytest.approx(slope, abs=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("change", "name"),
-    [
-        ({"largest_magnitude": 1e-3}, "largest_magnitude"),
-        ({"auxiliary_magnitude": (1.0, -1.0)}, "auxiliary_magnitude"),
-        ({"correlation": (1.5,)}, "correlation"),
-    ],
-)
-def test_bad_values_are_named(change, name):
-    with pytest.raises(ValueError, match=name):
-        compute(model_of("theory.curves", "relu_penalty")(**change))

@@ -6,7 +6,6 @@ import pandas as pd
 
 from carryover.claims.support import predictions
 from carryover.claims.support.transferability import paired
-from carryover.errors import UserError
 from carryover.labels import described, label
 from carryover.runs import conditions, where
 
@@ -84,25 +83,17 @@ def _rows(data, protocol, p):
     frame["draw"] = frame.get("draw", 0)
     for name in p.candidates:
         frame[f"ratio_{name}"] = predictions.ratio(frame, data.get("beforehand", risk), protocol, name)
-    values = [_numbers(frame[f"ratio_{name}" if name in p.candidates else name]) for name in p.similarity]
-    frame["similarity"] = SIMILARITIES[p.similarity_of](np.prod(values, axis=0))
+    values = frame[f"ratio_{p.similarity}" if p.similarity in p.candidates else p.similarity]
+    if not pd.api.types.is_numeric_dtype(values):  # a list of numbers in words
+        values = values.map(lambda text: np.mean([float(word) for word in text.split()]))
+    frame["similarity"] = SIMILARITIES[p.similarity_of](values.to_numpy(float))
     frame["predicted"] = _predicted(frame, data.get("theory", risk), risk, protocol, p)
     if p.theory == "linear_transfer":
         frame = frame.assign(**predictions.of_linear_teachers(frame))
     if "features" in data:
-        known = [name for name in FEATURES if name in data["features"]]
-        if not known:
-            raise UserError(f"the data of the role features have none of {', '.join(FEATURES)}.")
-        for name in known:
+        for name in [name for name in FEATURES if name in data["features"]]:
             frame[name] = predictions.value(frame, data["features"], protocol, name).round(ROUNDING)
     return frame
-
-
-def _numbers(values):
-    """Values of a coordinate; the mean of each list of numbers in words."""
-    if pd.api.types.is_numeric_dtype(values):
-        return values.to_numpy(float)
-    return np.array([np.mean([float(word) for word in text.split()]) for text in values])
 
 
 def _predicted(frame, source, risk, protocol, p):
@@ -114,7 +105,7 @@ def _predicted(frame, source, risk, protocol, p):
         case "linear_transfer":
             return predictions.linear_transfer(frame, protocol, p.floor)
         case "power_law":
-            return predictions.power_law_against_floor(frame, source, risk, p.smallest)
+            return predictions.power_law_against_floor(frame, source, risk)
     return np.nan
 
 
@@ -123,7 +114,5 @@ def _with_probe(rows):
     alone = rows[rows["protocol"] != "finetuning"]
     if alone.empty or len(alone) == len(rows):
         return rows
-    if alone.duplicated(SAME).any():
-        raise UserError("a map has one protocol besides finetuning at most: several have a run at the same place.")
     found = rows[SAME].merge(alone[[*SAME, "gain"]], on=SAME, how="left")["gain"].to_numpy()
     return rows.assign(probe_gain=np.where(rows["protocol"] == "finetuning", found, np.nan))

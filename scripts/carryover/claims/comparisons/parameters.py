@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Literal
 
-from pydantic import PositiveFloat, PositiveInt
+from pydantic import PositiveFloat
 
 from carryover.config.parameters import Model, parameter
 
@@ -20,9 +20,9 @@ class Atlas(Model):
     only: tuple[str, ...] = parameter(
         (), "conditions on transferred runs, as coordinate=value; a coordinate of which those of a protocol have no "
         "value is passed over")  # fmt: skip
-    similarity: tuple[str, ...] = parameter(
-        ("overlap",), "coordinates, or candidates, whose product says how similar source and target are; of a list of "
-        "cosines its mean")  # fmt: skip
+    similarity: str = parameter(
+        "overlap", "coordinate, or candidate, that says how similar source and target are; of a list of cosines its "
+        "mean")  # fmt: skip
     similarity_of: Literal["value", "angle", "chord", "lost", "saved"] = parameter(
         "value", "how: it is the value itself, the cosine of an angle in units of π (angle) or of the angle over a "
         "chord of the unit circle (chord), 1 less a share that is lost, or 1 less a ratio of which the candidate is "
@@ -45,5 +45,4 @@ class Atlas(Model):
     candidates: tuple[str, ...] = parameter(
         (), "variables of the role `beforehand` of which log₁₀ of the ratio, from scratch over after pretraining, "
         "might predict the gain")  # fmt: skip
-    smallest: PositiveInt = parameter(64, "fewest samples that the power law is fitted to")
     floor: PositiveFloat = parameter(1e-8, "risks below it count as this: training stops there")

@@ -1,10 +1,47 @@
 """How far trained networks end from the exact limit, and descent from the flow."""
 
 import numpy as np
-import pandas as pd
+import xarray as xr
 
 from carryover.errors import UserError
 from carryover.runs import coordinates
+
+
+def beside(data, reference, variables, but=("solver",)):
+    """The runs of all solvers but one, the reference, each with the reference's run at the same coordinates.
+
+    Parameters
+    ----------
+    data : xarray.Dataset
+        Runs of several solvers.
+    reference : str
+        A solver.
+    variables : list of str
+        Variables (run,).
+    but : tuple of str
+        Coordinates in which the two runs may differ.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns for coordinates and variables, and `<variable>_<reference>`.
+
+    Raises
+    ------
+    UserError
+        If a run has no run of the reference.
+    """
+    runs = data[variables].to_dataframe().reset_index(drop=True)
+    keys = [name for name in coordinates(data) if name not in but]
+    own = runs["solver"] == reference
+    both = runs[~own].merge(
+        runs.loc[own, [*keys, *variables]], on=keys, how="left", suffixes=("", f"_{reference}"), indicator="found"
+    )
+    if (lone := both["found"] == "left_only").any():
+        raise UserError(
+            f"no run with the solver {reference} has {both.loc[lone, keys].iloc[0].to_dict()}, as another has."
+        )
+    return both.drop(columns="found")
 
 
 def distances(coefficients):
@@ -13,23 +50,15 @@ def distances(coefficients):
     Parameters
     ----------
     coefficients : xarray.Dataset
-        `coefficients` (run, input). The exact run of a run has all coordinates but the solver in common with it.
+        `coefficients` (run, input).
 
     Returns
     -------
     xarray.Dataset
         `distance` by run, with the coordinates of the runs.
-
-    Raises
-    ------
-    UserError
-        If a run has no exact run.
     """
-    runs = pd.DataFrame({name: values.values for name, values in coordinates(coefficients).items()})
-    keys = [name for name in runs if name != "solver"]
-    runs["row"] = np.arange(len(runs))
-    trained = runs[runs["solver"] != "exact"].sort_values("solver", kind="stable")
-    both = _matched(trained, runs[runs["solver"] == "exact"][[*keys, "row"]], keys, "exact")
+    rows = xr.Dataset({"row": ("run", np.arange(coefficients.sizes["run"]))}, coordinates(coefficients))
+    both = beside(rows, "exact", ["row"]).sort_values("solver", kind="stable")
     found = coefficients[["coefficients"]].isel(run=both["row"])
     pairs = zip(found["coefficients"].values, coefficients["coefficients"].values[both["row_exact"]], strict=True)
     relative = [np.linalg.norm(beta - limit) / np.linalg.norm(limit) for beta, limit in pairs]
@@ -47,21 +76,8 @@ def converged_distances(coefficients, risk):
 def descent_and_flow(risk):
     """Runs of descent with the `difference` |r / r_flow − 1| of their risk from that of the flow, a data frame.
 
-    The flow's run has all coordinates but solver and learning rate in common; UserError if there is none. Runs that
-    did not reach their learning rate or their tolerance are included.
+    Runs that did not reach their learning rate or their tolerance are included.
     """
-    table = risk[["risk_final", "evaluations", "learning_rate"]].to_dataframe().reset_index(drop=True)
-    keys = [name for name in coordinates(risk) if name not in ("solver", "learning_rate")]
-    flow = table[table["solver"] == "flow"][[*keys, "risk_final", "evaluations"]]
-    both = _matched(table[table["solver"] == "descent"], flow, keys, "flow")
+    variables = ["risk_final", "evaluations", "learning_rate"]
+    both = beside(risk, "flow", variables, but=("solver", "learning_rate"))
     return both.assign(difference=(both["risk_final"] / both["risk_final_flow"] - 1).abs())
-
-
-def _matched(runs, others, keys, solver):
-    """Runs with the columns of those of a solver at the same coordinates, suffixed by its name."""
-    both = runs.merge(others.assign(found=True), on=keys, how="left", suffixes=("", f"_{solver}"))
-    if (lone := both["found"].isna()).any():
-        raise UserError(
-            f"no run with the solver {solver} has {both.loc[lone, keys].iloc[0].to_dict()}, as another has."
-        )
-    return both.drop(columns="found")

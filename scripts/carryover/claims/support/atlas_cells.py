@@ -4,21 +4,12 @@ import numpy as np
 import pandas as pd
 from scipy import special  # scipy.stats would take a second more of every job
 
-from carryover.errors import UserError
 from carryover.statistics.correlation import rank_correlation
 from carryover.statistics.intervals import LEVEL
 
 ROUNDING = 1e-6
 """Gains and predictions up to this size are none: where nothing differs, rounding is as large."""
 CELL = ["protocol", "setting", "row", "samples"]
-
-
-def maps(data):
-    """Data by role, all of which must be maps; UserError naming the first role whose data are none."""
-    for role, one in data.items():
-        if "map_family" not in one.attrs:
-            raise UserError(f"the data of the role {role} are no map, such as comparisons.atlas makes.")
-    return data
 
 
 def by_seed(data):

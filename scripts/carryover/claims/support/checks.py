@@ -5,10 +5,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-import xarray as xr
 
 from carryover.errors import UserError
-from carryover.labels import attributes
+from carryover.labels import described
+from carryover.provenance import portability
 from carryover.statistics.intervals import student
 
 MEANINGS = {
@@ -23,6 +23,8 @@ MEANINGS = {
     "verdict": "holds, fails, or undecided at this scale, for this claim alone",
     "interval": "how interval and p-value come about",
     "seeds": "seeds, or what else `interval` names, that the statistic is a mean over",
+    "data": "datasets that the claim's group reads",
+    "portable": portability.MEANING,
 }  # fmt: skip
 
 
@@ -50,14 +52,18 @@ def checks(found, estimate=student, **facts):
     return {name: one._replace(facts={**facts, **one.facts}) for name, one in whole.items()}
 
 
-def table(found, definitions):
+def table(found, definitions, files=(), portable=""):
     """The dataset over `claim` of `MEANINGS`.
 
     Parameters
     ----------
     found : dict of str to Check
-    definitions : dict of str to carryover.claims.support.headlines.Definition
+    definitions : dict of str to carryover.claims.support.headlines.Checked
         Statement and bound of each.
+    files : sequence of pathlib.Path
+        The datasets that the checks were made of.
+    portable : str
+        What `provenance.portability` promises of them elsewhere.
 
     Raises
     ------
@@ -68,20 +74,22 @@ def table(found, definitions):
         raise UserError("a group of claims must have one check or more: with these options there is none.")
     rows = []
     for name, check in found.items():
-        statement, measured, bound = definitions[name]
-        estimate = check.estimate(check.values, bound)
+        definition = definitions[name]
+        estimate = check.estimate(check.values, definition.above)
         rows.append({
-            "statement": statement.format(**check.facts),
-            "measured": measured.format(**check.facts),
-            "bound": bound,
-            "criterion": f"above {bound:g}",
-            "verdict": verdict(estimate["low"], estimate["high"], bound),
+            "statement": definition.statement.format(**check.facts),
+            "measured": definition.measured.format(**check.facts),
+            "bound": definition.above,
+            "criterion": f"above {definition.above:g}",
+            "verdict": verdict(estimate["low"], estimate["high"], definition.above),
+            "data": ", ".join(f"{file.parent.name}/{file.stem}" for file in files),
+            "portable": portable,
             **estimate,
         })  # fmt: skip
-    result = xr.Dataset(coords={"claim": ("claim", list(found), attributes("short name of the claim"))})
-    for key, meaning in MEANINGS.items():
-        result[key] = ("claim", np.array([row[key] for row in rows]), attributes(meaning))
-    return result
+    return described(
+        {key: ("claim", np.array([row[key] for row in rows]), meaning) for key, meaning in MEANINGS.items()},
+        {"claim": (list(found), "short name of the claim")},
+    )
 
 
 def verdict(low, high, bound):

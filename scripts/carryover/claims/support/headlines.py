@@ -2,10 +2,9 @@
 
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError, model_validator
 
 from carryover.config import files, parameters
 from carryover.errors import UserError
@@ -22,22 +21,22 @@ MEANINGS = {
 }
 
 
-class Definition(NamedTuple):
-    """What a check says, what its statistic is, and the bound that it is claimed to lie above."""
-
-    statement: str
-    measured: str = ""
-    above: float = 0.0
-
-
 class Checked(BaseModel):
-    """A check with a statistic or bound of its own."""
+    """What a check says, what its statistic is, and the bound that it is claimed to lie above.
+
+    A text is the statement alone; the rest is then that of its claim.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
     statement: str
     measured: str = ""
     above: float | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def from_text(cls, value):
+        return {"statement": value} if isinstance(value, str) else value
 
 
 class Headline(BaseModel):
@@ -49,16 +48,16 @@ class Headline(BaseModel):
     section: str = OWN
     measured: str = Field("", description="what the statistics are")
     above: float = Field(0.0, description="the bound that they are claimed to lie above")
-    checks: dict[str, str | Checked] = Field(
+    checks: dict[str, Checked] = Field(
         min_length=1, description="<group>/<check>: what it says; * stands for any letters"
     )
 
-    def definition(self, pattern):
-        """The `Definition` of one of the checks."""
-        found = self.checks[pattern]
-        own = Checked(statement=found) if isinstance(found, str) else found
-        above = self.above if own.above is None else own.above
-        return Definition(own.statement, own.measured or self.measured, above)
+    @model_validator(mode="after")
+    def with_what_checks_share(self):
+        for check in self.checks.values():
+            check.measured = check.measured or self.measured
+            check.above = self.above if check.above is None else check.above
+        return self
 
 
 class Headlines(RootModel):
@@ -102,11 +101,11 @@ def of_checks(checks):
 
 
 def definitions(group, names):
-    """{name: Definition} of the checks of a group; UserError for one that the file lacks."""
+    """{name: Checked} of the checks of a group; UserError for one that the file lacks."""
     found = of_checks([f"{group}/{name}" for name in names])
     if missing := [name for name in names if f"{group}/{name}" not in found]:
         raise UserError(f"{FILE.name} has no check {group}/{missing[0]}: add it to a claim.")
-    return {check.partition("/")[2]: claim.definition(pattern) for check, (_, _, claim, pattern) in found.items()}
+    return {check.partition("/")[2]: claim.checks[pattern] for check, (_, _, claim, pattern) in found.items()}
 
 
 def of(rows):

@@ -3,7 +3,6 @@
 import numpy as np
 import xarray as xr
 
-from carryover.errors import UserError
 from carryover.statistics.correlation import squared_correlation
 from carryover.streams import generator
 
@@ -28,19 +27,9 @@ def pair_table(data):
     -------
     xarray.Dataset
         Over (`GROUP`, pair): `error`; `bounds`, along `bound` too; `has` (pair, label), the classes of a pair.
-
-    Raises
-    ------
-    UserError
-        Unless each cutoff, seed and number of samples has one run of each of three pairs or more.
     """
     runs = data.to_dataframe()
     runs = runs[runs["protocol"] == "finetuning"]
-    cells = runs.groupby([*GROUP, "pair"]).size().unstack("pair")
-    if cells.shape[1] < FEWEST or (cells != 1).any(axis=None):
-        raise UserError(
-            f"R² needs one finetuned run of each of {FEWEST} pairs of tasks or more, for each {', '.join(GROUP)}."
-        )
     table = runs.set_index([*GROUP, "pair"])[["risk_final", *BOUNDS]].to_xarray()
     classes = runs.drop_duplicates("pair").set_index("pair").sort_index()
     classes = (classes["source_classes"] + " " + classes["target_classes"]).str.split()
@@ -54,7 +43,7 @@ def r_squared(data):
     """R² over pairs of the error with each bound, a data frame.
 
     A row per cutoff, seed and number of samples (the index), a column per bound; NaN where the error or a bound is the
-    same for all pairs. Parameters and errors are those of `pair_table`.
+    same for all pairs. Parameters are those of `pair_table`.
     """
     found = _correlations(pair_table(data)).to_series().unstack("bound")
     return found[list(BOUNDS)].reorder_levels(GROUP).sort_index()

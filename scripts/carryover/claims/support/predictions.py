@@ -10,13 +10,13 @@ import pandas as pd
 import xarray as xr
 
 from carryover.claims.support.transferability import at, normalised, paired
-from carryover.errors import UserError
 from carryover.runs import chosen, coordinates, where
 from carryover.statistics import power_law
 from carryover.streams import generator
 from carryover.theory import discrepancy, transfer
 
 SOURCE = np.array([1.0, 0.0])  # of linear tasks, in the plane of source and target
+FITTED = 64  # fewest samples that the power law is fitted to
 POINTS = 150  # of each task, between which distances are found
 
 
@@ -44,10 +44,6 @@ def value(frame, source, protocol, quantity):
 def _looked_up(frame, source, table, column):
     """A column of a table of runs at the rows' coordinates."""
     keys = [name for name in sorted(coordinates(source)) if name in frame]
-    if table.duplicated(keys).any():
-        raise UserError(
-            f"{column}: several runs have the same {', '.join(keys)}, which is all that tells them apart here."
-        )
     return frame[keys].merge(table[[*keys, column]], on=keys, how="left")[column].to_numpy()
 
 
@@ -73,15 +69,10 @@ def linear_transfer(frame, protocol, floor):
         with np.errstate(invalid="ignore"):  # ∞ − ∞ at γ = 1
             transferred = transfer.finetune_risk(gamma, theta, noise, depth, target_norm=norm)
     else:
-        transferred = _eq10(theta, noise / norm, frame["samples"].to_numpy(), norm**2)
+        transferred = norm**2 * transfer.linear_transfer_risk(theta, noise / norm, frame["samples"].to_numpy())
     scratch, transferred = (np.log10(np.maximum(risk, floor)) for risk in (scratch, transferred))
     with np.errstate(invalid="ignore"):
         return np.where(scratch == transferred, 0.0, scratch - transferred)
-
-
-def _eq10(theta, noise, samples, scale):
-    """Equation 10 of "Features are fate", times a scale; infinite for one or two samples."""
-    return np.where(samples > 2, scale * transfer.linear_transfer_risk(theta, noise, np.maximum(samples, 3)), np.inf)
 
 
 def of_linear_teachers(frame):
@@ -94,7 +85,7 @@ def of_linear_teachers(frame):
     theta, norm, noise = (
         values.to_numpy(float) for values in (np.pi * frame["angle"], frame["target_norm"], frame["noise"])
     )
-    missed = _eq10(theta, noise / norm, frame["samples"].to_numpy() - 1, 1.0)
+    missed = transfer.linear_transfer_risk(theta, noise / norm, np.maximum(frame["samples"].to_numpy() - 1, 1))
     distances = {}
     for angle, size, sigma in set(zip(theta, norm, noise, strict=True)):
         target = size * np.array([np.cos(angle), np.sin(angle)])
@@ -112,7 +103,7 @@ def of_linear_teachers(frame):
     }
 
 
-def power_law_against_floor(frame, outside, risk, smallest):
+def power_law_against_floor(frame, outside, risk):
     """Of mean-field networks: the power law of the risk from scratch, fitted over all seeds, over the least risk of the
     pretrained features ("Features are fate", eq 18 without its second term)."""
     scratch = normalised(risk.isel(run=chosen(risk, protocol="single_task")))[["risk_final"]].to_dataframe()
@@ -121,7 +112,7 @@ def power_law_against_floor(frame, outside, risk, smallest):
     least = least.reindex(pd.MultiIndex.from_frame(frame[keys])).to_numpy()
     expected = np.full(len(frame), np.nan)
     for scale, runs in scratch.groupby("teacher_scale"):
-        law = power_law.fit(runs.pivot_table("risk_final", "seed", "samples"), smallest)
+        law = power_law.fit(runs.pivot_table("risk_final", "seed", "samples"), FITTED)
         rows = frame["teacher_scale"].to_numpy() == scale
         expected[rows] = law(frame["samples"].to_numpy()[rows])
     return np.log10(expected / least)

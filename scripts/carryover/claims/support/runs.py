@@ -11,39 +11,39 @@ UNTRAINED = 0.1
 
 
 class Runs:
-    """Runs of the dataset of a role, with the conditions that chose them."""
+    """Runs of the dataset of a role."""
 
-    def __init__(self, role, data, chosen=()):
-        self.role, self.data, self.chosen = role, data, chosen
+    def __init__(self, role, data):
+        self.role, self.data = role, data
 
     def where(self, **condition):
         """The runs at which coordinates have these values; `clusters` selects along its own dimension.
 
         Raises UserError for the first value that none of them has.
         """
-        data, chosen = self.data, list(self.chosen)
+        data = self.data
         for name, value in condition.items():
-            options = Runs(self.role, data, chosen).options(name)
+            self._check(name)
             values, number = data[name].values, isinstance(value, int | float | np.number)
             selected = np.isclose(values, value, rtol=1e-9, atol=0) if number else values == value
             if not selected.any():
-                raise UserError(
-                    f"this claim needs {name} {_text(value)} of the role {self.role}, but {_which(chosen)}there is "
-                    f"only {name} {', '.join(map(_text, options))}."
-                )
+                there = ", ".join(map(str, _distinct(data, name)))
+                raise UserError(f"this claim needs {name} {value} of the role {self.role}; there is only {there}.")
             data = data.isel({data[name].dims[0]: selected})
-            chosen.append(f"{name} {_text(value)}")
-        return Runs(self.role, data, tuple(chosen))
+        return Runs(self.role, data)
 
     def options(self, name, least=1):
         """Values of a coordinate, rising; UserError for fewer than `least`, and if the runs lack it."""
-        if name not in self.data.coords:
-            raise UserError(f"the runs of the role {self.role} have no {name}, by which this claim compares them.")
+        self._check(name)
         values = _distinct(self.data, name)
         if len(values) < least:
-            known = ", ".join(map(_text, values))
+            known = ", ".join(map(str, values))
             raise UserError(f"this claim needs {least} values of {name} or more of the role {self.role}, not {known}.")
         return values
+
+    def _check(self, name):
+        if name not in self.data.coords:
+            raise UserError(f"the runs of the role {self.role} have no {name}, by which this claim compares them.")
 
     def only(self, name):
         """The one value of a coordinate; UserError for several."""
@@ -71,38 +71,48 @@ class Runs:
             )
         return low, high
 
-    def by_seed(self, quantity, **condition):
-        """A quantity of the runs at these values, a Series over seeds.
+    def table(self, quantity, *names):
+        """A quantity by seed (rows) and the values of coordinates (columns), a data frame; NaN where there is no run.
 
-        Raises UserError if there is none, or if several runs of a seed are left, naming what they differ in.
+        A Series over seeds without coordinates. Raises UserError if several runs of a seed have the same values, naming
+        what they differ in.
         """
-        runs = self.where(**condition)
-        values = runs.data[quantity]
-        values = values.isel({name: 0 for name in values.dims if name != "run"})
-        series = pd.Series(values.values, index=pd.Index(runs.data["seed"].values, name="seed"))
-        if series.index.has_duplicates:
-            names = [name for name in coordinates(runs.data) if name != "seed" and len(_distinct(runs.data, name)) > 1]
-            raise UserError(
-                f"{_which(runs.chosen)}the role {self.role} has several runs a seed, which differ in "
-                f"{' and '.join(names) or 'nothing'}: this claim needs one."
-            )
-        return series
+        values = self.data[quantity]
+        values = values.isel({name: 0 for name in values.dims if name != "run"}).values
+        columns = {name: self.data[name].values for name in ("seed", *names)}
+        found = pd.DataFrame(columns | {"value": values}).set_index(list(columns))["value"]
+        if found.index.has_duplicates:
+            others = [name for name in coordinates(self.data) if name not in columns]
+            differ = " and ".join(name for name in others if len(_distinct(self.data, name)) > 1)
+            raise UserError(f"this claim needs one run a seed of the role {self.role}; several differ in {differ}.")
+        return found.unstack(list(names)) if names else found
 
-    def risk(self, trained=False, **condition):
-        """log₁₀ of the risk at the end of training, a Series over seeds.
+    def by_seed(self, quantity, **condition):
+        """A quantity of the runs at these values, a Series over seeds; UserError as in `where` and `table`."""
+        return self.where(**condition).table(quantity)
+
+    def with_log_risk(self, trained=False):
+        """With log₁₀ of the risk at the end of training, `log_risk`.
 
         With `trained`, networks that stopped too early are NaN: their loss has neither reached its tolerance nor fallen
         below a tenth of their risk, so that the risk says more about the stopping. A check asks this of the networks
         that it expects to be worse.
         """
-        runs = self.where(**condition)
+        log_risk = np.log10(self.data["risk_final"])
         if trained:
-            data = runs.data
-            finished = (data["converged"] == 1) | (data["loss"] <= UNTRAINED * data["risk_final"])
-            if "at_rest" in data:
-                finished |= data["at_rest"] == 1
-            runs = Runs(self.role, data.assign(risk_final=data["risk_final"].where(finished)), runs.chosen)
-        return np.log10(runs.by_seed("risk_final"))
+            finished = (self.data["converged"] == 1) | (self.data["loss"] <= UNTRAINED * self.data["risk_final"])
+            if "at_rest" in self.data:
+                finished |= self.data["at_rest"] == 1
+            log_risk = log_risk.where(finished)
+        return Runs(self.role, self.data.assign(log_risk=log_risk))
+
+    def risk(self, trained=False, **condition):
+        """`log_risk` of the runs at these values, a Series over seeds."""
+        return self.where(**condition).with_log_risk(trained).by_seed("log_risk")
+
+    def risks(self, *names, trained=False):
+        """`log_risk` by seed (rows) and the values of coordinates, a data frame."""
+        return self.with_log_risk(trained).table("log_risk", *names)
 
     def sizes(self, least=1):
         """Numbers of samples, rising; UserError for fewer than `least` of them."""
@@ -110,7 +120,8 @@ class Runs:
 
     def by_samples(self, quantity, least=1):
         """A quantity by seed (rows) and number of samples, a data frame; UserError as in `sizes`."""
-        return pd.DataFrame({n: self.by_seed(quantity, samples=n) for n in self.sizes(least)})
+        self.sizes(least)
+        return self.table(quantity, "samples")
 
     def per_doubling(self, quantity):
         """Least-squares slope of a quantity against log₂ of the samples, a Series over seeds that have all."""
@@ -124,10 +135,7 @@ def common_sizes(*groups):
     """Numbers of samples that several groups of runs share, rising; UserError if there is none."""
     common = set.intersection(*(set(runs.sizes()) for runs in groups))
     if not common:
-        compared = "; ".join(" and ".join(runs.chosen) for runs in groups)
-        raise UserError(
-            f"at no number of samples does the role {groups[0].role} have all that this claim compares: {compared}."
-        )
+        raise UserError(f"at no number of samples does the role {groups[0].role} have all that this claim compares.")
     return sorted(common)
 
 
@@ -144,13 +152,5 @@ def nearest(values, wanted, name, tolerance=0.05):
     return best
 
 
-def _which(chosen):
-    return f"with {' and '.join(chosen)} " if chosen else ""
-
-
 def _distinct(data, name):
     return [value.item() for value in np.unique(data[name].values) if value == value]
-
-
-def _text(value):
-    return f"{value:g}" if isinstance(value, int | float | np.number) else str(value)

@@ -2,23 +2,19 @@
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from carryover.claims.support import headlines
 from carryover.claims.support.checks import MEANINGS
 from carryover.claims.support.headlines import OWN
 from carryover.errors import UserError
-from carryover.labels import attributes
-from carryover.provenance import portability, store
-from carryover.statistics.intervals import LEVEL
-from carryover.statistics.testing import holm
+from carryover.labels import described
+from carryover.provenance import store
+from carryover.statistics.intervals import LEVEL, holm
 
 ORDER = ("fails", "undecided", "holds")  # worst news first
 DIFFERS = " (differs)"
 COLUMNS = {
     **MEANINGS,
-    "data": "datasets that the claim's group reads",
-    "portable": portability.MEANING,
     **headlines.MEANINGS,
     "adjusted_p_value": "p-value adjusted for the number of checks of the claim (Holm)",
     "verdict": f"holds; fails, where the adjusted p-value is below {LEVEL:g}; or undecided",
@@ -43,7 +39,7 @@ def gathered(groups, others=None):
     Parameters
     ----------
     groups : dict of str to xarray.Dataset
-        Groups of checks by name, with `data` and `portable`.
+        Groups of checks by name.
     others : dict of str to pandas.DataFrame, optional
         Tables of another scale, whose verdicts are added.
 
@@ -70,14 +66,14 @@ def gathered(groups, others=None):
         ["ours", "headline_paper", "headline_rank", "headline", "rank", "claim"], kind="stable"
     )
     rows = rows.set_index("claim")
-    result = xr.Dataset(
-        coords={"claim": ("claim", rows.index.to_numpy(str), attributes("group and name of the check"))}
+    columns = {name: rows[name].to_numpy() for name in COLUMNS if name in rows}
+    return described(
+        {
+            name: ("claim", values.astype(str) if values.dtype == object else values, COLUMNS[name])
+            for name, values in columns.items()
+        },
+        {"claim": (rows.index.to_numpy(str), "group and name of the check")},
     )
-    for name, meaning in COLUMNS.items():
-        if name in rows:
-            values = rows[name].to_numpy()
-            result[name] = ("claim", values.astype(str) if values.dtype == object else values, attributes(meaning))
-    return result
 
 
 def overall(verdicts):

@@ -18,24 +18,6 @@ CHOSEN = ("protocol", "frozen", "ridge", "weight_decay")
 are chosen for each."""
 
 
-BLOCKS = {"few": "up to half as many samples as dimensions",
-          "many": "samples from half as many as dimensions to nearly as many",
-          "more": "more samples than dimensions"}  # fmt: skip
-"""Ranges of γ, in words."""
-_EDGES = {"few": (0.0, 0.5), "many": (0.5, 1.0), "more": (1.0, np.inf)}
-
-
-def in_block(gamma, name):
-    """Which γ, a Series, lie in a block with its upper edge, but for γ = 1, where the risk from scratch has no mean."""
-    low, high = _EDGES[name]
-    return (gamma > low) & (gamma <= high) & (gamma != 1)
-
-
-def trained(risk):
-    """What statements on deep linear networks end with: " (trained)" unless all were solved exactly."""
-    return "" if set(np.unique(risk["solver"])) == {"exact"} else " (trained)"
-
-
 def transferability(risk, protocol, scratch=None):
     """The runs of a protocol with their transferability.
 
@@ -71,11 +53,10 @@ def paired(data, protocol, quantity, scratch=None):
     """(data frame of the runs of a protocol with a quantity and `scratch`, that of the single-task run with the same
     coordinates but `CHOSEN`, NaN if there is none; the coordinates that were compared). Raises UserError if a run has
     several single-task runs."""
-    scratch = where(data if scratch is None else scratch, protocol="single_task")
-    transferred, alone = (runs[[quantity]].to_dataframe()[[*sorted(coordinates(runs)), quantity]]
-                          for runs in (where(data, protocol=protocol), scratch))  # fmt: skip
-    own = [name for name in transferred if name != quantity and _has_values(transferred[name].to_numpy())]
-    shared = [name for name in _compared(scratch) if name in own]
+    both = where(data, protocol=protocol), where(data if scratch is None else scratch, protocol="single_task")
+    transferred, alone = (runs[[quantity]].to_dataframe()[[*sorted(coordinates(runs)), quantity]] for runs in both)
+    own, shared = (_compared(runs) for runs in both)
+    shared = [name for name in shared if name in own]
     if "solver" in shared and not set(transferred["solver"]) <= set(alone["solver"]):
         shared.remove("solver")
     if alone.duplicated(shared).any():
@@ -127,15 +108,11 @@ def predicted(formula, table):
     return FORMULAS[formula](np.pi * table["angle"], table)
 
 
-def _linear_risk(theta, rows):
-    """Equation 10, infinite for one or two samples."""
-    risk = linear_transfer_risk(theta, rows["noise"], np.maximum(rows["samples"], 3))
-    return np.where(rows["samples"] > 2, risk, np.inf)
-
-
 FORMULAS = {
     "linear": lambda theta, rows: linear_transferability(rows["gamma"], theta, rows["noise"]),
-    "linear_finite": lambda theta, rows: scratch_risk(rows["gamma"], rows["noise"]) - _linear_risk(theta, rows),
+    "linear_finite": lambda theta, rows: (
+        scratch_risk(rows["gamma"], rows["noise"]) - linear_transfer_risk(theta, rows["noise"], rows["samples"])
+    ),
     "finetuning": lambda theta, rows: finetune_transferability(rows["gamma"], theta, rows["noise"]),
     "finetuning_norm": lambda theta, rows: finetune_transferability(rows["gamma"], theta, rows["noise"], rows["depth"]),
 }
@@ -178,17 +155,6 @@ def boundary(gain):
     return float(np.exp(np.interp(0.0, pair[::-1], np.log(ends[::-1]))).clip(*ends))
 
 
-def sign_changes(gain):
-    """{"falling": the first x at which gains, a Series over x, turn from positive to negative, "rising": the last at
-    which they turn positive}, interpolated in x; NaN if there is none."""
-    gain = gain.sort_index()
-    x, values = gain.index.to_numpy(dtype=float), gain.to_numpy()
-    turns = np.flatnonzero(np.sign(values[1:]) * np.sign(values[:-1]) < 0)
-    places = x[turns] - values[turns] * (x[turns + 1] - x[turns]) / (values[turns + 1] - values[turns])
-    falling, rising = (places[sign * values[turns] > 0] for sign in (1, -1))
-    return {"falling": falling[0] if len(falling) else np.nan, "rising": rising[-1] if len(rising) else np.nan}
-
-
 def by_anchor(runs):
     """{anchor: gains by seed (rows) and n}, rising."""
     return {anchor: rows.pivot_table("transferability", "seed", "samples") for anchor, rows in runs.groupby("anchor")}
@@ -204,12 +170,7 @@ def leave_one_out_choice(tables):
     return pd.DataFrame({seed: tables[anchor].loc[seed] for seed, anchor in best.items()}).T
 
 
-def _compared(scratch):
-    """Coordinates by which a run finds its scratch run: all of which such runs have values, but `CHOSEN`."""
-    own = {name: scratch[name].values for name in sorted(coordinates(scratch)) if name not in CHOSEN}
-    return [name for name, values in own.items() if _has_values(values)]
-
-
-def _has_values(values):
-    """Whether a coordinate has any value that is neither NaN nor an empty text."""
-    return ((values == values) & (values != "")).any()
+def _compared(runs):
+    """Coordinates, but `CHOSEN`, of which runs have any value that is neither NaN nor an empty text."""
+    own = {name: runs[name].values for name in sorted(coordinates(runs)) if name not in CHOSEN}
+    return [name for name, values in own.items() if ((values == values) & (values != "")).any()]

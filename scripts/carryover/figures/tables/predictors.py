@@ -37,7 +37,7 @@ def rows(data, p):
     seeds of each map, and over those of all maps that have it, each map with the same weight; jackknife intervals of
     95 %.
     """
-    maps = atlas_cells.maps(data).values()
+    maps = data.values()
     frames = {one.attrs["map_family"]: _falling(atlas_cells.finetuned(one)) for one in maps}
     frames = {family: frame for family, frame in frames.items() if len(frame)}
     names = [name for name in CANDIDATES if any(name in frame for frame in frames.values())]

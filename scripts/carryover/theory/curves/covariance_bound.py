@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from carryover.errors import UserError
 from carryover.labels import attributes, described
 from carryover.streams import generator
 from carryover.theory.linear_teachers import (
@@ -22,27 +21,24 @@ from carryover.theory.linear_teachers import (
 
 _SPECTRA = ("flat", "power law", "two levels")
 _ALIGNMENTS = ("top", "bottom", "random")
+_DIMENSIONS = 30, 60  # of an instance, at least and at most
+_CONFIDENCE = 3.0  # δ: the bound is to hold with probability 1 − exp(−δ)
+_SAMPLES = np.array([10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000])
+_FIGURE_1 = np.repeat([1.5, 0.3], [50, 950])  # the spectrum for which the terms are drawn against n
 _NEWTON_STEPS = 8  # from within a factor of 2 of the root of a convex cubic, 6 give all digits
 
 
 def compute(p: Any) -> xr.Dataset:
-    """Risk and bound over `instance`, the constants that fit the first half, and the bound's terms over `samples`.
+    """Risk and bound over `instance`, the constants that fit the first half, and the bound's terms over `samples`
+    for Δ of norm 1 with equal components along all eigenvectors of the spectrum of the paper's figure 1.
 
     An instance is a spectrum, a difference Δ = θ_T − θ_S of norm 1 and n < d Gaussian inputs; the largest eigenvalue is
     1. `risk` is equation 2; the bound for a constant c is c³ `top_unit` + c `bottom_unit`, at the m that is best for
     c = 1. `needed` is the least c at which the bound holds for every m, `estimation_needed` that at which
     |XᵀX/n − Σ| ≤ g, never below it. `c` and `c_estimation` are their largest values in the first half (half 0),
     `violations` and `violations_estimation` the instances of the other half that need more.
-
-    Raises UserError where largest_dimension is below smallest_dimension, or `top` or `bottom_eigenvalue` too large.
     """
-    if p.largest_dimension < p.smallest_dimension:
-        raise UserError(f"largest_dimension must be at least smallest_dimension, which is {p.smallest_dimension}")
-    if p.top >= p.dimension:
-        raise UserError(f"top must be below dimension, which is {p.dimension}")
-    if p.bottom_eigenvalue > p.top_eigenvalue:
-        raise UserError(f"bottom_eigenvalue must not exceed top_eigenvalue, which is {p.top_eigenvalue}")
-    curve = xr.concat([_instance(p, i) for i in range(p.instances)], "instance", combine_attrs="override")
+    curve = xr.concat([_instance(i) for i in range(p.instances)], "instance", combine_attrs="override")
     half = (np.arange(p.instances) >= p.instances // 2).astype(int)
     curve = curve.assign_coords(
         instance=("instance", np.arange(p.instances), attributes("instance")),
@@ -54,13 +50,18 @@ def compute(p: Any) -> xr.Dataset:
         curve[f"c{suffix}"] = ((), c, attributes(text))
         more = int((second > c).sum())
         curve[f"violations{suffix}"] = ((), more, attributes("instances of the second half that need more"))
-    return curve.merge(_terms(p))
+    top, bottom = covariance_terms(np.full(1000, 1000**-0.5), _FIGURE_1, _SAMPLES, 50, _CONFIDENCE)
+    terms = {
+        "top_term": ("samples", top, "term of the top eigenvectors at c = 1"),
+        "bottom_term": ("samples", bottom, "term of the bottom eigenvectors at c = 1"),
+    }
+    return curve.merge(described(terms, {"samples": (_SAMPLES, "samples")}))
 
 
-def _instance(p, index):
+def _instance(index):
     """One random problem, without an instance dimension."""
-    rng = generator("covariance_bound", {"instance": index}, p.seed, "instance")
-    d = int(rng.integers(p.smallest_dimension, p.largest_dimension + 1))
+    rng = generator("covariance_bound", {"instance": index}, 0, "instance")
+    d = int(rng.integers(_DIMENSIONS[0], _DIMENSIONS[1] + 1))
     n, cut = int(rng.integers(1, d)), int(rng.integers(1, d // 2 + 1))
     spectrum, alignment = _SPECTRA[rng.integers(len(_SPECTRA))], _ALIGNMENTS[rng.integers(len(_ALIGNMENTS))]
     # Gaussian inputs have no preferred axes: a diagonal covariance stands for all with this spectrum.
@@ -75,9 +76,9 @@ def _instance(p, index):
     X = rng.standard_normal((n, d)) * np.sqrt(cov)
     source = np.zeros(d)
     risk = population_risk(linear_limit(source, difference, X), difference, cov)
-    terms = covariance_terms(difference, cov, n, np.arange(1, d + 1), p.confidence)
+    terms = covariance_terms(difference, cov, n, np.arange(1, d + 1), _CONFIDENCE)
     best = np.argmin(np.add(*terms))
-    error = np.linalg.norm(X.T @ X / n - np.diag(cov), 2) / estimation_error_bound(cov, n, p.confidence)
+    error = np.linalg.norm(X.T @ X / n - np.diag(cov), 2) / estimation_error_bound(cov, n, _CONFIDENCE)
     values = {
         "risk": (risk, "population risk of finetuning"),
         "top_unit": (terms[0][best], "term of the top eigenvectors at c = 1"),
@@ -102,17 +103,3 @@ def _least_constant(risk, top, bottom):
     for _ in range(_NEWTON_STEPS):
         c = (2 * c**3 * top + risk) / (3 * c**2 * top + bottom)
     return c
-
-
-def _terms(p):
-    """Both terms at c = 1 and g over `samples`, for Δ of norm 1 with equal components along all eigenvectors."""
-    cov = np.where(np.arange(p.dimension) < p.top, p.top_eigenvalue, p.bottom_eigenvalue)
-    samples = np.array(p.samples)
-    top, bottom = covariance_terms(np.full(p.dimension, p.dimension**-0.5), cov, samples, p.top, p.confidence)
-    return described(
-        {
-            "top_term": ("samples", top, "term of the top eigenvectors at c = 1"),
-            "bottom_term": ("samples", bottom, "term of the bottom eigenvectors at c = 1"),
-        },
-        {"samples": (samples, "samples")},
-    )

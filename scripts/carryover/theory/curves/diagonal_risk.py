@@ -16,6 +16,7 @@ from carryover.theory.interpolation import interpolation_risk
 NORMS = {"l1": 1.0, "l2": 0.5}
 """Powers of the number of features by which a task's coefficients are divided."""
 
+_SMALL = 1e-3  # weights from which training from scratch starts, and the readout after pretraining
 _LINEAR = 1e8
 """Factor on the squares of weights from which on the penalty is that of a readout alone, Σ β²/w²."""
 
@@ -23,13 +24,10 @@ _LINEAR = 1e8
 def compute(p: Any) -> xr.Dataset:
     """Risks over rescale, main_features, overlap and samples, after pretraining that has learned its task exactly.
 
-    Raises UserError where the samples are not fewer than the dimensions, or the features more.
+    Raises UserError where the samples are not fewer than the dimensions.
     """
     if max(p.samples) >= p.dimension:
         raise UserError(f"samples must be fewer than dimension, which is {p.dimension}, not {max(p.samples)}")
-    if p.auxiliary_features + max(p.main_features) > p.dimension:
-        raise UserError(f"dimension is {p.dimension}, below the {p.auxiliary_features} auxiliary and "
-                        f"{max(p.main_features)} main features together")  # fmt: skip
     axes = [np.array(values, float) for values in (p.rescale, p.main_features, p.overlap, p.samples)]
     rescale, k, overlap, samples = np.meshgrid(*axes, indexing="ij")
     # dimensions of both tasks, of the main one, of the auxiliary one, of none
@@ -37,12 +35,12 @@ def compute(p: Any) -> xr.Dataset:
     counts = np.stack([shared, k - shared, p.auxiliary_features - shared,
                        p.dimension - p.auxiliary_features - k + shared], axis=-1)  # fmt: skip
     beta = np.stack([size, size, 0 * size, 0 * size], axis=-1)
-    fresh = np.broadcast_to(p.initial_scale**2, beta.shape)
+    fresh = np.broadcast_to(_SMALL**2, beta.shape)
     learned = np.array([True, False, True, False])
     first = p.auxiliary_features**-0.25  # √|β| on the path that has learned; the other and all readouts are small
-    other = (p.initial_scale**2 + p.readout_scale**2) / 2
-    up, down = (np.where(learned, ((first + sign * p.readout_scale) / 2) ** 2, other) for sign in (1, -1))
-    squares = _LINEAR * np.where(learned, first**2, 2 * p.initial_scale**2)
+    other = _SMALL**2
+    up, down = (np.where(learned, ((first + sign * _SMALL) / 2) ** 2, other) for sign in (1, -1))
+    squares = _LINEAR * np.where(learned, first**2, 2 * _SMALL**2)
     starts = {"single_task": (fresh, fresh), "finetuning": (up, down), "finetuning_probe": (squares, squares)}
     factor = rescale[..., None] ** 2
     risks = {name: interpolation_risk(samples, counts, beta, *(factor * one for one in start))

@@ -15,6 +15,10 @@ from carryover.streams import generator
 from carryover.theory.linear_teachers import deep_gaussian_bound, deep_linear_limit, gaussian_bound, population_risk
 
 _TASKS = ("gamma", "source_norm", "angle")
+_SOURCE_NORM = np.array([0.25, 1.0, 4.0])
+_ANGLE = np.array([0.0625, 0.125, 0.25, 0.5])  # in units of π
+_DEPTH = np.array([1, 2, 7, np.inf])
+_EPSILON = np.array([0.0, 0.1, 0.2, 0.4])  # at 0 the bounds are means
 
 
 def compute(p: Any) -> xr.Dataset:
@@ -24,12 +28,11 @@ def compute(p: Any) -> xr.Dataset:
 
     Raises UserError where gamma and dimension make no whole number of samples.
     """
-    depths = np.array([1, *p.depth, np.inf])
-    risks = np.stack([[_risks(p, d, gamma, depths) for gamma in p.gamma] for d in p.dimension])
-    d, epsilon = p.dimension[0], np.array(p.epsilon)
-    source, target = (task[..., None, :] for task in _tasks(p, d))
+    risks = np.stack([[_risks(d, gamma, p.draws) for gamma in p.gamma] for d in p.dimension])
+    d = p.dimension[0]
+    source, target = (task[..., None, :] for task in _tasks(d))
     samples = d * np.array(p.gamma)[:, None, None, None]
-    bounds = [bound(source, target, samples, epsilon) for bound in (gaussian_bound, deep_gaussian_bound)]
+    bounds = [bound(source, target, samples, _EPSILON) for bound in (gaussian_bound, deep_gaussian_bound)]
     return described(
         {
             "risk": (("dimension", "gamma", "depth", *_TASKS[1:], "draw"), risks, "population risk of finetuning"),
@@ -39,31 +42,30 @@ def compute(p: Any) -> xr.Dataset:
         {
             "dimension": (np.array(p.dimension), "input dimensions"),
             "gamma": (np.array(p.gamma), "samples per input dimension, n/d"),
-            "source_norm": (np.array(p.source_norm), "norm of the source's coefficients; the target's is 1"),
-            "angle": (np.array(p.angle), "angle between source and target task", "pi"),
-            "depth": (depths, "layers, with the readout"),
-            "epsilon": (epsilon, "ε of the bounds"),
+            "source_norm": (_SOURCE_NORM, "norm of the source's coefficients; the target's is 1"),
+            "angle": (_ANGLE, "angle between source and target task", "pi"),
+            "depth": (_DEPTH, "layers, with the readout"),
+            "epsilon": (_EPSILON, "ε of the bounds"),
             "draw": (np.arange(p.draws), "draw of the inputs"),
         },
     )
 
 
-def _tasks(p, dimension):
-    """Source (norms, 1, d) and target (angles, d)."""
-    angle = np.pi * np.array(p.angle)
-    source, target = np.zeros((len(p.source_norm), 1, dimension)), np.zeros((len(angle), dimension))
-    source[..., 0] = np.array(p.source_norm)[:, None]
-    target[:, 0], target[:, 1] = np.cos(angle), np.sin(angle)
+def _tasks(dimension):
+    """Source (norms, 1, d) and target (angles, d), whose norm is 1: risks and bounds grow with its square."""
+    source, target = np.zeros((len(_SOURCE_NORM), 1, dimension)), np.zeros((len(_ANGLE), dimension))
+    source[..., 0] = _SOURCE_NORM[:, None]
+    target[:, 0], target[:, 1] = np.cos(np.pi * _ANGLE), np.sin(np.pi * _ANGLE)
     return source, target
 
 
-def _risks(p, dimension, gamma, depths):
+def _risks(dimension, gamma, draws):
     """(depths, norms, angles, draws) of so many dimensions and samples."""
     samples = round(gamma * dimension)
     if abs(samples - gamma * dimension) > 1e-9:
         raise UserError(f"gamma {gamma:g} of {dimension} dimensions is no whole number of samples.")
-    rng = generator("gaussian_bounds", {"dimension": dimension, "samples": samples}, p.seed, "inputs")
-    X = rng.standard_normal((p.draws, samples, dimension))
-    source, target = (task[..., None, :] for task in _tasks(p, dimension))
-    limits = deep_linear_limit(source, target, X, depths[:, None, None, None])
+    rng = generator("gaussian_bounds", {"dimension": dimension, "samples": samples}, 0, "inputs")
+    X = rng.standard_normal((draws, samples, dimension))
+    source, target = (task[..., None, :] for task in _tasks(dimension))
+    limits = deep_linear_limit(source, target, X, _DEPTH[:, None, None, None])
     return population_risk(limits, target, np.ones(dimension))

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from carryover.errors import UserError
 from carryover.labels import described
 from carryover.theory.norms import q_norm
 from carryover.theory.penalty import relu_penalty, relu_penalty_exponent
@@ -22,14 +21,9 @@ def compute(p: Any) -> xr.Dataset:
     exponent is NaN where the penalty is 0 (correlation 1, magnitude = readout · √auxiliary_magnitude). Those of a
     diagonal network (auxiliary_magnitude, magnitude) are of Q, equation 22 of "Feature reuse in multi-task learning and
     finetuning", whose slope is 2 arcsinh(β/c), with c = auxiliary_magnitude + readout².
-    Raises UserError where `largest_magnitude` does not exceed `smallest_magnitude`, or a value is out of its range.
     """
-    if p.largest_magnitude <= p.smallest_magnitude:
-        raise UserError(f"largest_magnitude must exceed smallest_magnitude, which is {p.smallest_magnitude}")
-    if min(p.auxiliary_magnitude) < 0:
-        raise UserError("auxiliary_magnitude must not be negative: its square root is the norm of the input weights")
     correlation, auxiliary = np.array(p.correlation, float), np.array(p.auxiliary_magnitude, float)
-    magnitude = np.geomspace(p.smallest_magnitude, p.largest_magnitude, p.points)
+    magnitude = np.geomspace(1e-3, 1e3, p.points)
     unit = (magnitude, np.sqrt(auxiliary)[:, None], correlation[:, None, None], p.readout)
     dims = ("correlation", "auxiliary_magnitude", "magnitude")
     first_layer = np.sqrt(auxiliary)[:, None, None]

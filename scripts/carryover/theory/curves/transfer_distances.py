@@ -30,7 +30,7 @@ def compute(p: Any) -> xr.Dataset:
     wasserstein, dudley = distances = np.empty((2, *targets.shape[:2], p.repeats))
     for *index, repeat in np.ndindex(wasserstein.shape):
         for distance, values in zip((discrepancy.wasserstein1, discrepancy.dudley_metric), distances, strict=True):
-            rng = generator("transfer_distances", {"repeat": repeat}, p.seed, "inputs")
+            rng = generator("transfer_distances", {"repeat": repeat}, 0, "inputs")
             values[*index, repeat] = distance(source, targets[*index], p.noise, p.samples, rng)
     divergence = discrepancy.kl_divergence(source, targets, p.noise)
     return described(

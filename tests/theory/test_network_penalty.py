@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from carryover.theory.penalty import relu_penalty
-from carryover.theory.teacher_penalty import paired_penalty, teacher_penalty
+from carryover.theory.penalty import paired_penalty, relu_penalty, teacher_penalty
 
 
 def distance(parts, first, directions, coefficients):

@@ -1,0 +1,145 @@
+"""What ReLU networks have learned: features and whose they are, dimensions, and norms (Figs. 6, 8a–c and 5a of "Feature
+reuse …", B4, B5 and B7).
+
+A network uses K features where K clusters of its units leave next to nothing of their weight unexplained.
+"""
+
+import numpy as np
+import pandas as pd
+
+from carryover.claims.support.checks import checks
+from carryover.claims.support.runs import Runs, common_sizes, worst
+
+AUXILIARY_FEATURES = 6  # teacher units of the auxiliary task of the role overlap
+BETWEEN = 256  # samples at which networks are not yet the teacher, and no longer far below its norm
+
+
+def relu_clusters(data, p):
+    """Roles: `clusters` of the experiments `regimes` (single-task learning), `overlap` and `nested`.
+
+    Statistics are means over seeds of what the statements name: inertias, alignments, effective clusters, differences.
+    """
+    regimes, overlap, nested = (Runs(role, data[role]) for role in ("regimes", "overlap", "nested"))
+    regimes, overlap = regimes.where(protocol="single_task"), overlap.where(correlation=1.0)
+    nested = nested.where(main_features=min(nested.options("main_features")))
+    return _clusters_by_regime(regimes) | _clusters_of_overlap(overlap) | _clusters_of_subset(nested)
+
+
+def _clusters_by_regime(runs):
+    """On a sparse and on a dense teacher, from small and from large weights."""
+    few, many = runs.extremes("main_features")
+    rich, lazy = runs.where(main_features=few).regimes()
+    first, *between, last = rich.sizes(3)
+    left = rich.where(clusters=few).by_samples("inertia")
+    rich_dense, lazy_dense = runs.where(main_features=many).regimes()
+    used = lazy_dense.by_samples("effective_clusters", 2)
+    found = {
+        "rich_sparse": 1 - left[last],
+        "lazy_not_sparse": lazy.where(clusters=few).by_samples("inertia").min(axis=1, skipna=False),
+        "less_sparse_between": left[between].mean(axis=1) - np.maximum(left[first], left[last]),
+        "alignment_grows": rich.per_doubling("alignment"),
+        "clusters_grow": rich_dense.per_doubling("effective_clusters"),
+        "lazy_clusters_stay": -abs(used.div(used.iloc[:, 0], axis=0) - 1).max(axis=1, skipna=False),
+    }
+    return checks(found, few=few, many=many, first=first, last=last)
+
+
+def _clusters_of_overlap(runs):
+    """Where features are shared, where none is, and those of multi-task networks at every overlap."""
+    features, shared, joint = runs.only("main_features"), runs.where(overlap=1.0), runs.where(protocol="multi_task")
+    groups = [shared.where(protocol=name) for name in ("single_task", "finetuning", "multi_task")]
+    fewest, most = common_sizes(*groups)[0], joint.sizes()[-1]
+    scratch, tuned, together = (one.by_seed("alignment", samples=fewest) for one in groups)
+    disjoint = runs.where(overlap=0.0, clusters=features)
+    left, left_tuned = (disjoint.where(protocol=name).by_samples("inertia") for name in ("single_task", "finetuning"))
+    distances = {}
+    for overlap in joint.options("overlap"):
+        unique = AUXILIARY_FEATURES + round((1 - overlap) * features)
+        used = joint.where(clusters=unique).by_seed("effective_clusters", overlap=overlap, samples=most)
+        distances[overlap] = -abs(used / unique - 1)
+    found = {
+        "finetuning_aligns": tuned - scratch,
+        "multi_task_aligns": together - scratch,
+        "finetuning_as_sparse": worst(left - left_tuned),
+        "multi_task_uses_unique": worst(pd.DataFrame(distances)),
+    }
+    return checks(found, fewest=fewest, features=features, most=most)
+
+
+def _clusters_of_subset(runs):
+    """Inertia of as many clusters as the main task has features, and alignment with these."""
+    few, tuned = runs.only("main_features"), runs.where(protocol="finetuning")
+    low, high = tuned.rescalings()
+    subset = runs.where(overlap=1.0, clusters=few)
+    left, lazy = (subset.where(protocol="finetuning", rescale=factor).by_samples("inertia") for factor in (1.0, high))
+    together = subset.where(protocol="multi_task", rescale=1.0).by_samples("inertia")
+    groups = [tuned.where(rescale=rescale, overlap=overlap) for rescale in (1.0, low) for overlap in (1.0, 0.0)]
+    fewest = common_sizes(*groups)[0]
+    old, new, low_old, low_new = (one.by_seed("alignment", samples=fewest) for one in groups)
+    found = {
+        "nested": worst(1 - left),
+        "lazy_not_nested": worst(lazy),
+        "lazy_less_nested": worst(lazy - left),
+        "multi_task_not_nested": worst((together - left).dropna(axis=1, how="all")),
+        "subset_aligns": old - new,
+        "lost_by_rescaling": (old - new) / 2 - (low_old - low_new),
+    }
+    return checks(found, few=few, low=low, high=high, fewest=fewest)
+
+
+def relu_dimensionality(data, p):
+    """Roles: `dimensionality` of the experiments `regimes` (single-task) and `nested`. PR: participation ratio.
+
+    Rich networks have the smaller PR at every n; finetuning on few of the auxiliary features changes PR from before to
+    after, at the most n, and start and end share dimensions.
+    """
+    regimes, nested = (Runs(role, data[role]) for role in ("regimes", "nested"))
+    few = min(regimes.options("main_features"))
+    regimes = regimes.where(protocol="single_task", main_features=few).regimes()
+    rich, lazy = (regime.by_samples("participation_ratio") for regime in regimes)
+    found = checks({"rich_lower": np.log10(lazy / rich).min(axis=1, skipna=False)}, few=few)
+
+    few = min(nested.options("main_features"))
+    runs = nested.where(protocol="finetuning", main_features=few, overlap=1.0)
+    most = common_sizes(*(runs.where(rescale=rescale) for rescale in runs.options("rescale")))[-1]
+    runs = runs.where(samples=most)
+    low, high = runs.rescalings()
+    for rescale in (low, 1.0, high):
+        after, before, shared = (runs.by_seed(name, rescale=rescale)
+                                 for name in ("participation_ratio", "participation_ratio_start", "ensd"))  # fmt: skip
+        values = {f"falls_{rescale:g}": 1 - after / before, f"inherited_{rescale:g}": -abs(shared / after - 1)}
+        if rescale > 1:
+            values = {f"kept_{rescale:g}": after / before}
+        words = "without rescaling" if rescale == 1 else f"rescaled by {rescale:g}"
+        found |= checks(values, few=few, rescaled=words, samples=most)
+    return found
+
+
+def relu_norms(data, p):
+    """Roles: `norms` and `displacement` of an overlap experiment, `regimes`: norms of single-task learning.
+
+    Each protocol has a norm of its own: F₁ from scratch, F₁,₂ of both tasks together, R̃ after pretraining. Solutions at
+    `BETWEEN` samples are no minimum of the norm: the teacher has less, and fits the same samples.
+    """
+    norms, tuned, regimes = (Runs(role, data[role]) for role in ("norms", "displacement", "regimes"))
+    norms, tuned = norms.where(correlation=1.0), tuned.where(correlation=1.0)
+    few, _ = regimes.extremes("main_features")
+    sparse = regimes.where(main_features=few).regimes()[0]
+    new = norms.where(overlap=0.0, samples=BETWEEN)
+
+    def log_ratio(runs, norm, **condition):
+        """log₁₀ of a norm of networks over that of their teachers, by seed."""
+        return np.log10(runs.by_seed(norm, **condition) / runs.by_seed(f"{norm}_teacher", **condition))
+
+    smallest = {
+        "scratch_below": (sparse, "f1_norm"),
+        "multi_task_below": (norms.where(protocol="multi_task", overlap=1.0), "f12_norm"),
+        "finetuning_below": (tuned.where(overlap=1.0), "penalty"),
+    }
+    found = {}
+    for name, (runs, norm) in smallest.items():
+        fewest = runs.sizes(2)[0]
+        found |= checks({name: -log_ratio(runs, norm, samples=fewest)}, few=few, fewest=fewest)
+    above = log_ratio(new, "f1_norm", protocol="finetuning") - log_ratio(new, "f1_norm", protocol="single_task")
+    scratch = log_ratio(sparse, "f1_norm", samples=BETWEEN)
+    return found | checks({"scratch_above": scratch, "finetuning_above_scratch": above}, few=few)
