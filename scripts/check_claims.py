@@ -1,19 +1,13 @@
 """Check one group of claims against the datasets."""
 
-from carryover.claims.support import groups, headlines
+from carryover.claims.support import groups
 from carryover.workflow import command_line, plugin_job
-from carryover.workflow.plugin_job import add_data, of_data
 
 
 def main(argv):
-    def inputs(module, arguments):
-        return [*arguments.data, headlines.source()]
-
-    started = plugin_job.started(argv, "check_claims", "claims", __doc__, add_data, inputs=inputs)
+    started = plugin_job.started(argv, "check_claims", "claims", __doc__, inputs=groups.inputs)
     with started as (job, module, p, arguments):
-        checked = groups.table(arguments.output[0].stem, of_data(module.check, dict, arguments, p))
-        for row in checked.to_dataframe().itertuples():
-            print(f"{row.verdict:10} {row.statement}: {row.statistic:.3g} [{row.low:.3g}, {row.high:.3g}]")
+        checked = groups.table(arguments.output[0].stem, plugin_job.of_data(module.check, arguments, p))
         job.save(groups.with_origin(checked, arguments.data, job.portable_result))
 
 

@@ -136,8 +136,9 @@ def lacking(sweep, audit=None):
             yield sentence(error)
 
 
-def unarchive(file, sha256, outputs, wildcards):
-    """Unpack the dataset in `file`, which has this hash, in the place of a collected one."""
+def unarchive(arguments):
+    """Unpack the dataset in the file `packed` that has the hash `sha256`, by the command line of `unarchive.py`."""
+    file, sha256 = Path(arguments.packed), arguments.sha256
     place = (file.parents[1], file.parent.name, file.name.removesuffix(".nc.xz"))
     known = record(*place)
     if known["unpacked"]["sha256"] != sha256:
@@ -145,13 +146,13 @@ def unarchive(file, sha256, outputs, wildcards):
     with Job(
         rule="unarchive",
         parameters={"sha256": sha256, "commit": known["commit"]},
-        wildcards=wildcards,
+        wildcards=dict(arguments.wildcards),
         inputs=[file],
-        outputs=outputs,
+        outputs=arguments.output,
         modules=["unarchive"],
         portable="bits",
     ) as job:
-        job.path(outputs[0]).write_bytes(unpacked(*place))
+        job.path(arguments.output[0]).write_bytes(unpacked(*place))
 
 
 def request(sweep, experiment, measure):

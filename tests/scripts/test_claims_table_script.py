@@ -9,7 +9,7 @@ from carryover.claims.support import table as claims_table
 from carryover.errors import UserError
 from carryover.labels import attributes
 from carryover.provenance import store
-from claims_table import main
+from carryover.report.claims_page import main
 from toy.made_up_runs import group
 
 RISK = xr.Dataset({"risk": ("run", [0.5, 0.25], attributes("made up"))})

@@ -13,6 +13,9 @@ from carryover.errors import UserError
 from carryover.provenance.job_record import json_digest, plain
 from carryover.workflow.command_line import ALSO
 
+READ = {"figure": ["../../config/figures.mplstyle"], "check_claims": ["claims/claims.yaml"]}
+"""Files of the workflow that all jobs of a rule read."""
+
 
 class Request:
     """One job of a `Sweep`.
@@ -133,7 +136,9 @@ def _artifact(job, name):
     job.name = name
     job.set_plugin(kind.plugins, getattr(entry, kind.key) or name, entry.options)
     job.flags[1:1] = as_flags({"roles": list(entry.data)})
-    job.shipped += {"figure": ["../../config/figures.mplstyle"], "check_claims": ["claims/claims.yaml"]}.get(job.rule, [])
+    job.shipped += {"figure": ["../../config/figures.mplstyle"], "check_claims": ["claims/claims.yaml"]}.get(
+        job.rule, []
+    )
 
 
 def _claims_table(job):
@@ -142,7 +147,7 @@ def _claims_table(job):
     job.inputs = [f"{job.sweep.results}/claims/{group}.nc" for group in sorted(job.sweep.typed.claims)]
     job.named_files = list(others.values())
     job.flags = as_flags({"others": [f"{name}={file}" for name, file in others.items()]}) if others else []
-    job.shipped.append("claims/claims.yaml")
+    job.shipped += READ["check_claims"]
 
 
 def _everything(job):

@@ -12,7 +12,6 @@ from carryover.provenance.job_record import Job
 from carryover.training import allocation
 from carryover.training.resume import StateFile, resuming
 from carryover.workflow import command_line
-from carryover.workflow.collecting import request
 from carryover.workflow.command_line import ALSO
 from carryover.workflow.plugin_job import naming_what_is_missing
 from carryover.workflow.progress import Progress
@@ -80,7 +79,7 @@ def _parsed(name, words, model, description):
 def _pretrained(path, experiment):
     """The networks that finetuning of an experiment starts from; UserError for a shard of another experiment."""
     start = store.load(path)
-    made = request(start)
+    made = store.request(start)
     if made and (made["rule"] != "pretrain" or made["wildcards"].get("experiment", experiment) != experiment):
         raise UserError(f"--pretrained {path}: it does not hold pretrained networks of {experiment}")
     return start

@@ -11,6 +11,11 @@ def table(group, found):
     return checks.table(found, headlines.definitions(group, found))
 
 
+def inputs(_, arguments):
+    """The files that a job of checks reads."""
+    return [*arguments.data, headlines.source()]
+
+
 def with_origin(checked, files, portable):
     """A group of checks with the datasets that it reads (their files' names, after the folder that holds them), and
     what `provenance.portability` promises of it elsewhere."""
