@@ -105,14 +105,9 @@ def truncated():
     PACKED.write_bytes(PACKED.read_bytes()[:-20])
 
 
-def negative():
-    record(unpacked={"sha256": "0", "bytes": -1})
-
-
 BAD = {
     "truncated": (truncated, f"{PACKED} is truncated or exchanged: its record names another file, so restore both."),
-    "no JSON": (lambda: RECORD.write_text("{"), f"{RECORD} is no record of an archived dataset (Invalid JSON: "),
-    "negative": (negative, f"{RECORD} is no record of an archived dataset (unpacked.bytes: "),
+    "no JSON": (lambda: RECORD.write_text("{"), f"{RECORD} is no record of an archived dataset ("),
     "not there": (RECORD.unlink, f"tiny/risk is not in {FOLDER}."),
 }
 

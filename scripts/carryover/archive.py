@@ -13,27 +13,12 @@ import tempfile
 from itertools import product
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
 from carryover.config import parameters
 from carryover.config.artifacts import STAGES
 from carryover.config.parameters import about, applies
 from carryover.errors import UserError, sentence
 from carryover.provenance import store, writing
 from carryover.provenance.job_record import Job
-
-
-class File(BaseModel):
-    sha256: str
-    bytes: int = Field(gt=0, le=2**31)
-
-
-class Record(BaseModel):
-    model_config = ConfigDict(extra="allow")
-    request: dict
-    commit: str
-    packed: File
-    unpacked: File
 
 
 def path(folder, experiment, measure, suffix=".nc.xz"):
@@ -45,12 +30,11 @@ def record(folder, experiment, measure):
     """The record of an archived dataset; UserError where it cannot be read, or is no such record."""
     file = path(folder, experiment, measure, ".json")
     try:
-        return Record.model_validate_json(file.read_bytes()).model_dump()
-    except OSError as error:
-        raise UserError(f"{file} cannot be read: {error.strerror}.") from None
-    except ValidationError as error:
-        why = parameters.sentence(error, Record).removesuffix(".")
-        raise UserError(f"{file} is no record of an archived dataset ({why}): restore it.") from None
+        known = json.loads(file.read_bytes())
+        _ = known["request"], known["commit"], known["packed"]["sha256"], known["unpacked"]["sha256"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{file} is no record of an archived dataset ({error}): restore it.") from None
+    return known
 
 
 def packed(folder, experiment, measure):

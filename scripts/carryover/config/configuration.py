@@ -135,7 +135,7 @@ def validate(config: dict) -> Configuration:
         for measure, options in spec.measures.items():
             _check_plugin("measures", measure, options, f"experiments.{name}.measures.{measure}")
         models = [parameters.model_of(f"families.{spec.family}", stage) for stage in STAGES]
-        several = {field for cls in models for field in cls.model_fields if parameters.kind_of(cls, field)[1]}
+        several = {field for cls in models for field in cls.model_fields if parameters.takes_several(cls, field)}
         for split in spec.split:
             _known(split, ["protocol", *sorted(several), *plugins.names("measures")], f"experiments.{name}.split")
     for name, options in whole.curves.items():

@@ -5,7 +5,7 @@ from typing import Any
 from carryover.config import parameters, plugins
 from carryover.config.artifacts import STAGES
 from carryover.config.configuration import Configuration
-from carryover.config.parameters import about, kind_of
+from carryover.config.parameters import about, takes_several
 
 
 def schema() -> dict[str, Any]:
@@ -23,8 +23,8 @@ def schema() -> dict[str, Any]:
 def _section(family: str, stage: str) -> dict[str, Any]:
     model = parameters.model_of(f"families.{family}", stage)
     own = model.model_json_schema()["properties"]
-    several = [name for name in own if about(model, name, "axis") or kind_of(model, name)[1]]
-    one = {name: kind["items"] if kind_of(model, name)[1] else kind for name, kind in own.items()}
+    several = [name for name in own if about(model, name, "axis") or takes_several(model, name)]
+    one = {name: kind["items"] if takes_several(model, name) else kind for name, kind in own.items()}
     own |= {name: {"anyOf": [one[name], {"type": "array", "items": one[name]}]} for name in several}
     grid = {"type": "object", "additionalProperties": False, "properties": own}
     grids = {"grids": {"type": "object", "additionalProperties": grid}} if stage in STAGES else {}
