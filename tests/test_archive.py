@@ -1,15 +1,12 @@
 """The archive: a dataset is used where it is what the configuration asks for, whatever the code is by then."""
 
-import hashlib
 import json
-import lzma
 import shutil
 from pathlib import Path
 
 import pytest
 
 from carryover import archive
-from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.workflow import startup
 from toy.small_project import TINY
@@ -126,11 +123,3 @@ def test_bad_input_is_said_in_one_sentence_and_nothing_is_written(project, bad):
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert not Path("results").exists()
-
-
-def test_no_more_is_unpacked_than_the_record_says(project):
-    small = lzma.compress(bytes(10**7))
-    PACKED.write_bytes(small)
-    record(packed={"sha256": hashlib.sha256(small).hexdigest(), "bytes": len(small)})
-    with pytest.raises(UserError, match=r"risk\.nc\.xz unpacks to other bytes than its record names: restore both\.$"):
-        archive.unpacked(FOLDER, "tiny", "risk")

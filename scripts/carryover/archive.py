@@ -37,23 +37,15 @@ def record(folder, experiment, measure):
     return known
 
 
-def packed(folder, experiment, measure):
-    """The bytes of a packed file; UserError where there is none, or not the one that its record names."""
-    file, known = path(folder, experiment, measure), record(folder, experiment, measure)["packed"]
-    if store.sha256(file) != known["sha256"]:
-        raise UserError(f"{file} is truncated or exchanged: its record names another file, so restore both.")
-    return file.read_bytes()
-
-
 def unpacked(folder, experiment, measure):
-    """The bytes of an archived dataset; UserError where they are not those of its record, and never more than these."""
-    place, known = (folder, experiment, measure), record(folder, experiment, measure)["unpacked"]
-    try:
-        content = lzma.LZMADecompressor(memlimit=2**28).decompress(packed(*place), known["bytes"] + 1)
-    except lzma.LZMAError:
-        content = b""
-    if hashlib.sha256(content).hexdigest() != known["sha256"]:
-        raise UserError(f"{path(*place)} unpacks to other bytes than its record names: restore both.")
+    """The bytes of an archived dataset; UserError where there are none, or others than its record names."""
+    place = (folder, experiment, measure)
+    file, known = path(*place), record(*place)
+    if store.sha256(file) != known["packed"]["sha256"]:
+        raise UserError(f"{file} is truncated or exchanged: its record names another file, so restore both.")
+    content = lzma.decompress(file.read_bytes())
+    if hashlib.sha256(content).hexdigest() != known["unpacked"]["sha256"]:
+        raise UserError(f"{file} unpacks to other bytes than its record names: restore both.")
     return content
 
 
@@ -115,7 +107,7 @@ def lacking(sweep, audit=None):
             elif different := mismatch(sweep, *dataset):
                 yield different
             else:
-                packed(sweep.archive, *dataset)
+                unpacked(sweep.archive, *dataset)
         except UserError as error:
             yield sentence(error)
 
