@@ -81,7 +81,7 @@ def audit(sweep):
     findings, roots = {}, {}  # roots: the results in which the trouble of a path begins
     for path in paths:
         record, request = records.get(path), requests.get(path)
-        archived = request.record if request and request.rule == "unarchive" else None
+        archived = request and request.record
         verdict, cause = _condition(path, record, request, archived, hashes[path], problems)
         found, warnings, roots[path] = [cause] if cause else [], [], [path]
         if verdict == "OK" and not archived:

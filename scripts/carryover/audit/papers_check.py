@@ -23,8 +23,8 @@ from carryover.workflow import startup
 
 BUDGET = 120.0
 """Processor seconds, by the records, that a sample takes by default."""
-MOST_SECONDS = (1.0, 40.0)
-"""Of one run: cheap runs of every experiment are in the sample before dearer ones take turns."""
+MOST_SECONDS = 40.0
+"""Of one run."""
 DRAWS = 20
 """Runs that are drawn in search of one within these."""
 RISK_FLOOR, SHARE_FLOOR = 1e-8, 1e-2
@@ -99,21 +99,20 @@ def _archived(sweep, superseded):
 
 
 def _sample(sweep, data, rng, seconds):
-    """Runs to train again: experiments take turns in random order until the budget is spent."""
-    names, runs = rng.permutation(sorted(data)).tolist(), []
-    cheap, most = MOST_SECONDS
-    limit = cheap
-    while names:
-        for name in list(names):
-            left = seconds - sum(run.seconds for run in runs)
-            drawn = _affordable(sweep, name, data[name], rng, min(left, limit), 1)
+    """Runs to train again: experiments take turns in random order, each with its share of what is left of the budget,
+    until no run is cheap enough."""
+    names, runs, left = rng.permutation(sorted(data)).tolist(), [], seconds
+    while True:
+        before = len(runs)
+        for place, name in enumerate(names):
+            share = min(left / (len(names) - place), MOST_SECONDS)
+            drawn = _affordable(sweep, name, data[name], rng, share, 1)
             if drawn and drawn[0].chaotic:
-                drawn += _affordable(sweep, name, data[name], rng, limit, FOR_MEDIAN - 1, chaotic=True)
+                drawn += _affordable(sweep, name, data[name], rng, share, FOR_MEDIAN - 1, chaotic=True)
             runs += drawn
-            if not drawn and limit == most:
-                names.remove(name)
-        limit = most
-    return runs
+            left -= sum(run.seconds for run in drawn)
+        if len(runs) == before:
+            return runs
 
 
 def _affordable(sweep, experiment, data, rng, most, count, chaotic=False):

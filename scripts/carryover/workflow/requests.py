@@ -36,12 +36,15 @@ class Request:
         The visible command line, the same for all equal requests: what differs from the defaults.
     modules : list of str
         The script and the plug-ins; the code digest follows their imports.
+    record : dict or None
+        Of an archived dataset, its record in the archive.
     """
 
     def __init__(self, sweep, rule, wildcards):
         self.sweep, self.rule = sweep, rule
         self.inputs, self.named_files, self.seeds, self.flags, self.modules = [], [], [], [], [rule]
         self.parameters, self.shipped = {}, [f"templates/{name}" for name in TEMPLATES.get(rule, ())]
+        self.record = None
         if rule in ARTIFACTS:
             _artifact(self, wildcards[ARTIFACTS[rule].wildcard])
         else:
