@@ -71,7 +71,7 @@ def refusal(project, *arguments):
 def test_promise_bad_input_is_one_sentence_with_the_key_and_what_is_allowed(unmade):
     unmade.configure(changed(*FINETUNE, "sampels", value=3))
     assert refusal(unmade).startswith(
-        "configuration: experiments.tiny.finetune: unknown key sampels; allowed here: loss, "
+        "configuration: experiments.tiny.finetune: unknown key sampels; allowed here: dimension, "
     )
     unmade.configure(TINY)
     (unmade.folder / "over.yaml").write_text("experiments:\n  tiny: {seeds: 3}\n  tiny: {seeds: 4}\n")

@@ -85,17 +85,27 @@ def _points(experiment, spec, stage, sources):
         return {}
     where = f"experiments.{experiment}.{stage}"
     model = parameters.model_of(f"families.{spec.family}", stage)
-    common = (spec.task or {}) | {name: value for name, value in section.items() if name != "grids"}
+    task, common = spec.task or {}, {name: value for name, value in section.items() if name != "grids"}
     grids = section.get("grids", {"": {}})
     if not isinstance(grids, dict) or not grids or not all(isinstance(grid, dict) for grid in grids.values()):
         raise UserError(f"{where}.grids: it must be sections of parameters by name.")
+    places = {name: f"{where}.grids.{name}" if name else where for name in grids}
+    parts = [
+        (f"experiments.{experiment}.task", task),
+        (where, common),
+        *zip(places.values(), grids.values(), strict=True),
+    ]
+    for place, part in parts:
+        if unknown := [name for name in part if name not in model.model_fields]:
+            allowed = ", ".join(model.model_fields)
+            raise UserError(f"configuration: {place}: unknown key {unknown[0]}; allowed here: {allowed}.")
     points, read = {}, set()
     for name, grid in grids.items():
-        own, read_here = _grid(model, common | grid, spec, stage, sources, f"{where}.grids.{name}" if name else where)
+        own, read_here = _grid(model, task | common | grid, spec, stage, sources, places[name])
         if twice := own.keys() & points.keys():
             raise UserError(f"{where}: two grids ask for {min(twice)}; let one of them differ or leave it out.")
         points, read = points | own, read | read_here
-    asked = {name for grid in (section, *grids.values()) for name in grid} - {"grids"}
+    asked = {name for part in (common, *grids.values()) for name in part}
     for name in sorted(asked - read):
         rule = in_words(about(model, name, "when"))
         raise UserError(f"{where}.{name} is read only where {rule}, which no job of this section is.")
@@ -104,9 +114,6 @@ def _points(experiment, spec, stage, sources):
 
 def _grid(model, section, spec, stage, sources, where):
     """({name: Point}, names of what any of them reads) of one grid: a product over axes and over what `split` names."""
-    if unknown := [name for name in section if name not in model.model_fields]:
-        allowed = ", ".join(model.model_fields)
-        raise UserError(f"configuration: {where}: unknown key {unknown[0]}; allowed here: {allowed}.")
     split = [name for name in model.model_fields if about(model, name, "axis") or name in spec.split]
     values = {name: section.get(name, model.model_fields[name].default) for name in split}
     values = {name: list(value) if isinstance(value, list | tuple) else [value] for name, value in values.items()}
