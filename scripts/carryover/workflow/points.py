@@ -90,12 +90,8 @@ def _points(experiment, spec, stage, sources):
     if not isinstance(grids, dict) or not grids or not all(isinstance(grid, dict) for grid in grids.values()):
         raise UserError(f"{where}.grids: it must be sections of parameters by name.")
     places = {name: f"{where}.grids.{name}" if name else where for name in grids}
-    parts = [
-        (f"experiments.{experiment}.task", task),
-        (where, common),
-        *zip(places.values(), grids.values(), strict=True),
-    ]
-    for place, part in parts:
+    parts = {f"experiments.{experiment}.task": task, where: common}
+    for place, part in (parts | {places[name]: grid for name, grid in grids.items() if name}).items():
         if unknown := [name for name in part if name not in model.model_fields]:
             allowed = ", ".join(model.model_fields)
             raise UserError(f"configuration: {place}: unknown key {unknown[0]}; allowed here: {allowed}.")
