@@ -36,9 +36,7 @@ include: "rules/audit.smk"
 rule all:
     default_target: True
     input:
-        sweep.collected(),
-        sweep.artifacts(),
-        sweep.claims_table(),
+        sweep.everything(),
 
 
 # No output, so that it always runs: it only says where they are.

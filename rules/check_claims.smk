@@ -1,7 +1,6 @@
 rule check_claims:
     input:
         data=sweep.inputs("check_claims"),
-        files=sweep.files("check_claims"),
     output:
         data="<results>/claims/{claim}.nc",
         record="<results>/claims/{claim}.nc.json",

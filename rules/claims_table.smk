@@ -1,7 +1,6 @@
 rule claims_table:
     input:
         groups=sweep.inputs("claims_table"),
-        files=sweep.files("claims_table"),
     output:
         data="<results>/claims.nc",
         markdown="<results>/claims.md",

@@ -1,7 +1,6 @@
 rule collect:
     input:
         shards=sweep.inputs("collect"),
-        files=sweep.files("collect"),
     output:
         data="<results>/{experiment}/{measure}.nc",
         record="<results>/{experiment}/{measure}.nc.json",

@@ -1,7 +1,6 @@
 rule compare:
     input:
         data=sweep.inputs("compare"),
-        files=sweep.files("compare"),
     output:
         data="<results>/comparisons/{comparison}.nc",
         record="<results>/comparisons/{comparison}.nc.json",

@@ -1,9 +1,6 @@
 rule crate:
     input:
-        collected=sweep.collected(),
-        artifacts=sweep.artifacts(),
-        claims_table=sweep.claims_table(),
-        files=sweep.files("crate"),
+        results=sweep.everything(),
     output:
         crate="<results>/crate.zip",
         record="<results>/crate.zip.json",
@@ -18,5 +15,5 @@ rule crate:
     params:
         key=sweep.key("crate"),
     shell:
-        'python "$CARRYOVER_SCRIPTS"/crate.py {input.collected} {input.artifacts} {input.claims_table}'
+        'python "$CARRYOVER_SCRIPTS"/crate.py {input.results}'
         " --output {output.crate} > {log} 2>&1"

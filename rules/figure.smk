@@ -1,7 +1,6 @@
 rule figure:
     input:
         data=sweep.inputs("figure"),
-        files=sweep.files("figure"),
     output:
         png=report(
             "<results>/figures/{figure}.png",

@@ -1,7 +1,6 @@
 rule finetune:
     input:
         pretrained=sweep.inputs("finetune"),
-        files=sweep.files("finetune"),
     output:
         data="<results>/{experiment}/finetune/{point}/{block}.nc",
         record="<results>/{experiment}/finetune/{point}/{block}.nc.json",

@@ -1,7 +1,6 @@
 rule measure:
     input:
         finetuned="<results>/{experiment}/finetune/{point}/{block}.nc",
-        files=sweep.files("measure"),
     output:
         data="<results>/{experiment}/measure/{measure}/{point}/{block}.nc",
         record="<results>/{experiment}/measure/{measure}/{point}/{block}.nc.json",

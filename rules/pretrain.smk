@@ -1,7 +1,5 @@
 # Long jobs first, so that the short ones that are made of them fill the cores at the end.
 rule pretrain:
-    input:
-        files=sweep.files("pretrain"),
     output:
         data="<results>/{experiment}/pretrain/{point}/{block}.nc",
         record="<results>/{experiment}/pretrain/{point}/{block}.nc.json",

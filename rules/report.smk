@@ -1,9 +1,6 @@
 rule report:
     input:
-        collected=sweep.collected(),
-        artifacts=sweep.artifacts(),
-        claims_table=sweep.claims_table(),
-        files=sweep.files("report"),
+        results=sweep.everything(),
     output:
         page="<results>/report.html",
         record="<results>/report.html.json",

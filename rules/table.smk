@@ -1,7 +1,6 @@
 rule table:
     input:
         data=sweep.inputs("table"),
-        files=sweep.files("table"),
     output:
         markdown=report(
             "<results>/tables/{table}.md",

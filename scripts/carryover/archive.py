@@ -13,27 +13,12 @@ import tempfile
 from itertools import product
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
 from carryover.config import parameters
 from carryover.config.artifacts import STAGES
 from carryover.config.parameters import about, applies
 from carryover.errors import UserError, sentence
 from carryover.provenance import store, writing
 from carryover.provenance.job_record import Job
-
-
-class File(BaseModel):
-    sha256: str
-    bytes: int = Field(gt=0, le=2**31)
-
-
-class Record(BaseModel):
-    model_config = ConfigDict(extra="allow")
-    request: dict
-    commit: str
-    packed: File
-    unpacked: File
 
 
 def path(folder, experiment, measure, suffix=".nc.xz"):
@@ -45,31 +30,22 @@ def record(folder, experiment, measure):
     """The record of an archived dataset; UserError where it cannot be read, or is no such record."""
     file = path(folder, experiment, measure, ".json")
     try:
-        return Record.model_validate_json(file.read_bytes()).model_dump()
-    except OSError as error:
-        raise UserError(f"{file} cannot be read: {error.strerror}.") from None
-    except ValidationError as error:
-        why = parameters.sentence(error, Record).removesuffix(".")
-        raise UserError(f"{file} is no record of an archived dataset ({why}): restore it.") from None
-
-
-def packed(folder, experiment, measure):
-    """The bytes of a packed file; UserError where there is none, or not the one that its record names."""
-    file, known = path(folder, experiment, measure), record(folder, experiment, measure)["packed"]
-    if store.sha256(file) != known["sha256"]:
-        raise UserError(f"{file} is truncated or exchanged: its record names another file, so restore both.")
-    return file.read_bytes()
+        known = json.loads(file.read_bytes())
+        _ = known["request"], known["commit"], known["packed"]["sha256"], known["unpacked"]["sha256"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{file} is no record of an archived dataset ({error}): restore it.") from None
+    return known
 
 
 def unpacked(folder, experiment, measure):
-    """The bytes of an archived dataset; UserError where they are not those of its record, and never more than these."""
-    place, known = (folder, experiment, measure), record(folder, experiment, measure)["unpacked"]
-    try:
-        content = lzma.LZMADecompressor(memlimit=2**28).decompress(packed(*place), known["bytes"] + 1)
-    except lzma.LZMAError:
-        content = b""
-    if hashlib.sha256(content).hexdigest() != known["sha256"]:
-        raise UserError(f"{path(*place)} unpacks to other bytes than its record names: restore both.")
+    """The bytes of an archived dataset; UserError where there are none, or others than its record names."""
+    place = (folder, experiment, measure)
+    file, known = path(*place), record(*place)
+    if store.sha256(file) != known["packed"]["sha256"]:
+        raise UserError(f"{file} is truncated or exchanged: its record names another file, so restore both.")
+    content = lzma.decompress(file.read_bytes())
+    if hashlib.sha256(content).hexdigest() != known["unpacked"]["sha256"]:
+        raise UserError(f"{file} unpacks to other bytes than its record names: restore both.")
     return content
 
 
@@ -131,13 +107,14 @@ def lacking(sweep, audit=None):
             elif different := mismatch(sweep, *dataset):
                 yield different
             else:
-                packed(sweep.archive, *dataset)
+                unpacked(sweep.archive, *dataset)
         except UserError as error:
             yield sentence(error)
 
 
-def unarchive(file, sha256, outputs, wildcards):
-    """Unpack the dataset in `file`, which has this hash, in the place of a collected one."""
+def unarchive(arguments):
+    """Unpack the dataset in the file `packed` that has the hash `sha256`, by the command line of `unarchive.py`."""
+    file, sha256 = Path(arguments.packed), arguments.sha256
     place = (file.parents[1], file.parent.name, file.name.removesuffix(".nc.xz"))
     known = record(*place)
     if known["unpacked"]["sha256"] != sha256:
@@ -145,13 +122,13 @@ def unarchive(file, sha256, outputs, wildcards):
     with Job(
         rule="unarchive",
         parameters={"sha256": sha256, "commit": known["commit"]},
-        wildcards=wildcards,
+        wildcards=dict(arguments.wildcards),
         inputs=[file],
-        outputs=outputs,
+        outputs=arguments.output,
         modules=["unarchive"],
         portable="bits",
     ) as job:
-        job.path(outputs[0]).write_bytes(unpacked(*place))
+        job.path(arguments.output[0]).write_bytes(unpacked(*place))
 
 
 def request(sweep, experiment, measure):

@@ -20,6 +20,7 @@ from carryover.errors import UserError
 from carryover.provenance import job_record, store
 from carryover.provenance.job_record import Job, json_digest, record_digest, record_path
 from carryover.provenance.trace import all_records, commits, jobs
+from carryover.workflow import command_line
 
 PROJECT = (
     "Snakefile", "Makefile", "README.md", "LICENSE", "CITATION.cff",
@@ -34,11 +35,15 @@ PROFILES = {
 }
 
 
-def export(targets, output):
-    """Write results, or all results in folders, with what they were made of into one file that ends in .zip."""
-    if Path(output).suffix != ".zip":
+def main(argv):
+    """`crate.py RESULT … --output FILE.zip`: results, or all results in folders, with what they were made of."""
+    parser = command_line.parser("crate.py", "Export results with all that they were made of as a Run Crate.")
+    parser.add_argument("targets", nargs="+", type=Path, metavar="RESULT", help="results, or folders of them")
+    arguments = parser.parse_args(argv)
+    (output,) = arguments.output
+    if output.suffix != ".zip":
         raise UserError("--output must be one file that ends in .zip")
-    records, files = gather(targets)
+    records, files = gather(arguments.targets)
     with Job(rule="crate", inputs=sorted(records), outputs=[output], modules=["crate"]) as job:
         describe(records, files).write_zip(job.path(output))
 

@@ -47,13 +47,12 @@ def test_promise_the_audit_names_what_is_not_as_recorded_and_why(project):
         **dict.fromkeys([*FIGURE, THEORY_FIGURE[2]], ("STALE", f"input: {STYLE} is not the one it was made of")),
         **dict.fromkeys([SPARSITIES[1], RISK, SPARSITY], ("STALE", f"{DESCENT} upstream")),
     }
-    done = audited(project, "--json", "audit.json", "--html", "audit.html")
+    done = audited(project, "--json", "audit.json")
     assert (done.returncode, done.stderr) == (1, "")
     found = {row["path"]: row for row in json.loads((project.folder / "audit.json").read_text())["results"]}
     assert {path: row["verdict"] for path, row in found.items()} == {path: one[0] for path, one in expected.items()}
     for path, (_, cause) in expected.items():
         assert cause in found[path]["cause"]
-        assert path in (project.folder / "audit.html").read_text()
 
 
 def stamps(project):

@@ -82,7 +82,6 @@ def project(side, tmp_path):
         "STAND_IN_PACKAGES": str(side / "packages"),
         "STAND_IN_CHANNELS": str(side / "channels"),
         "RATTLER_CACHE_DIR": str(side / "cache"),
-        "CONDA_OVERRIDE_CUDA": "",  # there is none, whatever this machine has
     }
     return project
 

@@ -2,8 +2,7 @@
 
     python local_channel.py FOLDER ENVIRONMENT.yaml...
 
-packs what the environment files name, all that this requires, and Python; and empty packages that a solver must not
-choose here: newer versions, and a build for a GPU. Needs zstandard.
+packs what the environment files name, all that this requires, and Python. Needs zstandard.
 """
 
 import io
@@ -34,9 +33,6 @@ def build(channel, files):
     packages.mkdir(parents=True)
     made = [
         pack(packages, "python", sys.version.split()[0], python_files()),
-        pack(packages, "python", "3.99.0", {}),
-        pack(packages, "pytorch", "99.0", {}),
-        pack(packages, "pytorch", conda_version(distribution("torch")), {}, ["__cuda"], "cuda", 1),
         *(pack_distribution(packages, found) for found in with_requirements(named(files))),
     ]
     for subdir, entries in {SUBDIR: dict(made), "noarch": {}}.items():
@@ -105,13 +101,13 @@ def python_files():
     return files | dict.fromkeys(("bin/python", "bin/python3"), Path(sys._base_executable))
 
 
-def pack(folder, name, version, files, depends=(), build="pip", number=0):
+def pack(folder, name, version, files, depends=()):
     """(file name, what the channel's index says) of one package, written in conda's second format.
 
     That is a zip of two compressed archives, one with the files and one about them.
     """
-    whole = f"{name}-{version}-{build}"
-    index = {"name": name, "version": version, "build": build, "build_number": number,
+    whole = f"{name}-{version}-pip"
+    index = {"name": name, "version": version, "build": "pip", "build_number": 0,
              "depends": list(depends), "subdir": SUBDIR}  # fmt: skip
     paths = {"paths": [{"_path": path, "path_type": "hardlink"} for path in sorted(files)], "paths_version": 1}
     with zipfile.ZipFile(folder / f"{whole}.conda", "w") as package:

@@ -25,17 +25,3 @@ def test_parameters_of_the_target_are_those_of_the_tasks(names):
             "wide_relu": task.get("dimension"), "image_pairs": 64,
         }[experiment["family"]]  # fmt: skip
         assert entry["options"].get("parameters", 1) == expected, name
-
-
-@pytest.mark.parametrize("names", [("config.yaml",), ("config.yaml", "paper.yaml")])
-def test_the_curve_of_diagonal_networks_has_their_tasks(names):
-    made = configuration(*names)
-    experiment, curve = made.config["experiments"]["diagonal_overlap"], made.config["curves"]["diagonal_risk"]
-    told, task, tuned = (
-        vars(model_of("theory.curves", "diagonal_risk")(**curve)),
-        experiment["task"],
-        experiment["finetune"],
-    )
-    assert (told["dimension"], told["auxiliary_features"]) == (task["dimension"], task["auxiliary_features"])
-    assert told["main_features"] == (tuned["main_features"],)
-    assert (list(told["samples"]), list(told["overlap"])) == (tuned["samples"], tuned["overlap"])

@@ -104,6 +104,10 @@ def test_the_first_figures_are_those_of_the_papers_that_run(write):
 
 
 REFUSED = {
+    "unknown paper": (
+        lambda files: files.pop("sums"),
+        "papers: there is no config/papers/sums.yaml; the papers there are: ",
+    ),
     "unknown section": (lambda files: files["sums"].update(experimets={}), "config/papers/sums.yaml: unknown key expe"),
     "unknown key": (
         lambda files: files["products/few"]["experiments"]["product"].update(sedes=1),
@@ -125,9 +129,3 @@ REFUSED = {
 def test_a_mistake_in_a_papers_file_is_one_sentence(write, change, sentence):
     with pytest.raises(UserError, match="^" + re.escape(sentence)):
         configuration.validate(papers.resolved({"papers": ["products", "sums"]}, write(change)))
-
-
-def test_an_unknown_paper_is_one_sentence_with_those_that_there_are(write):
-    sentence = "papers: there is no config/papers/some.yaml; the papers there are: across, products, products/few, "
-    with pytest.raises(UserError, match="^" + re.escape(sentence)):
-        papers.resolved({"papers": ["some"]}, write())

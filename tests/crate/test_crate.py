@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import crate
+from carryover import crate
 from carryover.errors import UserError
 from carryover.provenance import job_record, trace
 from toy import small_run

@@ -7,7 +7,7 @@ import pytest
 from carryover.claims.support import table as claims_table
 from carryover.errors import UserError
 from carryover.provenance import store
-from claims_table import main
+from carryover.report.claims_page import main
 from toy.made_up_runs import group
 
 

@@ -55,15 +55,3 @@ def test_the_two_locks_have_what_is_asked_for_and_agree():
     for file, locked in (("requirements.in", main), ("tests.in", tests)):
         for name, limits in (re.match(r"([\w-]+)(.*)", line).groups() for line in lines(file)):
             assert SpecifierSet(limits.strip()).contains(locked[normal(name)]), f"{file}: {name}"
-
-
-def test_python_is_the_oldest_that_the_project_allows():
-    oldest = re.search(r'requires-python = ">=([\d.]+)"', (ROOT / "pyproject.toml").read_text())[1]
-    assert {listed(file)["python"] for file in FILES} == {f"={oldest}"}
-
-
-def test_what_training_and_measuring_need_is_the_same_version_everywhere():
-    limits = {}
-    for file in FILES:
-        for name, limit in listed(file).items():
-            assert limits.setdefault(name, limit) == limit, f"{file}: {name}{limit}, elsewhere {limits[name]}"

@@ -2,7 +2,6 @@
 
 import pytest
 
-from carryover import labels
 from carryover.errors import UserError
 from carryover.workflow.sweep import Sweep
 
@@ -86,7 +85,7 @@ def test_a_measure_of_weights_asks_for_them_before_anything_is_trained(sweep):
     sweep({**finetune, "keep_weights": True}, **measured).check()
 
 
-def test_a_key_changes_with_what_is_asked_above_and_with_nothing_else(sweep, monkeypatch):
+def test_a_key_changes_with_what_is_asked_above_and_with_nothing_else(sweep):
     def keys(**experiment):
         made = sweep({"protocol": "finetuning"}, measures={"risk": {}}, **experiment)
         return {rule: made.key(rule)(wildcards) for rule, wildcards, _ in made.jobs()}
@@ -96,9 +95,6 @@ def test_a_key_changes_with_what_is_asked_above_and_with_nothing_else(sweep, mon
     changed = keys(pretrain={"samples": 99})
     assert {rule for rule in usual if changed[rule] != usual[rule]} == {"pretrain", "finetune", "collect"}
     assert keys(resources={"mem_mb": 9000}) == usual
-    monkeypatch.setattr(labels, "of_family", lambda *_: {"samples": {"label": "another"}})
-    changed = keys()
-    assert {rule for rule in usual if changed[rule] != usual[rule]} == {"collect"}
 
 
 def test_what_is_made_of_data_needs_data_that_are_made_before_it(sweep):

@@ -64,7 +64,7 @@ def test_results_without_snakemakes_metadata_are_compared_with_their_records(pro
     *causes, advice = [line for line in project.make("--dry-run").splitlines() if line.startswith("carryover:")]
     differs = "result(s) are not what would be made now:"
     assert sorted(causes) == [
-        f"carryover: 1 collect {differs} scripts/carryover/measures/risk.py has changed.",
-        f"carryover: 1 finetune {differs} learning_rate 0.02 → 0.03.",
+        f"carryover: 1 collect {differs} code: scripts/carryover/measures/risk.py changed.",
+        f"carryover: 1 finetune {differs} configuration: learning_rate 0.02 → 0.03.",
     ]
     assert advice.startswith("carryover: Snakemake has no metadata of them")

@@ -4,17 +4,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from carryover.config.artifacts import ON_DEMAND, SUFFIXES
+from carryover.config.artifacts import ON_DEMAND, outputs
 from carryover.errors import DataError
 from carryover.provenance import environment, job_record, store, trace
-from carryover.workflow.differences import changed_code, changed_inputs, changed_parameters, recorded_key
+from carryover.workflow.causes import causes, few, recorded_key
 
 VERDICTS = ("ALTERED", "MISSING", "UNRECORDED", "STALE", "OK")
 """Worst first."""
-_IGNORED = ("logs", "benchmarks", "audit.json", "audit.html")
+NO_JOB = "configuration: no job makes it; for the results of an overlay name its files with --configfile"
+_IGNORED = ("logs", "benchmarks", "audit.json")
 """Files and folders in a results folder that are no results."""
-_NAMED = 3
-"""Files that a cause names at most."""
 
 
 @dataclass(frozen=True)
@@ -68,36 +67,40 @@ def audit(sweep):
     """The `Audit` of the results of a `Sweep`; reads every byte."""
     others = [folder.parent.as_posix() for folder in sorted(Path(sweep.results).glob("*/logs")) if folder.is_dir()]
     files = _files(sweep.results, others)
-    requests = _requests(sweep, files)
+    # In the order of jobs: each result after those that it was made of.
+    requests = {path: sweep.request(rule, wildcards) for rule, wildcards, first in sweep.jobs()
+                for path in outputs(rule, first)}  # fmt: skip
+    on_demand = {f"{sweep.results}/{name}": rule for name, rule in ON_DEMAND.items()}
+    requests |= {path: sweep.request(rule, {}) for path, rule in on_demand.items() if path in files}
     records, problems = _records(files, requests)
-    # The order of jobs: each result after those that it was made of.
     paths = [*sorted((files | records.keys() | problems.keys()) - requests.keys()), *requests]
-    inputs = {name for record in records.values() for name in record["inputs"]}
+    names = sorted({*paths, *(name for record in records.values() for name in record["inputs"])})
     with ThreadPoolExecutor() as pool:
-        names = sorted({*paths, *inputs})
         hashes = dict(zip(names, pool.map(lambda name: _sha256(name, problems), names), strict=True))
 
     findings, roots = {}, {}  # roots: the results in which the trouble of a path begins
     for path in paths:
         record, request = records.get(path), requests.get(path)
-        archived = request.record if request and request.rule == "unarchive" else None
+        archived = request and request.record
         verdict, cause = _condition(path, record, request, archived, hashes[path], problems)
-        causes, warnings, roots[path] = [cause] if cause else [], [], [path]
+        found, warnings, roots[path] = [cause] if cause else [], [], [path]
         if verdict == "OK" and not archived:
-            causes = [*_changed_inputs(record, hashes, roots), *_changes(record, request)]
+            found = [f"input: {name} is {'missing' if hashes[name] is None else 'not the one it was made of'}"
+                     for name, known in record["inputs"].items()
+                     if name not in roots and hashes[name] != known["sha256"]]  # fmt: skip
+            found += causes(record, request) if request else [NO_JOB]
             upstream = sorted({root for name in record["inputs"] for root in roots.get(name, ())})
-            if upstream and not causes:
-                causes, roots[path] = [f"input: {_few(upstream)} upstream"], upstream
-            if not causes and recorded_key(record) not in ("", request.key):
-                causes = ["configuration: other flags"]
+            if upstream and not found:
+                found, roots[path] = [f"input: {few(upstream)} upstream"], upstream
+            if request and not found and recorded_key(record) not in ("", request.key):
+                found = ["configuration: other flags"]
             warnings = list(_software(record["environment"]))
-            verdict = "STALE" if causes or warnings else "OK"
-        if not causes:
+            verdict = "STALE" if found or warnings else "OK"
+        if not found:
             del roots[path]
         rule = request.rule if request else (record or {}).get("rule", "")
-        said, warning = "; ".join(causes + warnings), bool(warnings) and not causes
         remark = f"archived, made at commit {archived['commit'][:12]}" if archived else ""
-        findings[path] = Finding(path, rule, verdict, said, remark, warning)
+        findings[path] = Finding(path, rule, verdict, "; ".join(found + warnings), remark, bool(warnings) and not found)
     return Audit(findings, requests, records, others)
 
 
@@ -106,17 +109,6 @@ def _files(results, others):
     passed_over = tuple(f"{results}/{name}" for name in _IGNORED) + tuple(f"{folder}/" for folder in others)
     files = {path.as_posix() for path in Path(results).rglob("[!.]*") if path.is_file()}
     return {path for path in files if not path.startswith(passed_over)}
-
-
-def _requests(sweep, files):
-    """{path: Request} of every file that the configuration makes, in the order of jobs."""
-    requests = {}
-    for rule, wildcards, path in sweep.jobs():  # figures and tables have several formats
-        suffixes = SUFFIXES.get(rule, (Path(path).suffix,))
-        request = sweep.request(rule, wildcards)
-        requests |= {path.removesuffix(suffixes[0]) + suffix: request for suffix in suffixes}
-    on_demand = {f"{sweep.results}/{name}": rule for name, rule in ON_DEMAND.items()}
-    return requests | {path: sweep.request(rule, {}) for path, rule in on_demand.items() if path in files}
 
 
 def _records(files, requests):
@@ -163,25 +155,6 @@ def _condition(path, record, request, archived, digest, problems):
     return "OK", ""
 
 
-def _changed_inputs(record, hashes, roots):
-    """What is wrong with inputs that are not in trouble upstream."""
-    for name, known in record["inputs"].items():
-        if name not in roots and hashes[name] != known["sha256"]:
-            yield f"input: {name} is {'missing' if hashes[name] is None else 'not the one it was made of'}"
-
-
-def _changes(record, request):
-    """What of code and configuration is not as the record has it."""
-    if not request:
-        yield "configuration: no job makes it; for the results of an overlay name its files with --configfile"
-    elif recorded_key(record) != request.key:
-        files = [sentence.removesuffix(" has changed") for sentence in changed_code(request, record)]
-        yield from [f"code: {_few(files)} changed"] if files else []
-        yield from (f"configuration: {one}" for one in changed_parameters(request, record))
-        if request.rule not in ON_DEMAND.values():  # these need not show everything
-            yield from (f"configuration: {one}" for one in list(changed_inputs(request, record))[:1])
-
-
 def _software(before):
     """Packages with another version here than in the `environment` of a record.
 
@@ -193,8 +166,3 @@ def _software(before):
     for name, version in {"python": before["python"], **before["versions"]}.items():
         if now[name] not in (None, version):
             yield f"software: {name} {version} → {now[name]}"
-
-
-def _few(names):
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more

@@ -2,7 +2,8 @@
 compared run by run.
 
 Where training is deterministic, its risk must be the archived one to rounding. Where training enlarges rounding, the
-differences must lie in the bands of the experiment (`bounds`).
+differences must lie within bounds: the smallest ones (`LEAST`), or those of an experiment in `bands.yaml` beside the
+archive.
 """
 
 import argparse
@@ -11,26 +12,21 @@ import math
 from pathlib import Path
 
 import numpy as np
-import yaml
 
 from carryover import archive
 from carryover.audit import project, retraining
 from carryover.config import files
 from carryover.errors import UserError
-from carryover.provenance import environment, writing
+from carryover.provenance import environment
 from carryover.training import devices
 from carryover.workflow import startup
 
 BUDGET = 120.0
 """Processor seconds, by the records, that a sample takes by default."""
-MOST_SECONDS = (1.0, 40.0)
-"""Of one run: cheap runs of every experiment are in the sample before dearer ones take turns."""
+MOST_SECONDS = 40.0
+"""Of one run."""
 DRAWS = 20
 """Runs that are drawn in search of one within these."""
-RERUNS = 6
-"""Runs of an experiment that are trained twice for its bands."""
-PERTURBATION = 1e-12
-"""Relative change of the first weights between them; one rounding where they are trained in single precision."""
 RISK_FLOOR, SHARE_FLOOR = 1e-8, 1e-2
 """Added to risks before the logarithm: training to losses of about 1e-8 leaves smaller ones undetermined; and to shares
 that are misclassified, of which one test image is about a hundredth."""
@@ -43,16 +39,11 @@ which a rounding decides, as units that start small choose their place, and most
 MOST = {"risk": math.inf, "evaluations": 0.35}
 """Largest bounds on the median: half of what twice the learning rate does to the evaluations."""
 WIDENING = 3.0
-"""Bounds are so many times the measured differences: a sample may meet rarer networks than the reruns did."""
+"""Bounds are so many times the differences in `bands.yaml`: a sample may meet rarer networks than were measured."""
 STANDARD_ERRORS = 5.0
 """By so many of its standard errors a mean difference of log risks may differ from 0."""
 FOR_MEDIAN = 5
 """Networks whose median is compared, at least; a sample draws as many where training enlarges rounding."""
-HEADING = """\
-# Differences of the logarithms of risks and evaluations between two trainings of the same run, from weights that differ
-# by a relative 1e-12 (one rounding where training is in single precision): measured by scripts/papers_check.py --bands,
-# which compares with three times these values.
-"""
 
 
 def main(argv, root):
@@ -62,7 +53,6 @@ def main(argv, root):
     parser.add_argument("--configfile", nargs="+", default=default, metavar="FILE", help="(default: the papers' scale)")
     parser.add_argument("--seconds", type=float, default=BUDGET, help="of training, about (default: %(default)s)")
     parser.add_argument("--seed", type=int, help="of the sample (default: derived from the commit)")
-    parser.add_argument("--bands", action="store_true", help="measure the bands of all experiments, and end")
     arguments = parser.parse_args(argv)
     devices.keep_freed()
     sweep = startup.valid_sweep(project.configuration(arguments.configfile), root)
@@ -70,17 +60,16 @@ def main(argv, root):
         raise UserError(f"{' '.join(arguments.configfile)}: no archive is named, so there is nothing to compare.")
     folder, commit = Path(sweep.config["archive"]), (environment.git_state(root) or {}).get("commit", "0")
     seed = int(commit[:12], 16) if arguments.seed is None else arguments.seed
-    rng, place = np.random.default_rng(seed), folder.parent / "bands.yaml"
-    bands, superseded = (_read(file).get(folder.name) or {} for file in (place, folder.parent / "superseded.yaml"))
+    bands, superseded = (
+        (files.read(file, str(file)) if file.exists() else {}).get(folder.name) or {}
+        for file in (folder.parent / "bands.yaml", folder.parent / "superseded.yaml")
+    )
     data = _archived(sweep, superseded)
-    if arguments.bands:
-        _measure_bands(sweep, data, place, rng)
-        return True
-    runs, wrong = _sample(sweep, data, rng, arguments.seconds), []
+    runs, wrong = _sample(sweep, data, np.random.default_rng(seed), arguments.seconds), []
     print(f"sample of seed {seed}: {len(runs)} trainings, {sum(run.seconds for run in runs):.0f} s by the records")
     for experiment in sorted({run.experiment for run in runs}):
         own = [run for run in runs if run.experiment == experiment]
-        line, found = _compared(experiment, data[experiment], own, bands.get(experiment))
+        line, found = _compared(experiment, data[experiment], own, bands.get(experiment, {}))
         print(line, flush=True)
         wrong += found
     if left_out := sorted(data.keys() - {run.experiment for run in runs}):
@@ -93,40 +82,37 @@ def _archived(sweep, superseded):
     """{experiment: archived dataset} of all that can be compared; prints which it leaves out, and why."""
     data = {}
     for experiment, spec in sweep.typed.experiments.items():
-        measure = retraining.compared_measure(spec)
-        if measure is None:
+        if (measure := retraining.compared_measure(spec)) is None:
             continue
         why = f"superseded: {superseded[experiment]}" if experiment in superseded else ""
-        if not why and (why := archive.mismatch(sweep, experiment, measure)):
-            why = f"not compared: {why}"
+        why = why or archive.mismatch(sweep, experiment, measure)
         if not why:
-            data[experiment] = archive.load(sweep.archive, experiment, measure)
-            if not retraining.distinguishable(data[experiment]):
-                del data[experiment]
-                why = "not compared: its coordinates do not tell its runs apart"
+            found = archive.load(sweep.archive, experiment, measure)
+            why = "" if retraining.distinguishable(found) else "its coordinates do not tell its runs apart"
         if why:
-            print(f"{experiment:24} {why}")
+            print(f"{experiment:24} not compared: {why}")
+        else:
+            data[experiment] = found
     if not data and not superseded:
         raise UserError(f"{sweep.archive} has nothing of what the configuration asks for.")
     return data
 
 
 def _sample(sweep, data, rng, seconds):
-    """Runs to train again: experiments take turns in random order until the budget is spent."""
-    names, runs = rng.permutation(sorted(data)).tolist(), []
-    cheap, most = MOST_SECONDS
-    limit = cheap
-    while names:
-        for name in list(names):
-            left = seconds - sum(run.seconds for run in runs)
-            drawn = _affordable(sweep, name, data[name], rng, min(left, limit), 1)
+    """Runs to train again: experiments take turns in random order, each with its share of what is left of the budget,
+    until no run is cheap enough."""
+    names, runs, left = rng.permutation(sorted(data)).tolist(), [], seconds
+    while True:
+        before = len(runs)
+        for place, name in enumerate(names):
+            share = min(left / (len(names) - place), MOST_SECONDS)
+            drawn = _affordable(sweep, name, data[name], rng, share, 1)
             if drawn and drawn[0].chaotic:
-                drawn += _affordable(sweep, name, data[name], rng, limit, FOR_MEDIAN - 1, chaotic=True)
+                drawn += _affordable(sweep, name, data[name], rng, share, FOR_MEDIAN - 1, chaotic=True)
             runs += drawn
-            if not drawn and limit == most:
-                names.remove(name)
-        limit = most
-    return runs
+            left -= sum(run.seconds for run in drawn)
+        if len(runs) == before:
+            return runs
 
 
 def _affordable(sweep, experiment, data, rng, most, count, chaotic=False):
@@ -140,12 +126,10 @@ def _compared(experiment, data, runs, bands):
     """(line on an experiment, sentences on what disagrees) of runs that are trained again."""
     checks, samples, count = [], {}, 0
     for run in runs:
-        if run.chaotic and bands is None:
-            return f"{experiment:24} not compared: its training enlarges rounding; measure its bands by --bands", []
         now = retraining.retrain(run)
         then, count = retraining.archived_rows(data, now), count + now.sizes["run"]
         for quantity, values in differences(now, then).items():
-            bound, median_bound = bounds(quantity, run.rounding, bands if run.chaotic else None)
+            bound, median_bound = bounds(quantity, run.rounding, bands.get(quantity, {}) if run.chaotic else None)
             samples.setdefault((quantity, median_bound), []).append(values)
             # A rounding may end one chaotic training in half of the steps; the median of several tells more.
             if not (run.chaotic and quantity == "evaluations"):
@@ -189,36 +173,12 @@ def differences(now, then):
 def bounds(quantity, rounding, band=None):
     """(bound on each network, bound on their median) of the differences of a quantity.
 
-    They are `WIDENING` times the largest difference, and the upper quartile of differences, between reruns from weights
-    that differ by a rounding: `band` is {quantity: {largest, quartile}}. Without one training is deterministic, in
-    numbers of this relative `rounding`.
+    They are `WIDENING` times the largest difference and the upper quartile of differences that a rounding makes: `band`
+    is {largest, quartile}, or empty where the least bounds do. None: training is deterministic, in numbers of this
+    relative `rounding`.
     """
     if band is None:
         bound = rounding**0.5 if quantity == "risk" else DETERMINISTIC_EVALUATIONS
         return bound, bound
-    single, median = (WIDENING * band[quantity][name] for name in ("largest", "quartile"))
+    single, median = (WIDENING * band.get(name, 0.0) for name in ("largest", "quartile"))
     return max(single, LEAST[quantity][0]), min(max(median, LEAST[quantity][1]), MOST[quantity])
-
-
-def _measure_bands(sweep, data, place, rng):
-    """Train runs of experiments twice, from weights that differ by a rounding, and write how far apart they end."""
-    for experiment in data:
-        runs = _affordable(sweep, experiment, data[experiment], rng, MOST_SECONDS[-1], RERUNS, chaotic=True)
-        pairs = [differences(retraining.retrain(run, PERTURBATION), retraining.retrain(run)) for run in runs]
-        if not pairs:
-            print(f"{experiment:24} no bands: no run that was drawn enlarges rounding", flush=True)
-            continue
-        measured = {}
-        for quantity in pairs[0]:
-            values = np.abs(np.concatenate([pair[quantity] for pair in pairs]))
-            statistics = {"largest": values.max(), "quartile": np.quantile(values, 0.75)}
-            measured[quantity] = {name: float(f"{value:.1e}") for name, value in statistics.items()}
-        known = _read(place)
-        known.setdefault(Path(sweep.archive).name, {})[experiment] = measured
-        with writing.atomic(place) as unfinished:
-            unfinished.write_text(HEADING + yaml.safe_dump(known))
-        print(f"{experiment:24} {measured}", flush=True)
-
-
-def _read(file):
-    return files.read(file, str(file)) if file.exists() else {}

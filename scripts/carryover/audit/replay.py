@@ -68,7 +68,8 @@ def _again(record, root, scratch):
         return "FAILED", (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1]
 
     now = job_record.read(scratch / f"{min(record['outputs'])}.json")
-    changes = list(_changed_work(record, now))
+    changes = ["the inputs have changed"] if record["inputs"] != now["inputs"] else []
+    changes += ["the code has changed"] if record["code"]["digest"] != now["code"]["digest"] else []
     same_work = not changes
     changes += _changed_environment(record["environment"], now["environment"])
     other = [name for name, known in record["outputs"].items() if known != now["outputs"][name]]
@@ -104,15 +105,6 @@ def _link(record, root, scratch):
         for file in (name, f"{name}.json") if PurePath(name).parts[0] in results else ():
             (scratch / file).parent.mkdir(parents=True, exist_ok=True)
             (scratch / file).symlink_to(Path.cwd() / file)
-
-
-def _changed_work(before, now):
-    """Sentences on inputs and code that are not the recorded ones."""
-    for name, known in before["inputs"].items():
-        if known != now["inputs"].get(name):
-            yield f"input {name} is not the recorded one"
-    if before["code"]["digest"] != now["code"]["digest"]:
-        yield "the code has changed"
 
 
 def _changed_environment(before, now):

@@ -42,7 +42,8 @@ class Run:
     @property
     def rounding(self):
         """Relative rounding of the numbers that it trains in."""
-        return max(_rounding(p) for _, _, p in self.stages)
+        single = any(p.solver == "descent" and getattr(p, "precision", "") == "float32" for _, _, p in self.stages)
+        return float(np.finfo("float32" if single else "float64").eps)
 
 
 def compared_measure(spec):
@@ -73,15 +74,11 @@ def draw(sweep, experiment, data, rng):
     return Run(sweep, experiment, (int(rng.choice(block)),), trained, max(seconds, OVERHEAD))
 
 
-def retrain(run, perturbation=0.0):
-    """The measured dataset of a `Run`, by today's code, in memory.
-
-    With a `perturbation` each stage starts from weights that differ by this share.
-    """
+def retrain(run):
+    """The measured dataset of a `Run`, by today's code, in memory."""
     spec, trained = run.sweep.typed.experiments[run.experiment], None
     for _, _, p in run.stages:
-        solve = _perturbed(contract.solver(p), max(perturbation, _rounding(p))) if perturbation else None
-        trained = stages.run(p, run.experiment, run.seeds, trained, solve=solve)
+        trained = stages.run(p, run.experiment, run.seeds, trained)
     measure = compared_measure(spec)
     p = parameters.read(parameters.model_of("measures", measure), spec.measures[measure], "")
     return plugins.load(f"carryover.measures.{measure}").measure(trained, p)
@@ -116,34 +113,3 @@ def spelled(network: xr.Dataset) -> str:
     """The coordinates of one run in words, without those that it does not have."""
     known = {name: value.item() for name, value in network.coords.items() if value.ndim == 0}
     return ", ".join(f"{name}={value}" for name, value in known.items() if value not in ("", None) and value == value)
-
-
-def _rounding(p):
-    """Relative rounding of the numbers that a stage trains in: single precision where it descends in it."""
-    single = p.solver == "descent" and getattr(p, "precision", "") == "float32"
-    return float(np.finfo("float32" if single else "float64").eps)
-
-
-def _perturbed(solve, size):
-    """A solver whose problems start from weights with a random relative change of `size`."""
-
-    def changed(weights, rng):
-        if callable(weights):  # a function of the run
-            return lambda run: changed(weights(run), np.random.default_rng(run))
-        if isinstance(weights, dict):
-            return {name: changed(one, rng) for name, one in weights.items()}
-        if dataclasses.is_dataclass(weights):
-            return dataclasses.replace(weights, **changed(vars(weights), rng))
-        values = np.asarray(weights)
-        if values.dtype.kind != "f":  # no start, or a count
-            return weights
-        values = values * (1 + max(size, np.finfo(values.dtype).eps) * rng.standard_normal(values.shape))
-        return values if isinstance(weights, np.ndarray) else weights.new_tensor(values)
-
-    def solved(problem, p, progress=None):
-        starts = {"start", "starts", "state"} & {field.name for field in dataclasses.fields(problem)}
-        rng = np.random.default_rng(0)
-        new = {name: changed(getattr(problem, name), rng) for name in sorted(starts)}
-        return solve(dataclasses.replace(problem, **new), p, progress)
-
-    return solved

@@ -1,6 +1,7 @@
 """Artifacts, which are made of datasets: for each rule its section of the configuration and its files."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 STAGES = ("pretrain", "finetune")  # of training
 
@@ -9,30 +10,31 @@ STAGES = ("pretrain", "finetune")  # of training
 class Kind:
     """A section of the configuration, which is its folder in the results as well.
 
-    `wildcard` names an entry in the rule, `suffixes` are those of its files. `plugins` is the folder of the plug-ins
-    that make it, and `key` the key that names one.
+    `wildcard` names an entry in the rule. `plugins` is the folder of the plug-ins that make it, and `key` the key that
+    names one.
     """
 
     section: str
     wildcard: str
-    suffixes: tuple[str, ...]
     plugins: str
     key: str
-
-    def outputs(self, results, name):
-        """The files of an entry, one for each suffix."""
-        return [f"{results}/{self.section}/{name}{suffix}" for suffix in self.suffixes]
 
 
 # Each is made of experiments, curves, files, and of what stands before it.
 ARTIFACTS = {
-    "compare": Kind("comparisons", "comparison", (".nc",), "claims.comparisons", "compare"),
-    "check_claims": Kind("claims", "claim", (".nc",), "claims", "check"),
-    "figure": Kind("figures", "figure", (".png", ".svg", ".pdf"), "figures", "plot"),
-    "table": Kind("tables", "table", (".md", ".tex"), "figures.tables", "rows"),
+    "compare": Kind("comparisons", "comparison", "claims.comparisons", "compare"),
+    "check_claims": Kind("claims", "claim", "claims", "check"),
+    "figure": Kind("figures", "figure", "figures", "plot"),
+    "table": Kind("tables", "table", "figures.tables", "rows"),
 }
-# The formats of rules with several outputs; other jobs read the first.
-SUFFIXES = {"claims_table": (".nc", ".md", ".html")} | {rule: kind.suffixes for rule, kind in ARTIFACTS.items()}
+FORMATS = {
+    "claims_table": (".nc", ".md", ".html"),
+    "figure": (".png", ".svg", ".pdf"),
+    "table": (".md", ".tex"),
+    "report": (".html",),
+    "crate": (".zip",),
+}
+"""Suffixes of the files that a job of a rule writes, where they are not one netCDF file; other jobs read the first."""
 # Made of all results, and only on demand.
 ON_DEMAND = {"crate.zip": "crate", "report.html": "report"}
 _PAGE = ("base.html.j2", "elements.html.j2", "style.css")
@@ -42,3 +44,9 @@ TEMPLATES = {
     "claims_table": (*_PAGE, "claims.html.j2"),
     "report": (*_PAGE, "report.html.j2"),
 }
+
+
+def outputs(rule, first):
+    """All files of a job, one for each format; `first` is the first of them."""
+    first = Path(first)
+    return [first.with_suffix(suffix).as_posix() for suffix in FORMATS.get(rule, (".nc",))]

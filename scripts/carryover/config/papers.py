@@ -32,24 +32,24 @@ def resolved(config, folder):
         known = ", ".join(contents)
         raise UserError(f"papers: there is no config/papers/{unknown[0]}.yaml; the papers there are: {known}.")
     chosen = [file for name in names for file in contents if file == name or file.startswith(f"{name}/")]
-    below, absent, owners = {"papers": {name: _about(name, contents) for name in contents}}, set(), {}
-    for file in [*dict.fromkeys(chosen), *(file for file in contents if file not in chosen)]:
-        for section, name, entry in _entries(contents[file]):
-            owner = owners.setdefault((section, name), file)
-            if owner != file:
-                both = f"config/papers/{owner}.yaml and config/papers/{file}.yaml"
-                raise UserError(f"{both} both define {section}.{name}; let one of them leave it out.")
-            if file in chosen:
-                own = entry if section == "curves" or not isinstance(entry, dict) else {**entry, "paper": file}
-                below.setdefault(section, {})[name] = own
-            else:
-                absent.add((section, name))
-    for file, about in below["papers"].items():
-        first = ("figures", about.get("first"))
-        if first[1] and first not in owners and first[1] not in (config.get("figures") or {}):
-            raise UserError(f"config/papers/{file}.yaml: paper.first: there is no figure {first[1]}.")
-    above = {key: value for key, value in config.items() if key != "papers"}
-    return _without(files.overlaid(below, above, removing=True), absent)
+    below, owners = {section: {} for section in SECTIONS}, {}
+    for file in dict.fromkeys([*chosen, *contents]):
+        for section in SECTIONS:
+            for name, entry in (contents[file].get(section) or {}).items():
+                if (section, name) in owners:
+                    both = f"config/papers/{owners[section, name]}.yaml and config/papers/{file}.yaml"
+                    raise UserError(f"{both} both define {section}.{name}; let one of them leave it out.")
+                owners[section, name] = file
+                has_paper = section != "curves" and isinstance(entry, dict)
+                below[section][name] = entry | {"paper": file} if has_paper else entry
+    whole = files.overlaid(below, {key: value for key, value in config.items() if key != "papers"}, removing=True)
+    whole["papers"] = {file: _about(file, contents) for file in contents}
+    for file, about in whole["papers"].items():
+        first = about.get("first")
+        if first and ("figures", first) not in owners and first not in whole.get("figures", {}):
+            raise UserError(f"config/papers/{file}.yaml: paper.first: there is no figure {first}.")
+    gone = {place for place, file in owners.items() if file not in chosen}
+    return _without(gone, whole) if gone else whole
 
 
 def read(folder):
@@ -62,6 +62,8 @@ def read(folder):
         allowed = (*(["paper"] if name == paper else []), "heading", *SECTIONS)
         if unknown := sorted(str(key) for key in content if key not in allowed):
             raise UserError(f"config/papers/{name}.yaml: unknown key {unknown[0]}; allowed here: {', '.join(allowed)}.")
+        if wrong := [section for section in SECTIONS if not isinstance(content.get(section), dict | None)]:
+            raise UserError(f"config/papers/{name}.yaml: {wrong[0]} must hold sections by name.")
         if paper not in contents:
             raise UserError(f"config/papers/{name}.yaml: it is a part of config/papers/{paper}.yaml, which is missing.")
     return contents
@@ -73,29 +75,18 @@ def _about(file, contents):
     return about | {key: contents[file][key] for key in ("heading",) if key in contents[file]}
 
 
-def _entries(config):
-    """(section, name, entry) of everything that a configuration or a file defines."""
+def _without(gone, config):
+    """The configuration less the entries in `gone`, {(section, name)}, and what is made of them; titles rest on no
+    claim there."""
+    folders = {"theory": "curves"} | {section: section for section in SECTIONS}
     for section in SECTIONS:
-        entries = config.get(section)
-        yield from ((section, *item) for item in entries.items()) if isinstance(entries, dict) else ()
-
-
-def _without(config, absent):
-    """The configuration less what stands in `absent` places, and what is made of it; titles rest on no claim there."""
-    gone, whole = set(absent), dict(config)
-    for section, name, entry in _entries(config):
-        if (section, name) in gone or _data(entry) & gone:
-            gone.add((section, name))
-            whole[section] = {other: one for other, one in whole[section].items() if other != name}
-        elif isinstance(entry, dict) and isinstance(entry.get("rests_on"), list):
-            claims = [one for one in entry["rests_on"] if ("claims", str(one).partition("/")[0]) not in gone]
-            whole[section] = whole[section] | {name: {**entry, "rests_on": claims}}
-    return whole
-
-
-def _data(entry):
-    """The places of what an entry is made of."""
-    data = entry.get("data") if isinstance(entry, dict) else None
-    refs = [Path(ref).parts for ref in data.values() if isinstance(ref, str)] if isinstance(data, dict) else []
-    places = {"theory": "curves"} | {section: section for section in SECTIONS}
-    return {(places[ref[0]], ref[1]) if ref[0] in places else ("experiments", ref[0]) for ref in refs if len(ref) == 2}
+        for name, entry in list(config.get(section, {}).items()):
+            data = [Path(ref).parts for ref in entry.get("data", {}).values()] if entry else []
+            made_of = {(folders[ref[0]], ref[1]) if ref[0] in folders else ("experiments", ref[0]) for ref in data}
+            if (section, name) in gone or made_of & gone:
+                gone.add((section, name))
+                del config[section][name]
+            elif entry and "rests_on" in entry:
+                claims = [one for one in entry["rests_on"] if ("claims", one.partition("/")[0]) not in gone]
+                config[section][name] = entry | {"rests_on": claims}
+    return config

@@ -1,13 +1,46 @@
 """The table of claims as text: Markdown and HTML."""
 
+from pathlib import Path
+
 import numpy as np
 from tabulate import tabulate
 
-from carryover.claims.support import checks
+from carryover.claims.support import checks, headlines
+from carryover.claims.support import table as tables
 from carryover.claims.support.table import DIFFERS, counts
-from carryover.templates.rendering import rendered
+from carryover.provenance import store
+from carryover.provenance.job_record import Job
+from carryover.templates import rendering
+from carryover.workflow import command_line
 
 HEADS = ("Verdict", "Elsewhere", "Claim", "Checks")
+
+
+def main(argv):
+    """`claims_table.py GROUP … [--others NAME=FILE …] --output FILE …`: one table of all groups, in several formats."""
+    parser = command_line.parser("claims_table.py", "Put all groups of checks together in one table of claims.")
+    parser.add_argument("groups", nargs="+", type=Path, metavar="GROUP", help="checked groups of claims")
+    parser.add_argument(
+        "--others", nargs="+", type=command_line.pair, default=[], metavar="NAME=FILE", help="other tables of claims"
+    )
+    arguments = parser.parse_args(argv)
+    others = {name: Path(file) for name, file in arguments.others}
+    with Job(
+        rule="claims_table",
+        wildcards=dict(arguments.wildcards),
+        inputs=[*arguments.groups, *others.values(), *rendering.files("claims_table"), headlines.source()],
+        outputs=arguments.output,
+        modules=["claims_table"],
+    ) as job:
+        others = {name: tables.read(file) for name, file in others.items()}
+        table = tables.gathered({file.stem: store.load(file) for file in arguments.groups}, others)
+        print(summary(table))
+        for output in arguments.output:
+            if output.suffix == ".nc":
+                job.save(table, output)
+            else:
+                write = markdown if output.suffix == ".md" else page
+                job.path(output).write_text(write(table, f"Carryover request {job.request}"), encoding="utf-8")
 
 
 def summary(table):
@@ -80,4 +113,4 @@ def markdown(table, note=""):
 
 def page(table, note=""):
     """A whole HTML page that needs no other file; `note` is one more line at its end."""
-    return rendered("claims.html.j2", summary=summary(table), papers=by_paper(table), note=note)
+    return rendering.rendered("claims.html.j2", summary=summary(table), papers=by_paper(table), note=note)

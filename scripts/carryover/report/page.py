@@ -6,10 +6,33 @@ import re
 from collections import Counter
 from pathlib import Path
 
+from carryover.audit import project
 from carryover.claims.support.headlines import OWN
+from carryover.config import papers
 from carryover.provenance import job_record, store, trace
 from carryover.report import claims_page, reproduction
-from carryover.templates.rendering import rendered
+from carryover.templates import rendering
+from carryover.workflow import command_line
+
+
+def main(argv):
+    """`report.py FOLDER [--configfile FILE …] --output FILE`: the report on a folder of results."""
+    parser = command_line.parser("report.py", "Put the results of a folder on one HTML page.")
+    parser.add_argument("results", metavar="FOLDER", help="the results to show")
+    project.add_configuration(parser)
+    arguments = parser.parse_args(argv)
+    config = papers.resolved(project.configuration(arguments.configfile), job_record.SCRIPTS.parent / "config/papers")
+    with job_record.Job(
+        rule="report",
+        parameters={section: config.get(section, {}) for section in ("papers", "figures", "tables")},
+        wildcards=dict(arguments.wildcards),
+        inputs=[*files(config, arguments.results).values(), *rendering.files("report")],
+        outputs=arguments.output,
+        modules=["report"],
+    ) as job:
+        for output in arguments.output:
+            text = page(config, arguments.results, f"Carryover request {job.request}")
+            job.path(output).write_text(text, encoding="utf-8")
 
 
 def files(config, results):
@@ -58,7 +81,9 @@ def page(config, results, note=""):
         section["parts"].setdefault(heading, []).append(part)
     sections |= {name: _section({"name": name}, config, claims) for name in claims if name not in sections}
     summary = claims_page.summary(table) if all_claims else ""
-    return rendered("report.html.j2", results=results, absent=absent, papers=sections, summary=summary, note=note)
+    return rendering.rendered(
+        "report.html.j2", results=results, absent=absent, papers=sections, summary=summary, note=note
+    )
 
 
 def _section(about, config, all_claims):

@@ -1,19 +1,46 @@
 """The shards of an experiment, measured and put together along their runs."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
-from carryover.config import parameters
+from carryover import labels
+from carryover.config import parameters, plugins
 from carryover.errors import UserError
 from carryover.provenance import store
+from carryover.provenance.job_record import Job
+from carryover.workflow import command_line
 from carryover.workflow.plugin_job import naming_what_is_missing
 
 
-def request(shard):
-    """The request of the job that made a shard: rule, wildcards, parameters and seeds; empty without a record."""
-    return json.loads(shard.attrs.get(store.RECORD, "{}"))
+def main(argv):
+    """`collect.py SHARD … --family NAME [--measure NAME OPTIONS] --output FILE`: finetuned shards are measured."""
+    parser = command_line.parser("collect.py", "Put the shards of an experiment together along their runs.")
+    parser.add_argument("shards", nargs="+", type=Path, metavar="SHARD", help="shards, in the order of their runs")
+    parser.add_argument("--measure", metavar="MEASURE", choices=plugins.names("measures"), help="measure these "
+                        "finetuned shards; its own flags may follow")  # fmt: skip
+    parser.add_argument("--family", required=True, choices=plugins.names("families"), help="whose runs these are")
+    arguments, words = parser.parse_known_args(argv)
+    measure, model, modules, others = arguments.measure, parameters.Model, ["collect"], []
+    if measure:
+        module, model = plugins.load(f"carryover.measures.{measure}"), parameters.model_of("measures", measure)
+        others = [file for shard in arguments.shards for file in also_read(module, shard)]
+        modules.append(module.__name__)
+    p = command_line.options(model, words, "collect.py")
+    with Job(
+        rule="collect",
+        parameters={"family": arguments.family, **({"measure": measure, "options": p} if measure else {})},
+        wildcards=dict(arguments.wildcards),
+        inputs=[*arguments.shards, *dict.fromkeys(others)],
+        outputs=arguments.output,
+        modules=modules,
+        portable=None if measure and not getattr(module, "SELECTS", False) else "bits",
+    ) as job:
+        shards = {path: measured(module, p, path) if measure else store.load_all(path) for path in arguments.shards}
+        check(shards)
+        job.save(labels.labelled(collect([part for parts in shards.values() for part in parts]), arguments.family))
 
 
 def measured(module, p, path):
@@ -30,6 +57,15 @@ def measured(module, p, path):
             with naming_what_is_missing(module.measure, [path]):
                 found.append(module.measure(part, p))
     return found
+
+
+def add_shard(parser):
+    parser.add_argument("--finetuned", required=True, type=Path, metavar="FILE", help="shard to measure")
+
+
+def inputs(module, arguments):
+    """The files that the measure of one shard reads."""
+    return [arguments.finetuned, *also_read(module, arguments.finetuned)]
 
 
 def also_read(module, path):
@@ -59,7 +95,7 @@ def check(shards):
     first, seen = None, {}
     for path, datasets in shards.items():
         for dataset in datasets:
-            made = request(dataset)
+            made = store.request(dataset)
             kind = [made.get("rule"), made.get("wildcards", {}).get("experiment")]
             first = first or (path, kind)
             if not dataset.sizes.get("run") or kind[0] == "pretrain":

@@ -10,26 +10,31 @@ from carryover.provenance.job_record import Job
 from carryover.workflow import command_line
 
 
+def add_data(parser):
+    """The flags of what is made of collected datasets."""
+    parser.add_argument("--roles", required=True, nargs="+", help="what each data file is for")
+    parser.add_argument("--data", required=True, nargs="+", type=Path, metavar="FILE", help="in the order of --roles")
+
+
 @contextmanager
-def started(argv, rule, kind, description, *additions, formats=None, inputs=None):
+def started(argv, rule, kind, description, add=add_data, inputs=lambda module, arguments: arguments.data, formats=()):
     """Parse the command line of a plug-in, and open its job: yields (job, plug-in, its parameters, all arguments).
 
     Parameters
     ----------
     argv, rule, kind, description
         Command line, name of the rule and of its script, folder of the plug-ins, and description of the script.
-    additions
-        Functions that add the rule's own flags to a parser, such as `add_data`.
-    formats
-        Suffixes that outputs may have; any where not given.
+    add
+        Function that adds the rule's own flags to a parser.
     inputs
-        Function of the plug-in and the arguments that gives all files that the job reads; `data` where not given.
+        Function of the plug-in and the arguments that gives all files that the job reads.
+    formats
+        Suffixes that outputs may have; any where none is given.
     """
     name = command_line.chosen(argv, kind, rule, description)
     module, model = plugins.load(plugins.modules(kind)[name]), parameters.model_of(kind, name)
     parser = command_line.parser(f"{rule}.py {name}", description)
-    for add in additions:
-        add(parser)
+    add(parser)
     parameters.add_arguments(parser, model)
     arguments = parser.parse_args(argv[1:])
     p = parameters.from_arguments(model, arguments)
@@ -40,17 +45,11 @@ def started(argv, rule, kind, description, *additions, formats=None, inputs=None
         rule=rule,
         parameters=p,
         wildcards=dict(arguments.wildcards),
-        inputs=inputs(module, arguments) if inputs else getattr(arguments, "data", ()),
+        inputs=inputs(module, arguments),
         outputs=arguments.output,
         modules=[rule, module.__name__],
     ) as job:
         yield job, module, p, arguments
-
-
-def add_data(parser):
-    """The flags of what is made of collected datasets."""
-    parser.add_argument("--roles", required=True, nargs="+", help="what each data file is for")
-    parser.add_argument("--data", required=True, nargs="+", type=Path, metavar="FILE", help="in the order of --roles")
 
 
 class Roles(dict):
@@ -60,23 +59,15 @@ class Roles(dict):
         raise UserError(f"data of the role {role} are needed; given were: {', '.join(self)}.")
 
 
-def of_data(make, kind, arguments, p):
-    """The result of a plug-in's function of data by role and parameters; UserError as `checked`, and where the data
-    lack a variable or coordinate."""
+def of_data(make, arguments, p):
+    """The result of a plug-in's function of data by role and parameters; UserError where the data lack a variable or
+    coordinate."""
     if len(arguments.roles) != len(arguments.data):
         raise UserError("--roles and --data must name as many things each.")
     # CSV tables ship with the project.
     data = [store.read_table(file) if file.suffix == ".csv" else store.load(file) for file in arguments.data]
     with naming_what_is_missing(make, arguments.data):
-        return checked(make(Roles(zip(arguments.roles, data, strict=True)), p), kind, make)
-
-
-def checked(result, kind, make):
-    """The result of a plug-in's function; UserError where it is of another kind."""
-    if not isinstance(result, kind):
-        plugin = make.__module__.rpartition(".")[2]
-        raise UserError(f"{plugin} must return a {kind.__name__}, not {type(result).__name__}.")
-    return result
+        return make(Roles(zip(arguments.roles, data, strict=True)), p)
 
 
 @contextmanager

@@ -79,49 +79,38 @@ def _points(experiment, spec, stage, sources):
     if section is None:
         return {}
     where = f"experiments.{experiment}.{stage}"
-    model, shared = (parameters.model_of(f"families.{spec.family}", name) for name in (stage, "task"))
-    task = spec.task or {}
-    _refuse_unknown(shared.model_fields, task, f"experiments.{experiment}.task")
-    allowed = [name for name in model.model_fields if name not in shared.model_fields]
-    common = {name: value for name, value in section.items() if name != "grids"}
-    _refuse_unknown(allowed, common, where)
+    model = parameters.model_of(f"families.{spec.family}", stage)
+    task, common = spec.task or {}, {name: value for name, value in section.items() if name != "grids"}
     grids = section.get("grids", {"": {}})
     if not isinstance(grids, dict) or not grids or not all(isinstance(grid, dict) for grid in grids.values()):
         raise UserError(f"{where}.grids: it must be sections of parameters by name.")
+    places = {name: f"{where}.grids.{name}" if name else where for name in grids}
+    parts = {f"experiments.{experiment}.task": task, where: common}
+    for place, part in (parts | {places[name]: grid for name, grid in grids.items() if name}).items():
+        if unknown := [name for name in part if name not in model.model_fields]:
+            allowed = ", ".join(model.model_fields)
+            raise UserError(f"configuration: {place}: unknown key {unknown[0]}; allowed here: {allowed}.")
     points, read = {}, set()
     for name, grid in grids.items():
-        place = f"{where}.grids.{name}" if name else where
-        _refuse_unknown(allowed, grid, place)
-        own, read_here = _grid(model, {**task, **common, **grid}, spec, stage, sources, place)
+        own, read_here = _grid(model, task | common | grid, spec, stage, sources, places[name])
         if twice := own.keys() & points.keys():
             raise UserError(f"{where}: two grids ask for {min(twice)}; let one of them differ or leave it out.")
-        _refuse_unread(model, grid.keys() - read_here, place)
         points, read = points | own, read | read_here
-    _refuse_unread(model, common.keys() - read, where)
-    return dict(sorted(points.items(), key=lambda item: sorted(item[1].axes.items())))
-
-
-def _refuse_unknown(allowed, section, where):
-    if unknown := [name for name in section if name not in allowed]:
-        raise UserError(f"configuration: {where}: unknown key {unknown[0]}; allowed here: {', '.join(allowed)}.")
-
-
-def _refuse_unread(model, unread, where):
-    for name in sorted(unread):
+    asked = {name for part in (common, *grids.values()) for name in part}
+    for name in sorted(asked - read):
         rule = in_words(about(model, name, "when"))
         raise UserError(f"{where}.{name} is read only where {rule}, which no job of this section is.")
+    return dict(sorted(points.items(), key=lambda item: sorted(item[1].axes.items())))
 
 
 def _grid(model, section, spec, stage, sources, where):
     """({name: Point}, names of what any of them reads) of one grid: a product over axes and over what `split` names."""
     split = [name for name in model.model_fields if about(model, name, "axis") or name in spec.split]
-    axes = {name: section.get(name, model.model_fields[name].default) for name in split}
-    lists = {name: list(value) if isinstance(value, list | tuple) else [value] for name, value in axes.items()}
-    if twice := [name for name, values in lists.items() if len(set(map(str, values))) < len(values)]:
-        raise UserError(f"configuration: {where}.{twice[0]}: a value is given twice.")
+    values = {name: section.get(name, model.model_fields[name].default) for name in split}
+    values = {name: list(value) if isinstance(value, list | tuple) else [value] for name, value in values.items()}
     points, read = {}, set()
-    for values in product(*lists.values()):
-        chosen = dict(zip(lists, values, strict=True))
+    for combination in product(*values.values()):
+        chosen = dict(zip(split, combination, strict=True))
         given = {name: value for name, value in (section | chosen).items()
                  if applies(about(model, name, "when"), chosen)}  # fmt: skip
         p = parameters.read(model, given, f"configuration: {where}.")

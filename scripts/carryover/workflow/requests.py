@@ -3,17 +3,18 @@
 The Snakefile imports this module, so it imports nothing large.
 """
 
-import hashlib
-import json
 from functools import cached_property
 
-from carryover import archive, labels
+from carryover import archive
 from carryover.config import parameters, plugins
 from carryover.config.artifacts import ARTIFACTS, STAGES, TEMPLATES
 from carryover.config.parameters import as_flags
 from carryover.errors import UserError
-from carryover.provenance.job_record import plain
+from carryover.provenance.job_record import json_digest, plain
 from carryover.workflow.command_line import ALSO
+
+READ = {"figure": ["../../config/figures.mplstyle"], "check_claims": ["claims/claims.yaml"]}
+"""Files of the workflow that all jobs of a rule read."""
 
 
 class Request:
@@ -25,6 +26,8 @@ class Request:
         Results of other jobs, and files from outside, in the order of the command line.
     named_files : list of str
         Files from outside that parameters name.
+    shipped : list of str
+        Files of the workflow that the job reads besides its code, in the folder `scripts/carryover`.
     parameters : dict or Model
         All parameters with their defaults, as the record of the job stores them.
     seeds : list of int
@@ -33,14 +36,15 @@ class Request:
         The visible command line, the same for all equal requests: what differs from the defaults.
     modules : list of str
         The script and the plug-ins; the code digest follows their imports.
-    labels : dict
-        Labels of coordinates that the job attaches, from files that are no code.
+    record : dict or None
+        Of an archived dataset, its record in the archive.
     """
 
     def __init__(self, sweep, rule, wildcards):
         self.sweep, self.rule = sweep, rule
         self.inputs, self.named_files, self.seeds, self.flags, self.modules = [], [], [], [], [rule]
-        self.parameters, self.labels = {}, {}
+        self.parameters, self.shipped = {}, [f"templates/{name}" for name in TEMPLATES.get(rule, ())]
+        self.record = None
         if rule in ARTIFACTS:
             _artifact(self, wildcards[ARTIFACTS[rule].wildcard])
         else:
@@ -57,43 +61,19 @@ class Request:
     def code(self):
         return self.sweep.code_digest(self.sweep.scripts, *self.modules)
 
-    @property
-    def shipped(self):
-        """Files of the workflow that the job reads besides its code, relative to its folder."""
-        style = ["config/figures.mplstyle"] if self.rule == "figure" else []
-        sentences = ["scripts/carryover/claims/claims.yaml"] if self.rule in ("check_claims", "claims_table") else []
-        return style + sentences + [f"scripts/carryover/templates/{name}" for name in TEMPLATES.get(self.rule, ())]
-
-    @cached_property
-    def files(self):
-        """The files from outside that the job or a job upstream reads: when one changes, all of these run again."""
-        # Nothing may depend on the place of a workflow elsewhere; the key has the content of shipped files.
-        found = [*self.named_files, *(self.shipped if self.sweep.at_home else [])]
-        for path in self.inputs:
-            upstream = self.sweep.request_of(path)
-            found += upstream.files if upstream else [path]
-        return list(dict.fromkeys(found))
-
     @cached_property
     def key(self):
-        """A digest over all that determines the result: rule, code, flags, all parameters, shipped files, and the keys
-        of the jobs upstream.
+        """A digest over all that determines the result: rule, code, flags, all parameters, the content of files from
+        outside, and the keys of the jobs upstream.
 
         Snakemake deletes the outputs of a job that it runs again, and does not restore them where the job fails. The
         results downstream stay, and their keys tell that they were made of something else.
         """
-        root, hashes = self.sweep.root, []
-        for file in self.shipped:
-            if not (root / file).is_file():
-                raise UserError(f"{file} is missing: it comes with the workflow.")
-            hashes.append(hashlib.sha256((root / file).read_bytes()).hexdigest())
-        upstream = []
-        for path in self.inputs:
-            request = self.sweep.request_of(path)
-            # No key may depend on the place of the workflow.
-            upstream.append(request.key if request else path.removeprefix(f"{root.as_posix()}/"))
-        content = [self.rule, self.code, self.flags, plain(self.parameters), self.labels, hashes, upstream]
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        upstream = [request.key if (request := self.sweep.request_of(path)) else self.sweep.sha256(path)
+                    for path in self.inputs]  # fmt: skip
+        shipped = [self.sweep.scripts / "carryover" / name for name in self.shipped]
+        files = [self.sweep.sha256(file) for file in (*self.named_files, *shipped)]
+        return json_digest([self.rule, self.code, self.flags, plain(self.parameters), files, upstream])
 
 
 def _training(job, experiment, point, block):
@@ -126,7 +106,7 @@ def _collect(job, experiment, measure):
     """The shards of an experiment, measured where they are collected unless each was in a job of its own."""
     sweep, spec, stage = job.sweep, job.sweep.typed.experiments[experiment], STAGES[-1]
     family = {"family": spec.family}
-    if sweep.is_split(experiment, measure):
+    if measure in spec.split:
         stage, job.parameters, job.flags = f"measure/{measure}", family, as_flags(family)
     else:
         job.set_plugin("measures", measure, spec.measures[measure])
@@ -134,7 +114,7 @@ def _collect(job, experiment, measure):
         job.flags = [*as_flags(family), "--measure", *job.flags]
     points, blocks = sweep.measured(experiment, measure), sweep.blocks(experiment)
     job.inputs = [f"{sweep.results}/{experiment}/{stage}/{point}/{block}.nc" for point in points for block in blocks]
-    job.labels = labels.of_family(spec.family, sweep.scripts / "carryover/families")
+    job.shipped = ["families/labels.json", f"families/{spec.family}/labels.json"]
 
 
 def _unarchive(job, dataset):
@@ -160,6 +140,9 @@ def _artifact(job, name):
     job.name = name
     job.set_plugin(kind.plugins, getattr(entry, kind.key) or name, entry.options)
     job.flags[1:1] = as_flags({"roles": list(entry.data)})
+    job.shipped += {"figure": ["../../config/figures.mplstyle"], "check_claims": ["claims/claims.yaml"]}.get(
+        job.rule, []
+    )
 
 
 def _claims_table(job):
@@ -168,20 +151,16 @@ def _claims_table(job):
     job.inputs = [f"{job.sweep.results}/claims/{group}.nc" for group in sorted(job.sweep.typed.claims)]
     job.named_files = list(others.values())
     job.flags = as_flags({"others": [f"{name}={file}" for name, file in others.items()]}) if others else []
+    job.shipped += READ["check_claims"]
 
 
-def _report(job):
-    """The report on all results."""
+def _everything(job):
+    """All results with their records: the report and the crate."""
     job.inputs = list(job.sweep.job_of)
     job.parameters = {section: job.sweep.config.get(section, {}) for section in ("papers", "figures", "tables")}
 
 
-def _crate(job):
-    """All results with their records."""
-    job.inputs = list(job.sweep.job_of)
-
-
 KINDS = dict.fromkeys(STAGES, _training) | {
     "measure": _measure, "collect": _collect, "unarchive": _unarchive, "curve": _curve,
-    "claims_table": _claims_table, "report": _report, "crate": _crate,
+    "claims_table": _claims_table, "report": _everything, "crate": _everything,
 }  # fmt: skip

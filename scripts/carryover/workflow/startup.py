@@ -9,13 +9,21 @@ import yaml
 from carryover.config import files, papers
 from carryover.errors import UserError, sentence
 from carryover.provenance import writing
-from carryover.workflow.differences import differences, trained_anew
+from carryover.workflow.causes import notes
 from carryover.workflow.sweep import Sweep
 
 
 def own(root, file):
-    """A file of the working directory, or else that of the workflow in the folder `root`."""
-    return file if Path(file).is_file() else str(Path(root, file))
+    """A file of the working directory, or else that of the workflow in the folder `root`.
+
+    A configuration that cannot be read ends the run with one sentence, where Snakemake would show a trace.
+    """
+    found = file if Path(file).is_file() else str(Path(root, file))
+    try:
+        files.read(found, file)
+    except UserError as error:
+        sys.exit(f"carryover: {sentence(error)}")
+    return found
 
 
 def sweep(config, root, first, read=()):
@@ -32,11 +40,15 @@ def sweep(config, root, first, read=()):
             files.read(file, os.path.relpath(file))
         made = valid_sweep(config, root)
         # The rules' commands begin with it: no command or parameter of a job may depend on where the scripts lie.
-        os.environ["CARRYOVER_SCRIPTS"] = made.shipped("scripts")
+        os.environ["CARRYOVER_SCRIPTS"] = os.path.relpath(made.scripts)
         if first:
-            _check_writable(Path(made.results))
+            results = Path(made.results)
+            there = next(folder for folder in (results, *results.absolute().parents) if folder.exists())
+            if not there.is_dir() or not os.access(there, os.W_OK):
+                why = f"{there} is no folder, or belongs to others"
+                raise UserError(f"cannot write into the results folder {results}: {why}.")
             made.check()
-            for line in (*trained_anew(made), *differences(made)):
+            for line in notes(made):
                 print(f"carryover: {line}", file=sys.stderr)
         return made
     except UserError as error:
@@ -67,9 +79,3 @@ def effective(sweep):
         return file.as_posix()
 
     return path
-
-
-def _check_writable(results):
-    there = next(folder for folder in (results, *results.absolute().parents) if folder.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK):
-        raise UserError(f"cannot write into the results folder {results}: {there} is no folder, or belongs to others.")

@@ -5,21 +5,22 @@ The Snakefile imports this module, so it imports nothing large.
 """
 
 import re
+from contextlib import suppress
 from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
 
 from carryover import archive
 from carryover.config import configuration, parameters
-from carryover.config.artifacts import ARTIFACTS, STAGES, SUFFIXES
+from carryover.config.artifacts import ARTIFACTS, FORMATS, STAGES, outputs
 from carryover.config.parameters import applies, in_words
 from carryover.errors import UserError
+from carryover.provenance import store
 from carryover.provenance.code_digest import closure_digest
 from carryover.workflow.points import batches_of_stages
 from carryover.workflow.requests import Request
 
-MOST = 20_000
-"""Training jobs of a configuration at most: Snakemake takes hours to plan more."""
+WILDCARDS = ("experiment", "point", "block", "measure", "dataset", "curve", *(k.wildcard for k in ARTIFACTS.values()))
 
 
 class Sweep:
@@ -34,23 +35,16 @@ class Sweep:
         self.results = results or self.typed.pathvars.results
         self.scripts = self.root / "scripts"
         self.archive = self.typed.archive and self.found(self.typed.archive)
-        self.code_digest = cache(closure_digest)  # many jobs have the same code
-        self.archived, self._request = (
-            cache(self._archived),
-            cache(lambda rule, items: Request(self, rule, dict(items))),
-        )
-        self._batches = {}
-        for name, spec in self.typed.experiments.items():
-            self._batches |= {(name, stage): found for stage, found in batches_of_stages(name, spec).items()}
-        blocks = {name: -(-spec.seeds // spec.block) for name, spec in self.typed.experiments.items()}
-        if (count := sum(len(found) * blocks[name] for (name, _), found in self._batches.items())) > MOST:
-            raise UserError(f"configuration: {count} training jobs are more than {MOST}: let each train more seeds.")
+        # Many jobs have the same code and read the same files.
+        self.code_digest, self.sha256, self.archived = cache(closure_digest), cache(_sha256), cache(self._archived)
+        self._request = cache(lambda rule, items: Request(self, rule, dict(items)))
+        self._batches = {name: batches_of_stages(name, spec) for name, spec in self.typed.experiments.items()}
 
     # What there is to make.
 
     def batches(self, experiment, stage):
         """{name: Batch} of one stage of one experiment."""
-        return self._batches[experiment, stage]
+        return self._batches[experiment][stage]
 
     def points(self, experiment, stage):
         """{name: Point} of one stage of one experiment, of all of its batches."""
@@ -58,8 +52,9 @@ class Sweep:
 
     def blocks(self, experiment):
         """{block: its seeds}; blocks have a fixed size, so more seeds only add blocks or fill the last one."""
-        seeds, size = self.typed.experiments[experiment].seeds, self.typed.experiments[experiment].block
-        return {b: range(size * b, min(size * (b + 1), seeds)) for b in range(-(-seeds // size))}
+        spec = self.typed.experiments[experiment]
+        starts = range(0, spec.seeds, spec.block)
+        return {block: range(start, min(start + spec.block, spec.seeds)) for block, start in enumerate(starts)}
 
     def datasets(self):
         """(experiment, measure) of every collected dataset."""
@@ -68,10 +63,6 @@ class Sweep:
     def _archived(self, experiment, measure):
         """Whether the configuration names an archive that has a dataset as the configuration asks for it."""
         return bool(self.typed.archive) and not archive.mismatch(self, experiment, measure)
-
-    def is_split(self, experiment, measure):
-        """Whether each shard is measured in a job of its own, rather than where shards are collected."""
-        return measure in self.typed.experiments[experiment].split
 
     def measured(self, experiment, measure):
         """Names of the finetuned batches to which a measure applies, at least in part."""
@@ -87,21 +78,10 @@ class Sweep:
             raise UserError(f"{where} asks of {STAGES[-1]} that {in_words(model.NEEDS)}.")
         return [name for name, batch in points.items() if batch]
 
-    def collected(self):
-        """Every dataset of a whole experiment or theory curve, with its record."""
-        measured = [f"{self.results}/{experiment}/{measure}.nc" for experiment, measure in self.datasets()]
-        return recorded(measured + [f"{self.results}/theory/{curve}.nc" for curve in self.typed.curves])
-
-    def artifacts(self, *rules):
-        """The artifacts of some rules, or of all, in every format, with their records."""
-        kinds = [ARTIFACTS[rule] for rule in rules or ARTIFACTS]
-        entries = ((kind, name) for kind in kinds for name in getattr(self.typed, kind.section))
-        return recorded(path for kind, name in entries for path in kind.outputs(self.results, name))
-
-    def claims_table(self):
-        """The table of all claims in every format, with its records; empty without claims."""
-        files = [f"{self.results}/claims{suffix}" for suffix in SUFFIXES["claims_table"]]
-        return recorded(files) if self.typed.claims else []
+    def everything(self):
+        """Every dataset, theory curve, claim, figure and table in every format, each with its record."""
+        made = ((rule, output) for rule, _, output in self.jobs() if rule not in (*STAGES, "measure"))
+        return [file for rule, output in made for path in outputs(rule, output) for file in (path, f"{path}.json")]
 
     def other_claims(self):
         """{description: file} of the tables of claims that are shown beside the one that is made."""
@@ -121,22 +101,22 @@ class Sweep:
                 for point, block in product(self.batches(experiment, stage), self.blocks(experiment)):
                     yield stage, own | {"point": point, "block": block}, f"{folder}/{stage}/{point}/{block}.nc"
             for measure in trained:
-                points = self.measured(experiment, measure) if self.is_split(experiment, measure) else ()
+                points = self.measured(experiment, measure) if measure in spec.split else ()
                 for point, block in product(points, self.blocks(experiment)):
                     wildcards = own | {"point": point, "block": block, "measure": measure}
                     yield "measure", wildcards, f"{folder}/measure/{measure}/{point}/{block}.nc"
             for measure in spec.measures:
-                if measure in trained:
-                    yield "collect", own | {"measure": measure}, f"{folder}/{measure}.nc"
-                else:
-                    yield "unarchive", {"dataset": f"{experiment}/{measure}"}, f"{folder}/{measure}.nc"
+                collect = "collect", own | {"measure": measure}
+                unarchive = "unarchive", {"dataset": f"{experiment}/{measure}"}
+                yield *(collect if measure in trained else unarchive), f"{folder}/{measure}.nc"
         for curve in self.typed.curves:
             yield "curve", {"curve": curve}, f"{self.results}/theory/{curve}.nc"
         for rule, kind in ARTIFACTS.items():
-            for name in getattr(self.typed, kind.section):
-                yield rule, {kind.wildcard: name}, kind.outputs(self.results, name)[0]
-            if rule == "check_claims":
-                yield from (("claims_table", {}, path) for path in self.claims_table()[:1])
+            for name in (entries := getattr(self.typed, kind.section)):
+                suffix = FORMATS.get(rule, (".nc",))[0]
+                yield rule, {kind.wildcard: name}, f"{self.results}/{kind.section}/{name}{suffix}"
+            if rule == "check_claims" and entries:
+                yield "claims_table", {}, f"{self.results}/claims.nc"
 
     @cached_property
     def job_of(self):
@@ -145,33 +125,28 @@ class Sweep:
 
     def check(self):
         """Raise UserError for code that cannot be parsed, and for data that no job before makes."""
-        made = {}
+        made, collected = set(), []
         for rule, wildcards, output in self.jobs():
             request = self.request(rule, wildcards)
             _ = request.code
             for path in (*request.inputs, *request.named_files):
                 if path not in made and not Path(path).is_file():
                     where = f"{ARTIFACTS[rule].section}.{request.name}.data" if rule in ARTIFACTS else rule
-                    listed = ", ".join(made[one] for one in made if made[one])
+                    listed = ", ".join(collected)
                     raise UserError(f"{where}: {path} is neither a file nor made here; known are {listed}.")
-            named = output.removeprefix(f"{self.results}/").removesuffix(".nc")
-            made[output] = "" if rule in (*STAGES, "measure") else named
+            made.add(output)
+            if rule not in (*STAGES, "measure"):
+                collected.append(output.removeprefix(f"{self.results}/").removesuffix(".nc"))
 
     # For the rules: what wildcards can be, and functions of them.
 
     def constraints(self):
         """{wildcard: regular expression} of what there is, so that a path that no job makes fits no rule."""
-        experiments = self.typed.experiments
-        names = {
-            "experiment": experiments,
-            "measure": {measure for spec in experiments.values() for measure in spec.measures},
-            "point": {name for batches in self._batches.values() for name in batches},
-            "block": {block for experiment in experiments for block in self.blocks(experiment)},
-            "curve": self.typed.curves,
-            "dataset": {"/".join(dataset) for dataset in self.datasets() if self.archived(*dataset)},
-            **{kind.wildcard: getattr(self.typed, kind.section) for kind in ARTIFACTS.values()},
-        }
-        return {name: "|".join(re.escape(str(v)) for v in sorted(values)) or "(?!)" for name, values in names.items()}
+        values = {name: set() for name in WILDCARDS}
+        for _, wildcards, _ in self.jobs():
+            for name, value in wildcards.items():
+                values[name].add(re.escape(str(value)))
+        return {name: "|".join(sorted(found)) or "(?!)" for name, found in values.items()}
 
     def request(self, rule, wildcards):
         """The `requests.Request` of a job."""
@@ -184,11 +159,8 @@ class Sweep:
     def inputs(self, rule):
         return lambda wildcards: self.request(rule, wildcards).inputs
 
-    def files(self, rule):
-        return lambda wildcards: self.request(rule, wildcards).files
-
     def flags(self, rule):
-        return lambda wildcards: list(self.request(rule, wildcards).flags)
+        return lambda wildcards: self.request(rule, wildcards).flags
 
     def key(self, rule):
         return lambda wildcards: self.request(rule, wildcards).key
@@ -210,11 +182,6 @@ class Sweep:
 
     # Places.
 
-    @property
-    def at_home(self):
-        """Whether the working directory is the folder of the workflow."""
-        return Path().resolve() == self.root.resolve()
-
     def data(self, entry):
         """{role: file} of the data of an artifact's entry."""
         return {role: self.found(ref) if Path(ref).suffix else f"{self.results}/{ref}.nc"
@@ -225,11 +192,8 @@ class Sweep:
         shipped = self.root / file
         return file if Path(file).exists() or not shipped.exists() else shipped.as_posix()
 
-    def shipped(self, file):
-        """A file that comes with the workflow, as seen from the working directory."""
-        return file if self.at_home else (self.root / file).as_posix()
 
-
-def recorded(files):
-    """Results, each with its record."""
-    return [path for file in files for path in (file, f"{file}.json")]
+def _sha256(file):
+    """The hash of a file from outside; None where there is none."""
+    with suppress(store.MissingError):
+        return store.sha256(file)

@@ -10,7 +10,6 @@ from carryover.provenance import portability, store
 from carryover.provenance.job_record import Job
 from carryover.training import devices
 from carryover.workflow import command_line
-from carryover.workflow.collecting import request
 from carryover.workflow.command_line import ALSO
 from carryover.workflow.plugin_job import naming_what_is_missing
 from carryover.workflow.progress import Progress
@@ -71,7 +70,7 @@ def _parsed(name, words, model, description):
 def _pretrained(path, experiment):
     """The networks that finetuning of an experiment starts from; UserError for a shard of another experiment."""
     start = store.load(path)
-    made = request(start)
+    made = store.request(start)
     if made and (made["rule"] != "pretrain" or made["wildcards"].get("experiment", experiment) != experiment):
         raise UserError(f"--pretrained {path}: it does not hold pretrained networks of {experiment}")
     return start

@@ -15,3 +15,10 @@ def typeset(rows, suffix, note):
     if suffix == ".tex":
         body = body.replace("\N{MINUS SIGN}", "$-$")  # LaTeX has no such letter
     return f"{body}\n\n{comment.format(note)}\n"
+
+
+def save(rows, job, *outputs):
+    """Write a table as outputs of a `Job`, in the formats of their suffixes."""
+    for output in outputs:
+        text = typeset(rows, output.suffix, f"Carryover request {job.request}")
+        job.path(output).write_text(text, encoding="utf-8")
