@@ -4,7 +4,7 @@ import gc
 
 import matplotlib.pyplot as plt
 
-from carryover.figures.drawing import layout, style
+from carryover.figures.drawing import style
 from carryover.provenance.job_record import KEYS
 from carryover.workflow import command_line, plugin_job
 
@@ -19,7 +19,7 @@ def main(argv):
     started = plugin_job.started(argv, "figure", "figures", __doc__, *adding, formats=KEYS, inputs=inputs)
     with started as (job, module, p, arguments):
         style.use(arguments.style)
-        drawn = plugin_job.of_data(layout.laid_out(module.draw), plt.Figure, arguments, p)
+        drawn = plugin_job.of_data(module.draw, plt.Figure, arguments, p)
         style.save(drawn, job, *arguments.output)
 
 

@@ -1,10 +1,8 @@
 """What the figures of convolutional networks show is what the runs say."""
 
 import numpy as np
-import pytest
 
 from carryover.config.parameters import model_of
-from carryover.errors import UserError
 from carryover.figures import convnet_controls, convnet_rescaling, pretrained_rescaling, stage_dimensionality
 from toy import convnet_networks, convnet_runs
 
@@ -101,9 +99,3 @@ def test_lines_of_stages_are_means_of_dimensions_and_of_their_ratios():
     risk = frame("stage_dimensionality", "risk").groupby("rescale")["risk_final"].mean()
     found = [container.lines[0].get_ydata().item() for container in accuracy.containers]
     np.testing.assert_allclose(found, 100 - 100 * risk)
-
-
-def test_what_cannot_be_drawn_is_named():
-    data = convnet_networks.roles("convnet_rescaling")["pairs"]
-    with pytest.raises(UserError, match="the role odd have no network"):
-        convnet_rescaling.draw({"odd": data.drop_vars("network")}, model_of("figures", "convnet_rescaling")())

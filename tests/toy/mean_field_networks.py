@@ -39,7 +39,7 @@ def _shards(experiment):
     for (protocol, solver, more), features in product(jobs, sources):
         name = solver.__name__.rpartition(".")[2]
         p = model_of("families.mean_field", "finetune")(
-            **task, protocol=protocol, solver=name, samples=(8, 16, 32), **more
+            **task, protocol=protocol, solver=name, samples=(32, 64, 128), **more
         )
         start = None if protocol == "single_task" else sources[features]
         if start is not None or features == "flow":

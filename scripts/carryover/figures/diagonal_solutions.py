@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.figures.drawing import layout, log_axes, panels
+from carryover.figures.drawing import layout, panels, relu
 from carryover.runs import where
 
 TRAINED = ("single_task", "multi_task", "finetuning")
@@ -16,11 +16,9 @@ TRUTH = {"color": "0.4", "linestyle": ":", "label": "ground truth"}
 
 def draw(data, p):
     """Panels a–f. Roles: `norms` and `sparsity` of the overlap experiment, `rescaled` sparsity of the nested one."""
-    norms, rescaled = data["norms"], data["rescaled"]
     sparsity = data["sparsity"]
     sparsity = sparsity.assign(outside=(1 - sparsity["top_k_variance"]).clip(min=LEAST))
-    overlaps = panels.values(sparsity, "overlap")
-    full = where(norms, overlap=overlaps[-1])
+    full = where(data["norms"], overlap=panels.values(sparsity, "overlap")[-1])
     full = full.isel(run=np.isin(full["protocol"].values, TRAINED))
     fig = plt.figure(figsize=(9.2, 12.4))
     top, middle, fifth, sixth = fig.subfigures(4, 1, height_ratios=[1.15, 1.2, 1, 1.1])
@@ -30,34 +28,32 @@ def draw(data, p):
     _norm(linear, full, "l12_norm", "ℓ1,2 norm")
     _norm(logarithmic, full, "q_norm", "Q penalty of eq 22")
     logarithmic.set_yscale("log")
-    log_axes.plain_decades(logarithmic.yaxis)
+    layout.plain_decades(logarithmic.yaxis)
     left.suptitle("a  all features shared", fontsize="medium")
     layout.legend(left)
     # What finetuning minimises is near 1, where the panel beside has no room.
     tuned, ax = where(full, protocol="finetuning"), right.subplots()
     for quantity, (words, dashes) in PENALTIES.items():
-        part, look = panels.relative(tuned, quantity), {"color": panels.color("finetuning"), "linestyle": dashes}
+        part, look = panels.relative(tuned, quantity), {"color": panels.COLORS["finetuning"], "linestyle": dashes}
         panels.spread(ax, part, quantity, "samples", words, **look)
     _ground_truth(ax, tuned)
-    right.suptitle(f"a′  penalty of {panels.name(norms, 'protocol', 'finetuning')}", fontsize="medium")
+    right.suptitle(f"a′  penalty of {panels.name(full, 'protocol', 'finetuning')}", fontsize="medium")
     layout.legend(right, columns=1)
 
     second, third, fourth = middle.subfigures(1, 3)
-    _rescaled_share(second.subplots(), rescaled)
-    _by_samples(third.subplots(), where(sparsity, overlap=overlaps[-1]))
+    _rescaled_share(second.subplots(), data["rescaled"])
+    _by_samples(third.subplots(), where(sparsity, overlap=panels.values(sparsity, "overlap")[-1]))
     _norm(fourth.subplots(), where(full, protocol="single_task"), "l1_norm", "d  ℓ1 norm, by samples")
     for part in (second, third, fourth):
         layout.legend(part, columns=2)
 
-    for figure, panel in ((fifth, _outside), (sixth, _share)):
-        axes = figure.subplots(1, len(overlaps), sharey=True)
-        for ax, overlap in zip(axes, overlaps, strict=True):
-            panel(ax, where(sparsity, overlap=overlap), p)
-            ax.set_title(panels.name(sparsity, "overlap", overlap))
-        axes[0].set_ylabel("share of variance" if figure is fifth else "share of the norm")
-    fifth.suptitle(f"e  variance outside the k largest weights, by overlap (n = {p.samples})", fontsize="medium")
-    sixth.suptitle("f  share of the weight norm in the auxiliary dimensions, by overlap", fontsize="medium")
-    spread = panels.spread_in_words(norms, "band or bars")
+    variance = f"e  variance outside the k largest weights, by overlap (n = {p.samples})"
+    share = "f  share of the weight norm in the auxiliary dimensions, by overlap"
+    for figure, title, panel, runs, label in ((fifth, variance, _outside, where(sparsity, samples=p.samples), "variance"),
+                                              (sixth, share, _share, sparsity, "the norm")):  # fmt: skip
+        columns = relu.by_value(runs, "overlap", "overlap {:g}")
+        layout.group(title, columns, panel, f"share of {label}")[1](figure)
+    spread = panels.spread_in_words(data["norms"], "band or bars")
     layout.legend(sixth, spread, "b: points moved apart", f"c, e: below {LEAST:g} drawn there")
     layout.suptitle(fig, p.title)
     return fig
@@ -72,7 +68,7 @@ def _norm(ax, norms, quantity, title):
 
 def _ground_truth(ax, norms):
     ax.axhline(1, linewidth=0.8, **TRUTH)
-    log_axes.along(ax, norms, "samples")
+    layout.name_values(ax, norms, "samples")
     ax.set_ylabel("relative to ground truth")
 
 
@@ -84,7 +80,7 @@ def _rescaled_share(ax, sparsity):
     for place, (factor, runs, color) in enumerate(factors):
         moved = panels.dodged(runs, "samples", place, len(factors), APART)
         panels.spread(ax, moved, "auxiliary_share", "samples", f"rescaled × {factor:g}", bars=True, color=color)
-    log_axes.along(ax, shown, "samples")
+    layout.name_values(ax, shown, "samples")
     ax.set(title="b  auxiliary share of PT+FT, new features", ylabel="share of the weight norm", ylim=(-0.02, 1.02))
 
 
@@ -98,14 +94,13 @@ def _by_samples(ax, sparsity):
     _against_k(ax)
 
 
-def _outside(ax, sparsity, p):
+def _outside(ax, sparsity):
     """A panel of e, with bars of the curves beside one another."""
-    sparsity = where(sparsity, samples=p.samples)
     protocols, step = panels.values(sparsity, "protocol"), max(1, sparsity.sizes["k"] // BARS)
     for place, protocol in enumerate(protocols):
         runs, bars = where(sparsity, protocol=protocol), slice(step * (place + 1) // len(protocols), None, step)
         label = panels.name(sparsity, "protocol", protocol)
-        panels.profile(ax, runs, "outside", "k", label, bars, color=panels.color(protocol))
+        panels.profile(ax, runs, "outside", "k", label, bars, color=panels.COLORS[protocol])
     truth = 1 - sparsity["top_k_variance_teacher"].isel(run=0)
     ax.plot(sparsity["k"], truth.where(truth > LEAST), linewidth=1, **TRUTH)
     _against_k(ax)
@@ -115,9 +110,9 @@ def _against_k(ax):
     ax.set(xlabel="k", yscale="log", ylim=(0.8 * LEAST, 1.4))
 
 
-def _share(ax, sparsity, _):
+def _share(ax, sparsity):
     """A panel of f."""
     panels.curves(ax, sparsity, "auxiliary_share", "samples", "protocol")
     ax.axhline(float(sparsity["auxiliary_share_teacher"][0]), linewidth=1, **TRUTH)
-    log_axes.along(ax, sparsity, "samples")
+    layout.name_values(ax, sparsity, "samples")
     ax.set_ylim(-0.02, 1.02)
