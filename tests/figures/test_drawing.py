@@ -45,7 +45,10 @@ def test_labels_of_a_family_come_before_the_common_ones():
 
 
 def test_spread_is_the_median_and_the_range():
-    data = xr.Dataset({"risk": ("run", [1.0, 9.0, 2.0, 4.0])}, coords={"samples": ("run", [8, 8, 8, 16]), "seed": ("run", [0, 1, 2, 0])})
+    data = xr.Dataset(
+        {"risk": ("run", [1.0, 9.0, 2.0, 4.0])},
+        {"samples": ("run", [8, 8, 8, 16]), "seed": ("run", [0, 1, 2, 0])},
+    )
     ax = plt.figure().subplots()
     panels.spread(ax, data, "risk", "samples")
     (line,) = ax.get_lines()
@@ -65,7 +68,8 @@ def test_points_of_which_most_runs_are_unfitted_are_marked():
         xr.Dataset(
             {"risk_final": ("run", [1.0, 2.0, 0.5]), "loss": ("run", np.broadcast_to(loss, 3)),
              "evaluations": ("run", [steps] * 3)},
-            coords={"samples": ("run", [place + 1] * 3), "protocol": ("run", [protocol] * 3), "seed": ("run", range(3))},
+            coords={"samples": ("run", [place + 1] * 3), "protocol": ("run", [protocol] * 3),
+                    "seed": ("run", [0, 1, 2])},
         )
         for place, (protocol, steps, loss) in enumerate(points.values())
     ]  # fmt: skip

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from carryover.config.parameters import model_of
-from carryover.figures import clusters, dimensionality, relu_displacement, relu_least_penalty, relu_norms
+from carryover.figures import clusters, relu_displacement, relu_least_penalty
 from toy.relu_networks import measured
 
 ROLES = ("regimes", "overlap", "nested")
@@ -52,31 +52,6 @@ def test_features_are_counted_once_where_they_are_shared(cosines, protocol, coun
     assert clusters.features_to_learn(cosines, protocol) == count
 
 
-def test_participation_ratio_after_finetuning_lies_beside_that_before():
-    ax = plot(dimensionality, {role: measured(role, "dimensionality") for role in ROLES}).axes[5]
-    tuned = runs("nested", "dimensionality", main_features=1, samples=4, protocol="finetuning")
-    np.testing.assert_allclose(curve(ax, "before finetuning")[1], tuned["participation_ratio_start"].median())
-    for overlap, label in ((0.0, "overlap 0 (disjoint)"), (1.0, "overlap 1 (subset)")):
-        expected = tuned[tuned["overlap"] == overlap].groupby("rescale")["participation_ratio"].median()
-        np.testing.assert_allclose(curve(ax, label)[1], expected)
-    assert curve(ax, "features to learn")[1][0] == 1
-
-
-def test_norms_and_distances_are_relative_to_the_least_that_there_is():
-    data = {"norms": measured("overlap", "relu_norms"), "regimes": measured("regimes", "relu_norms"),
-            "displacement": measured("overlap", "displacement")}  # fmt: skip
-    single, joint, moved, tuned = plot(relu_norms, data).axes
-    for ax, role, norm, protocol in (
-        (joint, "relu_norms", "f12_norm", "multi_task"), (tuned, "relu_norms", "f1_norm", "finetuning"),
-        (moved, "displacement", "penalty", "finetuning"),
-    ):  # fmt: skip
-        expected = ratios(runs("overlap", role, protocol=protocol, unit_correlations="1 0"), norm, f"{norm}_teacher")
-        np.testing.assert_allclose(curve(ax, "cosines 1 × 1, 1 × 0")[1], expected)
-    table = runs("regimes", "relu_norms", main_features=9, initial_scale=0.01)
-    expected = ratios(table, "f1_norm", "f1_norm_teacher")
-    np.testing.assert_allclose(curve(single, "STL, teacher of 9 units")[1], expected)
-
-
 def test_gains_in_risk_are_those_of_the_same_seeds_over_gains_in_penalty():
     data = {role: measured(role, "displacement") for role in ("overlap", "nested", "magnitude")}
     data["risk"] = measured("magnitude", "risk")
@@ -112,8 +87,8 @@ def test_the_function_of_least_penalty_is_drawn_beside_that_which_is_found(monke
     np.testing.assert_allclose(curve(penalties, "ρ = 0.8, turned apart")[1], expected)
     turned = tuned.groupby("magnitude")["turned"].median()
     np.testing.assert_allclose(curve(axes["1 − cosine", "n = 3"], "ρ = 0.8")[1], turned)
-    names = ["risk_found", "risk_predicted"]
-    risks = [one.set_index(["magnitude", "seed"])[names].clip(lower=relu_least_penalty.FLOOR) for one in (scratch, tuned)]
+    names, floor = ["risk_found", "risk_predicted"], relu_least_penalty.FLOOR
+    risks = [one.set_index(["magnitude", "seed"])[names].clip(lower=floor) for one in (scratch, tuned)]
     gains = (risks[0] / risks[1]).dropna().groupby("magnitude").median()
     gained = axes["risk of STL over PT+FT", "n = 3"]
     np.testing.assert_allclose(curve(gained, "ρ = 0.8")[1], gains["risk_found"])

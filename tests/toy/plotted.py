@@ -131,9 +131,7 @@ DRAWN = {
     "relu_norms": [(NORMS | {"displacement": MOVED["overlap"]}, {}, 4)],
     "relu_displacement": [(MOVED | {"risk": (measured_relu, "magnitude", "risk")}, {"samples": (4, 8)}, 6)],
     "atlas": [({"one": (mapped,), "other": (mapped,)}, {}, 3), ({"one": (mapped,)}, {"settings": 2}, 2)],
-    "relu_least_penalty": [
-        ({"least": (fitted, "few"), "spread": (fitted, "spread")}, {}, 8)
-    ],
+    "relu_least_penalty": [({"least": (fitted, "few"), "spread": (fitted, "spread")}, {}, 8)],
     "claims": [({"claims": (claimed,)}, {}, 16), ({"claims": (claimed,)}, {"paper": "Other"}, 8)],
     "published_risk": [
         (

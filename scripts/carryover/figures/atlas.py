@@ -27,16 +27,8 @@ def draw(data, p):
     notes = [
         "dots: gains that the seeds do not decide, the others are counted; dotted lines: one sample for each parameter"
     ]
-    if lacking := [(one, cell, seeds) for one in maps for cell, seeds in one["lacking"]]:
-        one, cell, seeds = lacking[0]
-        about, cells = one["about"], one["cells"]
-        similarity = cells["similarity"][cells["row"] == cell["row"]].mean()
-        places = {about["map_setting"]: cell["setting"], about["map_similarity_is"]: similarity,
-                  "samples": cell["samples"]}  # fmt: skip
-        where = ", ".join(f"{name} {value:.3g}" for name, value in places.items() if name)
-        count = "1 cell" if len(lacking) == 1 else f"{len(lacking)} cells"
-        first = f"{one['role']}, {cell['protocol']}, {where}: seeds {', '.join(f'{seed:g}' for seed in seeds)}"
-        notes.append(f"grey, or of fewer seeds: runs are missing of {count}, the first {first}")
+    if lacking := sum((one["cells"]["seeds"] < one["cells"]["seeds"].max()).sum() for one in maps):
+        notes.append(f"grey, or of fewer seeds: cells of which runs are missing, {lacking} in all")
     return layout.finish(fig, p.title, *notes)
 
 
@@ -44,14 +36,12 @@ def _maps(data, p):
     """What each panel shows, finetuning first, then transfer of the features alone, in the order of the roles."""
     found = []
     for role, one in atlas_cells.maps(data).items():
-        frame = atlas_cells.by_seed(one)
-        cells = atlas_cells.cells(frame)
+        cells = atlas_cells.cells(atlas_cells.by_seed(one))
         shown = panels.some(cells["setting"].unique(), p.settings) if p.settings else [one.attrs["map_shown"]]
         for (protocol, setting), part in cells.groupby(["protocol", "setting"]):
             if setting in shown:
-                own = frame[(frame["protocol"] == protocol) & (frame["setting"] == setting)]
-                found.append({"role": role, "about": one.attrs, "protocol": protocol, "setting": setting, "cells": part,
-                              "lacking": atlas_cells.missing(own)})  # fmt: skip
+                found.append({"role": role, "about": one.attrs, "protocol": protocol, "setting": setting,
+                              "cells": part})  # fmt: skip
     both = [role for role in data if len({one["protocol"] for one in found if one["role"] == role}) > 1]
     # Families with one protocol alone come last.
     return sorted(found, key=lambda one: (one["role"] not in both,

@@ -33,7 +33,8 @@ def _regimes(runs):
     def alignments(ax, part):
         relu.by_regime(ax, part, "alignment")
 
-    sparsest = relu.by_value(single, "main_features", "teacher of {} units", panels.values(single, "main_features")[:1])
+    least = panels.values(single, "main_features")[0]
+    sparsest = {f"teacher of {least} units": where(single, main_features=least)}
     return [
         layout.group("a  Inertia, STL", columns, inertias, "inertia"),
         layout.group("b  Alignment, STL", sparsest, alignments, ALIGNMENT, "samples", TOP, width=1.5),
@@ -99,11 +100,11 @@ def _nested(runs, p):
                 ax.axhline(median, color=color, linestyle="--", label=f"MTL, {name}")
 
     title = f"f  Inertia of one cluster: PT+FT, MTL and STL, {task}, {overlaps[subset['overlap'].values[0]]}"
+    one, both = (panels.by_samples(data, p.nested_samples) for data in (subset, runs))
     return [
-        layout.group(title, relu.by_value(subset, "samples", "n = {:g}", p.nested_samples), inertias, "inertia at K = 1"),
-        layout.group(f"g  Alignment, PT+FT and MTL, {task}", relu.by_value(runs, "samples", "n = {:g}", p.nested_samples),
-                     alignments, ALIGNMENT, "rescale", TOP),
-    ]  # fmt: skip
+        layout.group(title, one, inertias, "inertia at K = 1"),
+        layout.group(f"g  Alignment, PT+FT and MTL, {task}", both, alignments, ALIGNMENT, "rescale", TOP),
+    ]
 
 
 def _clusters_axis(ax, part):

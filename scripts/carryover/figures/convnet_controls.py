@@ -68,7 +68,8 @@ def _training(ax, runs):
             means, label = [np.nanmean(accuracies) for accuracies in tables], _label(runs, protocol, factor)
             ax.plot(grid, means, color=color, linestyle=style, label=label)
             convnet.points(ax, grid[-1:], tables[-1:], None, convnet.PERCENT, color=color)
-    ax.set(xscale="log", xlabel="steps of gradient descent", ylabel=convnet.ACCURACY, title="c  Accuracy along training")
+    ax.set(xscale="log", xlabel="steps of gradient descent", ylabel=convnet.ACCURACY)
+    ax.set_title("c  Accuracy along training")
     layout.plain_decades(ax.xaxis)
 
 

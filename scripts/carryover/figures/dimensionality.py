@@ -39,8 +39,8 @@ def draw(data, p):
     subset = where(tuned, overlap=most)
     after = {title: subset.assign(compared=subset[quantity])
              for title, quantity in (("after: PR", AFTER), ("shared: ENSD", "ensd"))}  # fmt: skip
-    by_teacher = relu.by_value(single, "main_features", "teacher of {} units")
-    by_samples = relu.by_value(tuned, "samples", "n = {:g}", sizes)
+    by_teacher = panels.by_value(single, "main_features", "teacher of {} units")
+    by_samples = panels.by_samples(tuned, sizes)
     title = "After training, by cosines of main with auxiliary units"
     rows = [
         [layout.group("a  After training, STL", by_teacher, by_regime, RATIO, "samples"),

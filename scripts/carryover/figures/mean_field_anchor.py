@@ -12,7 +12,7 @@ FREE, CHOSEN, INITIAL = "#CC79A7", "#0072B2", "0.45"  # rich in pink and the bes
 READOUT = "zero"  # how the readout of panel a was trained
 WAYS = {"zero": ("#332288", -0.06), "pretrained": ("#DDCC77", 0.06), "least_squares": ("#117733", 0.0)}
 """Colours of the ways to train the readout, and how far their bars stand apart, in decades."""
-FEATURES = {"alignment": ("pretrained", "#D55E00"), "initial_alignment": ("before", "0.6")}
+FEATURES = {"alignment": ("c: pretrained features", "#D55E00"), "initial_alignment": ("c: before pretraining", "0.6")}
 LOOK = {"marker": "o", "ms": 4, "linewidth": 1.2}
 
 
@@ -23,11 +23,11 @@ def draw(data, p):
     between = {anchor: table for anchor, table in tables.items() if 0 < anchor < np.inf}
     fig, (gain, mean, aligned) = plt.subplots(1, 3, figsize=(13.5, 4.2), width_ratios=(1.3, 1.2, 1))
     for number, table in enumerate(between.values()):
-        label = None if number else "other λ"
+        label = None if number else "a: other λ"
         gain.plot(table.columns, table.mean(), color="0.8", linewidth=0.8, zorder=1, label=label)
-    ends = {"λ = 0, rich": (tables[0.0], FREE, 0.97),
-            "best λ between them": (leave_one_out_choice(between), CHOSEN, 1.0),
-            "λ = ∞, initial features": (tables[np.inf], INITIAL, 1.03)}  # fmt: skip
+    ends = {"a: λ = 0, rich": (tables[0.0], FREE, 0.97),
+            "a: best λ between them": (leave_one_out_choice(between), CHOSEN, 1.0),
+            "a: λ = ∞, initial features": (tables[np.inf], INITIAL, 1.03)}  # fmt: skip
     for label, (table, color, factor) in ends.items():
         panels.points(gain, table.columns.to_numpy() * factor, panels.means(table), label, color=color, **LOOK)
     layout.name_ticks(gain, sorted(tables[0.0].columns), 2)
@@ -40,7 +40,7 @@ def draw(data, p):
     for way in [way for way in WAYS if way in panels.values(risk, "readout")]:
         color, apart = WAYS[way]
         by_seed = {anchor: table.mean(axis=1) for anchor, table in by_anchor(gains(risk, way)).items()}
-        label = panels.name(risk, "readout", way)
+        label = f"b: {panels.name(risk, 'readout', way)}"
         panels.points(mean, places + apart, panels.means(by_seed), label, color=color, **LOOK)
     frame = gram[[*FEATURES]].to_dataframe().reset_index(drop=True).assign(anchor=gram["anchor"].values)
     for name, (label, color) in FEATURES.items():

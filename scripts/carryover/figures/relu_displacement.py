@@ -9,7 +9,7 @@ MARKERS = ("v", "s", "o", "D", "^")
 
 
 def draw(data, p):
-    """Panels a–d. Roles: `displacement` of the experiments `overlap`, `nested` and `magnitude`, and `risk` of the last."""
+    """Panels a–d. Roles: `displacement` of experiments `overlap`, `nested` and `magnitude`, and `risk` of the last."""
     overlap, nested, moved = relu.trained(data, "overlap", "nested", "magnitude")
     nested = where(nested, rescale=1.0)
     magnitudes = {value: f"magnitude {value:g}" for value in panels.values(moved, "magnitude")}
@@ -56,12 +56,12 @@ def draw(data, p):
 
     least = "Squared distance over the least for the same function"
     above = "c  Penalty R̃ of what is learned over that of the teacher, by cosine ρ"
-    by_magnitude = relu.by_value(moved, "magnitude", "magnitude {:g}")
+    by_magnitude = panels.by_value(moved, "magnitude", "magnitude {:g}")
     gained = "d  Gain in risk against gain in penalty, by cosine ρ and magnitude"
     rows = [
         [layout.group(least, {"a  shared and new": overlap, "b  nested": nested}, excess, "‖w − w₀‖² / R̃"),
          layout.group(above, by_magnitude, over_teacher, "R̃ / R̃ of the teacher", "samples")],
-        [layout.group(gained, relu.by_value(moved, "samples", "n = {:g}", p.samples), predicted, "risk of STL over PT+FT")],
+        [layout.group(gained, panels.by_samples(moved, p.samples), predicted, "risk of STL over PT+FT")],
     ]  # fmt: skip
     note = relu.spread_in_words({role: data[role] for role in ("overlap", "nested", "magnitude")})
     return layout.compose(rows, p.title, f"{note} (a–c)", "d: medians and ranges")

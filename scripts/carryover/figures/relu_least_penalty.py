@@ -55,14 +55,15 @@ def draw(data, p):
         """Panel d, without the last cosine: units that need not turn have no place on its logarithmic axis."""
         _found_and_predicted(ax, part, "turned", "turned_predicted", panels.values(part, "correlation")[:-1])
 
+    tuned = where(runs, protocol="finetuning")
     groups = [
         (risks, runs, "a  Risk over the teacher's mean square", "network that is found"),
         (penalties, runs, "b  Penalty R̃ of what is found over the least", "R̃ / least R̃"),
         (found, _gains(runs), "c  Risk from scratch over risk after pretraining", "risk of STL over PT+FT"),
-        (turns, where(runs, protocol="finetuning"), "d  Turn of the pretrained weights, mean of 1 − cosine", "1 − cosine"),
-    ]  # fmt: skip
+        (turns, tuned, "d  Turn of the pretrained weights, mean of 1 − cosine", "1 − cosine"),
+    ]
     width = max(2, len(panels.values(runs, "samples")))  # panels; one alone is as wide as two, for its texts
-    drawn = [layout.group(title, relu.by_value(shown, "samples", "n = {:g}"), panel, label, width=width)
+    drawn = [layout.group(title, panels.by_samples(shown), panel, label, width=width)
              for panel, shown, title, label in groups]  # fmt: skip
     kept = np.concatenate(fits)
     left_out = f"{(~kept).sum()} of {kept.size} networks are left out, which do not fit their samples"

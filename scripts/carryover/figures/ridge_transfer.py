@@ -58,6 +58,7 @@ def draw(data, p):
     few.axhline(0, color="0.6", linewidth=0.6)
     few.set(xscale="log", xlabel="ridge penalty λ", ylabel="risk less that at λ = 0", title=f"b: {b}")
     few.set_ylim(-0.12, 0.25)
-    penalty.set(xscale="log", yscale="log", xlabel="samples n", ylabel="best ridge penalty", title="c: best penalty by n")
-    note = "bars: s.d. of draws in a, 2 s.e. in b, 95 % bootstrap intervals in c, where 0 stands at 10⁻⁴"
+    penalty.set(xscale="log", yscale="log", xlabel="samples n", ylabel="best ridge penalty")
+    penalty.set_title("c: best penalty by n")
+    note = "bars: s.d. of draws in a, 2 s.e. in b, which is cut above, 95 % bootstrap intervals in c, 0 drawn at 10⁻⁴"
     return layout.finish(fig, p.title, f"σ = {noise:g}, {panels.seeds_in_words(risk)}", note, columns=3)

@@ -124,7 +124,7 @@ def name_ticks(ax, values, base=10):
     """An x axis with a tick at each of some values: the ends are named, and those between that have room."""
     ax.set_xscale("log", base=base)
     *inner, last = sorted(values)
-    # A letter's width as a share of what lies between the ends, without the margins; the layout will not narrow it much.
+    # Width of a letter as a share of what lies between the ends, without margins, before the figure is laid out.
     letter = 0.64 * 8 / 72 / (0.91 * ax.get_window_extent().width / ax.figure.dpi)
     whole = np.log(last / min([*inner, last])) or 1.0
 

@@ -99,6 +99,16 @@ def colored(data, coordinate, chosen=None):
 # Seeds and runs.
 
 
+def by_value(data, coordinate, title, chosen=()):
+    """{title: runs} for each value of a coordinate, or those chosen; `title` is a format of the value."""
+    return {title.format(value): where(data, **{coordinate: value}) for value in chosen or values(data, coordinate)}
+
+
+def by_samples(data, sizes=()):
+    """`by_value` of the numbers of samples."""
+    return by_value(data, "samples", "n = {:g}", sizes)
+
+
 def relative(data, quantity, over=None):
     """The runs with a quantity divided by another of theirs; by that of the teacher where none is named."""
     return data.assign({quantity: data[quantity] / data[over or f"{quantity}_teacher"]})

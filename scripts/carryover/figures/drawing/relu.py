@@ -21,12 +21,6 @@ def spread_in_words(data, how="band"):
     return distinct.pop() if len(distinct) == 1 else ", ".join(f"{role}: {text}" for role, text in words.items())
 
 
-def by_value(data, coordinate, title, values=None):
-    """{title of a panel: its runs} for some values of a coordinate, or all; `title` is a format of the value."""
-    values = values or panels.values(data, coordinate)
-    return {title.format(value): where(data, **{coordinate: value}) for value in values}
-
-
 def overlaps(data):
     """{overlap: its name} of tasks whose features are new, or a subset of the auxiliary ones."""
     extremes = {0: " (disjoint)", 1: " (subset)"}
