@@ -10,6 +10,8 @@ from matplotlib.ticker import LogLocator, NullLocator
 from carryover import labels
 from carryover.figures.drawing import panels
 
+DIGIT = 0.64 * 8 / 72
+"""Width in inches of a digit of 8 points, the size of names on axes."""
 WIDE = 80
 """Ends of an x axis that are farther apart have room for two names in a decade."""
 
@@ -124,12 +126,12 @@ def name_ticks(ax, values, base=10):
     """An x axis with a tick at each of some values: the ends are named, and those between that have room."""
     ax.set_xscale("log", base=base)
     *inner, last = sorted(values)
-    # Width of a letter as a share of what lies between the ends, without margins, before the figure is laid out.
-    letter = 0.64 * 8 / 72 / (0.91 * ax.get_window_extent().width / ax.figure.dpi)
+    # As a share of what lies between the ends, which the margins leave of the axis, before the figure is laid out.
+    digit = DIGIT / (0.91 * ax.get_window_extent().width / ax.figure.dpi)
     whole = np.log(last / min([*inner, last])) or 1.0
 
     def collide(low, high):
-        return np.log(high / low) / whole < letter * len(f"{low:g}{high:g}") / 2
+        return np.log(high / low) / whole < digit * len(f"{low:g}{high:g}") / 2
 
     named = inner[:1]
     for value in inner[1:]:
