@@ -38,17 +38,11 @@ def test_rounding_is_no_gain():
     assert not atlas_cells.cells(frame)["decided"].any()
 
 
-def test_missing_cells_and_seeds_are_named():
+def test_cells_without_runs_have_no_gain_and_others_count_their_seeds():
     risk = runs()
-    assert atlas_cells.missing(atlas_cells.by_seed(mapped(risk))) == []
     cell = (risk["protocol"] == "finetuning") & (risk["overlap"] == 0.5) & (risk["samples"] == 20)
     one = (risk["protocol"] == "single_task") & (risk["overlap"] == 1) & (risk["samples"] == 10) & (risk["seed"] == 4)
     frame = atlas_cells.by_seed(mapped(risk.isel(run=~(cell | one).values)))
-    place = {"protocol": "finetuning", "setting": 0.0}
-    assert atlas_cells.missing(frame) == [
-        ({**place, "row": 1, "samples": 20}, [0, 1, 2, 3, 4, 5]),
-        ({**place, "row": 2, "samples": 10}, [4]),
-    ]
     table = atlas_cells.cells(frame).set_index(["row", "samples"])
     assert np.isnan(table.loc[1, 20]["gain"])
     assert table.loc[1, 20]["seeds"] == 0

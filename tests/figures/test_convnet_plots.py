@@ -1,11 +1,9 @@
 """What the figures of convolutional networks show is what the runs say."""
 
 import numpy as np
-import pytest
 
 from carryover.config.parameters import model_of
-from carryover.errors import UserError
-from carryover.figures import convnet_controls, convnet_rescaling, pretrained_rescaling, stage_dimensionality
+from carryover.figures import convnet_controls, convnet_rescaling, pretrained_rescaling
 from toy import convnet_networks, convnet_runs
 
 
@@ -86,24 +84,3 @@ def test_gains_of_a_network_from_imagenet_stand_beside_those_of_learning_rates()
     np.testing.assert_allclose(found, list(expected.values()), atol=1e-9)
     (container,) = right.containers
     np.testing.assert_allclose(container.lines[0].get_ydata(), gains["finetuning", 0.5, 0.01])
-
-
-def test_lines_of_stages_are_means_of_dimensions_and_of_their_ratios():
-    before, shared, accuracy, change, inherited, similar = drawn(stage_dimensionality).axes
-    runs = frame("stage_dimensionality", "stages", rescale=0.5)
-    runs["change"] = runs["participation_ratio"] / runs["participation_ratio_start"]
-    runs["inherited"] = runs["ensd"] / runs["participation_ratio"]
-    panels = {"participation_ratio": before, "ensd": shared, "change": change, "inherited": inherited, "cka": similar}
-    for name, ax in panels.items():
-        means = runs.groupby("stage", sort=False)[name].mean()
-        assert [text.get_text() for text in ax.get_xticklabels()] == [*means.index]
-        np.testing.assert_allclose(points(ax, "after, rescaled by 0.5")[1], means)
-    risk = frame("stage_dimensionality", "risk").groupby("rescale")["risk_final"].mean()
-    found = [container.lines[0].get_ydata().item() for container in accuracy.containers]
-    np.testing.assert_allclose(found, 100 - 100 * risk)
-
-
-def test_what_cannot_be_drawn_is_named():
-    data = convnet_networks.roles("convnet_rescaling")["pairs"]
-    with pytest.raises(UserError, match="the role odd have no network"):
-        convnet_rescaling.draw({"odd": data.drop_vars("network")}, model_of("figures", "convnet_rescaling")())

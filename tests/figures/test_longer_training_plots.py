@@ -5,7 +5,6 @@ import pytest
 import xarray as xr
 
 from carryover.config.parameters import model_of
-from carryover.errors import UserError
 from carryover.figures import cross_entropy, endless_training
 from carryover.labels import labelled
 
@@ -32,7 +31,7 @@ def runs():
 
 
 def test_curves_against_margin_over_squared_scale_lie_on_one_another(runs):
-    ax = cross_entropy.draw({"diagonal": runs}, model_of("figures", "cross_entropy")(fitted=0.3)).axes[1]
+    ax = cross_entropy.draw({"diagonal": runs, "relu": runs}, model_of("figures", "cross_entropy")()).axes[1]
     curves = {line.get_label(): line.get_data() for line in ax.get_lines() if line.get_marker() == "None"}
     assert len(curves) == 3
     first = np.log1p(TIME)[np.log1p(np.exp(-np.log1p(TIME))) <= 0.3][0]
@@ -40,17 +39,6 @@ def test_curves_against_margin_over_squared_scale_lie_on_one_another(runs):
         ratio, features = curves[f"initial scale {scale:g}"]
         np.testing.assert_allclose(features, law(ratio, 1, 1), rtol=0.01)
         assert ratio[0] * scale**2 == pytest.approx(first)  # from a loss of .3 on
-
-
-def test_data_without_scales_or_features_are_refused(runs):
-    pretrained = runs.assign_coords(initial_scale=("run", np.full(runs.sizes["run"], np.nan)))
-    for data, message in (
-        ({"other": runs}, "draws the roles diagonal and relu, of which there is none"),
-        ({"diagonal": runs.drop_vars("initial_scale")}, "diagonal has no initial_scale"),
-        ({"diagonal": pretrained}, "diagonal has no run that was trained on cross-entropy"),
-    ):
-        with pytest.raises(UserError, match=message):
-            cross_entropy.draw(data, model_of("figures", "cross_entropy")())
 
 
 def test_norms_are_divided_by_the_margin_where_all_runs_have_reached_it():
@@ -63,7 +51,7 @@ def test_norms_are_divided_by_the_margin_where_all_runs_have_reached_it():
         {name: (("run", "checkpoint"), np.tile(curve, (8, 1))) for name, curve in curves.items()},
         {"protocol": ("run", list(protocol)), "initial_scale": ("run", list(scale)), "seed": ("run", list(seed))},
     )
-    data, p = {"trajectory": labelled(trajectories, "diagonal")}, model_of("figures", "endless_training")(most=100.0)
-    x, y = endless_training.draw(data, p).axes[0].lines[0].get_data()
+    data = {"trajectory": labelled(trajectories, "diagonal")}
+    x, y = endless_training.draw(data, model_of("figures", "endless_training")()).axes[0].lines[0].get_data()
     np.testing.assert_allclose(y, 1.0, rtol=1e-6)  # the norm is the margin
-    assert (x[0], x[-1]) == (pytest.approx(endless_training.LEAST), pytest.approx(p.most))
+    np.testing.assert_allclose(x, endless_training.MARGINS)

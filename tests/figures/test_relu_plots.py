@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from carryover.config.parameters import model_of
-from carryover.errors import UserError
-from carryover.figures import clusters, dimensionality, relu_displacement, relu_least_penalty, relu_norms
-from toy.relu_networks import LARGE, measured
+from carryover.figures import clusters, relu_displacement, relu_least_penalty
+from toy.relu_networks import measured
 
 ROLES = ("regimes", "overlap", "nested")
 
@@ -34,7 +33,7 @@ def ratios(table, numerator, denominator, by="samples"):
 
 def test_inertias_are_medians_over_seeds_within_their_range():
     data = {role: measured(role, "clusters") for role in ROLES}
-    ax = plot(clusters, data, samples=8, auxiliary_features=2).axes[1]
+    ax = plot(clusters, data, samples=8).axes[1]
     assert ax.get_title() == "teacher of 2 units\nlazy (initial scale 1)"
     for n in (4, 8):
         cell = runs("regimes", "clusters", main_features=2, initial_scale=1.0, samples=n).groupby("clusters")["inertia"]
@@ -50,45 +49,11 @@ def test_inertias_are_medians_over_seeds_within_their_range():
     [("1 1 1", "multi_task", 6), ("1 0 0.9", "multi_task", 8), ("-1", "multi_task", 7), ("1 0 0.9", "finetuning", 3)],
 )
 def test_features_are_counted_once_where_they_are_shared(cosines, protocol, count):
-    p = model_of("figures", "clusters")(auxiliary_features=6)
-    assert clusters.features_to_learn(cosines, protocol, p) == count
-
-
-def test_participation_ratio_after_finetuning_lies_beside_that_before():
-    ax = plot(dimensionality, {role: measured(role, "dimensionality") for role in ROLES}).axes[5]
-    tuned = runs("nested", "dimensionality", main_features=1, samples=4, protocol="finetuning")
-    np.testing.assert_allclose(curve(ax, "before finetuning")[1], tuned["participation_ratio_start"].median())
-    for overlap, label in ((0.0, "overlap 0 (disjoint)"), (1.0, "overlap 1 (subset)")):
-        expected = tuned[tuned["overlap"] == overlap].groupby("rescale")["participation_ratio"].median()
-        np.testing.assert_allclose(curve(ax, label)[1], expected)
-    assert curve(ax, "features to learn")[1][0] == 1
-
-
-@pytest.mark.parametrize("module", [clusters, dimensionality])
-def test_data_that_cannot_be_drawn_are_refused(module):
-    with pytest.raises(UserError, match="draws the roles regimes, overlap, nested, of which there is none"):
-        plot(module, {"risk": LARGE["regimes"]})
-    with pytest.raises(UserError, match="no run has samples=32; see the options in"):
-        plot(module, {"nested": LARGE["nested"]}, nested_samples=(16, 32))
-
-
-def test_norms_and_distances_are_relative_to_the_least_that_there_is():
-    data = {"norms": measured("overlap", "relu_norms"), "regimes": measured("regimes", "relu_norms"),
-            "displacement": measured("overlap", "displacement")}  # fmt: skip
-    single, joint, moved, tuned = plot(relu_norms, data).axes
-    for ax, role, norm, protocol in (
-        (joint, "relu_norms", "f12_norm", "multi_task"), (tuned, "relu_norms", "f1_norm", "finetuning"),
-        (moved, "displacement", "penalty", "finetuning"),
-    ):  # fmt: skip
-        expected = ratios(runs("overlap", role, protocol=protocol, unit_correlations="1 0"), norm, f"{norm}_teacher")
-        np.testing.assert_allclose(curve(ax, "cosines 1 × 1, 1 × 0")[1], expected)
-    table = runs("regimes", "relu_norms", main_features=9, initial_scale=0.01)
-    expected = ratios(table, "f1_norm", "f1_norm_teacher")
-    np.testing.assert_allclose(curve(single, "STL, teacher of 9 units")[1], expected)
+    assert clusters.features_to_learn(cosines, protocol) == count
 
 
 def test_gains_in_risk_are_those_of_the_same_seeds_over_gains_in_penalty():
-    data = {role: measured(role, "displacement") for role in relu_displacement.DRAWN}
+    data = {role: measured(role, "displacement") for role in ("overlap", "nested", "magnitude")}
     data["risk"] = measured("magnitude", "risk")
     axes = plot(relu_displacement, data, samples=(8,)).axes
     where = {"samples": 8, "correlation": 0.8, "magnitude": 0.1}
@@ -104,25 +69,26 @@ def test_gains_in_risk_are_those_of_the_same_seeds_over_gains_in_penalty():
     np.testing.assert_allclose(curve(axes[1], "_2 new")[1], moved)
 
 
-def test_the_function_of_least_penalty_is_drawn_beside_that_which_is_found():
+def test_the_function_of_least_penalty_is_drawn_beside_that_which_is_found(monkeypatch):
     table = runs("few", "least_penalty")
-    p = model_of("figures", "relu_least_penalty")(unfitted=float(table["unfitted"].quantile(0.9)))
+    unfitted = float(table["unfitted"].quantile(0.9))
+    monkeypatch.setattr(relu_least_penalty, "UNFITTED", unfitted)
     data = {role: measured(name, "least_penalty") for role, name in (("least", "few"), ("spread", "spread"))}
-    figure = relu_least_penalty.draw(data, p)
+    figure = plot(relu_least_penalty, data)
     assert "of 48 networks are left out" in figure.legends[-1].get_title().get_text().replace("\n", " ")
     axes = {(ax.get_ylabel() or "", ax.get_title()): ax for ax in figure.axes}
-    table = table[(table["unfitted"] <= p.unfitted) & (table["samples"] == 3) & (table["correlation"] == 0.8)]
+    table = table[(table["unfitted"] <= unfitted) & (table["samples"] == 3) & (table["correlation"] == 0.8)]
     tuned, scratch = (table[table["protocol"] == name] for name in ("finetuning", "single_task"))
     penalties = axes["R̃ / least R̃", "n = 3"]
     expected = ratios(tuned, "penalty", "penalty_least", "magnitude")
     np.testing.assert_allclose(curve(penalties, "PT+FT, ρ = 0.8")[1], expected)
     apart = runs("spread", "least_penalty", samples=3, correlation=0.8)
-    expected = ratios(apart[apart["unfitted"] <= p.unfitted], "penalty", "penalty_least", "magnitude")
+    expected = ratios(apart[apart["unfitted"] <= unfitted], "penalty", "penalty_least", "magnitude")
     np.testing.assert_allclose(curve(penalties, "ρ = 0.8, turned apart")[1], expected)
     turned = tuned.groupby("magnitude")["turned"].median()
     np.testing.assert_allclose(curve(axes["1 − cosine", "n = 3"], "ρ = 0.8")[1], turned)
-    names = ["risk_found", "risk_predicted"]
-    risks = [one.set_index(["magnitude", "seed"])[names].clip(lower=p.floor) for one in (scratch, tuned)]
+    names, floor = ["risk_found", "risk_predicted"], relu_least_penalty.FLOOR
+    risks = [one.set_index(["magnitude", "seed"])[names].clip(lower=floor) for one in (scratch, tuned)]
     gains = (risks[0] / risks[1]).dropna().groupby("magnitude").median()
     gained = axes["risk of STL over PT+FT", "n = 3"]
     np.testing.assert_allclose(curve(gained, "ρ = 0.8")[1], gains["risk_found"])

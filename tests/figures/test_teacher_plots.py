@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from carryover.claims.support import pair_correlations
-from carryover.config.parameters import model_of
-from carryover.errors import UserError
-from carryover.figures import bound_correlations, ntk_bound
 from carryover.figures.drawing import panels
-from toy import image_pair_networks, wide_relu_networks
-from toy.bound_runs import made
 from toy.deep_linear_networks import drawn, line, measured, roles
 
 
@@ -20,18 +14,6 @@ def risks(experiment, **condition):
     for name, value in condition.items():
         table = table[table[name] == value]
     return table
-
-
-def test_scaling_source_or_target_is_drawn_beside_the_other_of_norm_one():
-    axes = drawn("norm_scale").axes
-    assert [ax.get_title() for ax in axes] == ["L = 1, n = 5", "L = 1, n = 10", "L = 7, n = 5", "L = 7, n = 10"]
-    for ax, (depth, n) in zip(axes, [(1, 5), (1, 10), (7, 5), (7, 10)], strict=True):
-        for label, scaled, other in (("source scaled", "source_norm", "target_norm"),
-                                     ("target scaled", "target_norm", "source_norm")):  # fmt: skip
-            x, y = line(ax, label)
-            runs = risks("scale", depth=depth, samples=n, **{other: 1.0})
-            np.testing.assert_array_equal(x, [1.0, 4.0])
-            np.testing.assert_allclose(y, runs.groupby(scaled)["risk_final"].median())
 
 
 def test_sensitivity_is_the_ratio_of_risks_of_one_seed():
@@ -66,7 +48,7 @@ def medians(data, **condition):
 def markers(ax, marker):
     """(y of full ones, y of hollow ones) of the markers of gradient descent of frozen networks."""
     found = [curve for curve in ax.get_lines() if curve.get_marker() == marker and curve.get_linestyle() == "None"]
-    found = [curve for curve in found if to_hex(curve.get_color()) == panels.color("linear_transfer").lower()]
+    found = [curve for curve in found if to_hex(curve.get_color()) == panels.COLORS["linear_transfer"].lower()]
     return [curve.get_ydata() for curve in found]
 
 
@@ -123,37 +105,3 @@ def test_points_lie_at_bound_and_risk_of_the_instances_that_were_not_fitted():
     np.testing.assert_allclose(np.sort(risk), np.sort(tested["risk"]))
     np.testing.assert_allclose(np.sort(bound), np.sort(c**3 * tested["top_unit"] + c * tested["bottom_unit"]))
     assert left.get_title() == f"a: in {np.mean(bound > 1):.0%} the bound exceeds any possible risk"
-
-
-def test_correlations_are_means_over_seeds_and_dashes_what_was_published():
-    data = {"bounds": made(pairs=30), "published": image_pair_networks.roles("bound_correlations")["published"]}
-    figure = bound_correlations.draw(data, model_of("figures", "bound_correlations")())
-    ours = pair_correlations.r_squared(data["bounds"])
-    for ax, cutoff in zip(figure.axes[:2], (0.0, 0.01), strict=True):
-        for bound, name in pair_correlations.BOUNDS.items():
-            x, y = line(ax, name)
-            np.testing.assert_allclose(x, [10, 20], atol=1)  # beside each other
-            np.testing.assert_allclose(y, ours.loc[cutoff, bound].groupby("samples").mean())
-            theirs = data["published"][data["published"]["bound"] == bound]
-            np.testing.assert_array_equal(line(ax, f"{name}, published (MNIST)"), theirs[["samples", "r_squared"]].T)
-    with pytest.raises(UserError, match="no run has 12 samples; this figure's option samples must be one of 10, 20"):
-        bound_correlations.draw(data, model_of("figures", "bound_correlations")(samples=12))
-
-
-def test_risks_bounds_and_norms_of_wide_networks_are_medians_over_seeds():
-    bound = wide_relu_networks.roles("ntk_bound")["bound"]
-    first, *_, last = ntk_bound.draw({"bound": bound}, model_of("figures", "ntk_bound")()).axes
-    assert (first.get_title(), last.get_title()) == ("|Δ| = 0.25", "norm in the bound, n = 8")
-    table = bound.to_dataframe().reset_index()
-
-    def medians(quantity, along, **condition):
-        rows = table[np.logical_and.reduce([table[name] == value for name, value in condition.items()])]
-        return rows.groupby(along)[quantity].median()
-
-    for name, protocol in (("STL", "single_task"), ("PT+FT", "finetuning")):
-        cell = {"distance": 0.25, "protocol": protocol, "solver": "flow"}
-        for label, quantity in ((name, "absolute_risk"), (f"{name}, first term of the bound", "bound")):
-            np.testing.assert_allclose(line(first, label)[1], medians(quantity, "samples", **cell))
-    most = {"samples": 8, "protocol": "finetuning", "solver": "flow"}
-    for label, quantity in (("_as pretrained", "ntk_norm"), ("_source learned exactly", "ntk_norm_linear")):
-        np.testing.assert_allclose(line(last, label)[1], medians(quantity, "distance", **most))

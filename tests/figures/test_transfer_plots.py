@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from carryover.errors import UserError
 from carryover.measures import coefficients
 from carryover.theory import transfer
-from toy.deep_linear_networks import PENALTIES, distances, drawn, line, measured
+from toy.deep_linear_networks import PENALTIES, drawn, line, measured
 
 POINT = ["seed", "samples", "gamma", "angle", "noise", "depth", "target_norm"]
 SIGMA = 0.2  # noise of all experiments but one
@@ -49,12 +48,11 @@ def cell(ax, x, y):
 
 
 def test_maps_and_slices_are_means_with_the_deviation_of_draws_beside_the_formula():
-    _, _, measured_map, slices, _ = drawn("transfer_diagram", largest=0.3).axes
+    _, _, measured_map, slices, _ = drawn("transfer_diagram").axes
     runs = at(gains("diagram", "linear_transfer"), noise=SIGMA)
     points = runs.groupby(["gamma", "angle"])["gain"].mean()
-    assert max(abs(points)) > 0.3
     for (gamma, angle), value in points.items():
-        assert cell(measured_map, gamma, angle) == pytest.approx(np.clip(value, -0.3, 0.3)), (gamma, angle)
+        assert cell(measured_map, gamma, angle) == pytest.approx(value), (gamma, angle)
     for angle, (gamma, expected) in zip((0.125, 0.25, 0.375), curves(slices, "-", 3), strict=True):
         points = at(runs, angle=angle).groupby("gamma")["gain"]
         x, y, half = bars(slices, f"θ = {angle:g} π")
@@ -80,23 +78,9 @@ def test_finetuning_is_bounded_by_both_formulas():
     assert set(line(axes[2], "no gain: eq 15")[1]) == {1 / 3}
 
 
-def test_the_norm_factor_is_seen_by_depth_noise_and_solver():
-    axes = drawn("norm_factor").axes
-    for ax, (depth, noise) in zip(axes, [(depth, noise) for depth in (1, 2) for noise in (0.3, 1.0)], strict=True):
-        assert ax.get_title() == f"L = {depth}, σ = {noise:g}"
-        for label, solver in (("gradient descent", "descent"), ("exact limit", "exact")):
-            points = at(gains("depth", "finetuning", solver), depth=depth, noise=noise, angle=0.5)
-            points = points.groupby("gamma")["gain"]
-            x, y, half = bars(ax, label)
-            np.testing.assert_allclose(x, [0.25, 0.5], atol=0.01)  # beside each other
-            np.testing.assert_allclose((y, half), (points.mean(), 2 * points.std() / np.sqrt(3)))
-        for label, formula in (("eq 15", ()), ("eq 15 with the norm factor", (noise, depth))):
-            gamma, found = line(ax, label)
-            np.testing.assert_allclose(found, transfer.finetune_transferability(gamma, np.pi / 2, *formula))
-
-
-def test_ridge_risks_and_their_changes_lie_beside_the_theory_of_their_samples():
-    many, few, _ = drawn("ridge_transfer", gamma=1.5).axes
+def test_ridge_risks_and_their_changes_lie_beside_the_theory_of_their_samples(monkeypatch):
+    monkeypatch.setattr("carryover.figures.ridge_transfer.GAMMA", 1.5)
+    many, few, _ = drawn("ridge_transfer").axes
     runs = measured("ridge").to_dataframe()
     assert (many.get_title(), few.get_title()) == ("a: n = 30, γ = 1.5", "b: n = 10, γ = 0.5")
     for i, angle in enumerate((0.125, 0.375)):
@@ -132,31 +116,9 @@ def test_scratch_training_is_regularised_by_what_is_said():
         gain = np.stack([part["gain"] for part in rows])[choice, np.arange(len(choice))]
         points = rows[0].assign(gain=gain).groupby(["gamma", "angle"])["gain"]
         for (gamma, angle), value in points.median().items():
-            assert cell(ax, gamma, angle) == pytest.approx(np.clip(value, -1, 1)), (label, gamma, angle)
+            assert cell(ax, gamma, angle) == pytest.approx(value), (label, gamma, angle)
         low, middle, high = (points.quantile(share)[:, 0.5] for share in (0.25, 0.5, 0.75))
         np.testing.assert_allclose(bars(axes[3], label), ([0.5, 0.75, 1.0, 1.5], middle, (high - low) / 2))
-
-
-def test_gains_lie_over_the_distances_of_their_targets():
-    panels = [ax for ax in drawn("dataset_distances").axes if ax.get_subplotspec() is not None]
-    rows = zip(np.array(panels).reshape(3, 3)[1:], ("linear_transfer", "finetuning"), ("linear", "finetuning"),
-               strict=True)  # fmt: skip
-    for row, protocol, formula in rows:
-        runs = gains("targets", protocol)
-        for ax, distance in zip(row, ("kl", "wasserstein", "dudley"), strict=True):
-            for norm, (_, expected) in zip((0.5, 1.0), curves(ax, "-", 2), strict=True):
-                found, points = distances().sel(target_norm=norm), at(runs, target_norm=norm).groupby("angle")["gain"]
-                np.testing.assert_allclose(expected, found[formula])
-                for sign, side in (("≤", slice(0, 3)), (">", slice(3, 5))):
-                    far = found[distance].isel(angle=side)
-                    far = far.mean("repeat") if "repeat" in far.dims else far
-                    shown = bars(ax, f"norm {norm:g}, θ {sign} π/2")
-                    np.testing.assert_allclose(shown, (far, points.mean()[side], points.std()[side]))
-
-
-def test_runs_that_are_not_there_are_named():
-    with pytest.raises(UserError, match=r"^no run has noise=0.7, depth=2; see the options in"):
-        drawn("transfer_diagram", noise=0.7)
 
 
 def test_simulated_networks_are_held_against_the_limit_of_the_same_data():

@@ -28,7 +28,7 @@ def _shards(experiment):
     jobs = [("linear_transfer", "exact", READOUTS), ("pretrained", "exact", {}), ("single_task", "flow", QUICK)]
     made = {}
     for (protocol, solver, more), features in product(jobs, sources):
-        asked = {**task, "protocol": protocol, "solver": solver, "samples": (8, 16, 32), **more}
+        asked = {**task, "protocol": protocol, "solver": solver, "samples": (32, 64, 128), **more}
         start = None if protocol == "single_task" else sources[features]
         if start is not None or features == "flow":
             made[protocol, features] = shards.shard("mean_field", "finetune", SEEDS, start, **asked)

@@ -2,12 +2,12 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.colors import TwoSlopeNorm
 
 from carryover.claims.support import atlas_cells
-from carryover.figures.drawing import layout, log_axes, relu
+from carryover.figures.drawing import layout, panels
 
 MISSING = "0.75"
+LARGEST = 1.0  # gain, log₁₀ of a ratio of risks, at which colours end
 LABELLED = 7  # rows that have a label, at most
 FINETUNING = "finetuning"
 COLUMNS = 3
@@ -19,24 +19,16 @@ def draw(data, p):
     rows = -(-len(maps) // COLUMNS)
     fig, axes = plt.subplots(rows, COLUMNS, figsize=(3.1 * COLUMNS, 2.5 * rows + 1.1), squeeze=False)
     for ax, one in zip(axes.flat, maps, strict=False):
-        image = _map(ax, one, p.largest)
+        image = _map(ax, one)
     for ax in axes.flat[len(maps) :]:
         ax.remove()
-    label = f"gain: log₁₀ of risk from scratch / after transfer, cut at ±{p.largest:g}"
+    label = f"gain: log₁₀ of risk from scratch / after transfer, cut at ±{LARGEST:g}"
     fig.colorbar(image, ax=fig.axes, label=label, shrink=0.6, extend="both", aspect=40)
     notes = [
         "dots: gains that the seeds do not decide, the others are counted; dotted lines: one sample for each parameter"
     ]
-    if lacking := [(one, cell, seeds) for one in maps for cell, seeds in one["lacking"]]:
-        one, cell, seeds = lacking[0]
-        about, cells = one["about"], one["cells"]
-        similarity = cells["similarity"][cells["row"] == cell["row"]].mean()
-        places = {about["map_setting"]: cell["setting"], about["map_similarity_is"]: similarity,
-                  "samples": cell["samples"]}  # fmt: skip
-        where = ", ".join(f"{name} {value:.3g}" for name, value in places.items() if name)
-        count = "1 cell" if len(lacking) == 1 else f"{len(lacking)} cells"
-        first = f"{one['role']}, {cell['protocol']}, {where}: seeds {', '.join(f'{seed:g}' for seed in seeds)}"
-        notes.append(f"grey, or of fewer seeds: runs are missing of {count}, the first {first}")
+    if lacking := sum((one["cells"]["seeds"] < one["cells"]["seeds"].max()).sum() for one in maps):
+        notes.append(f"grey, or of fewer seeds: cells of which runs are missing, {lacking} in all")
     return layout.finish(fig, p.title, *notes)
 
 
@@ -44,33 +36,27 @@ def _maps(data, p):
     """What each panel shows, finetuning first, then transfer of the features alone, in the order of the roles."""
     found = []
     for role, one in data.items():
-        frame = atlas_cells.by_seed(one)
-        cells = atlas_cells.cells(frame)
-        settings = {setting: setting for setting in cells["setting"].unique()}
-        shown = relu.some(settings, p.settings) if p.settings else [one.attrs["map_shown"]]
+        cells = atlas_cells.cells(atlas_cells.by_seed(one))
+        shown = panels.some(cells["setting"].unique(), p.settings) if p.settings else [one.attrs["map_shown"]]
         for (protocol, setting), part in cells.groupby(["protocol", "setting"]):
             if setting in shown:
-                own = frame[(frame["protocol"] == protocol) & (frame["setting"] == setting)]
-                found.append({"role": role, "about": one.attrs, "protocol": protocol, "setting": setting, "cells": part,
-                              "lacking": atlas_cells.missing(own)})  # fmt: skip
+                found.append({"role": role, "about": one.attrs, "protocol": protocol, "setting": setting,
+                              "cells": part})  # fmt: skip
     both = [role for role in data if len({one["protocol"] for one in found if one["role"] == role}) > 1]
     # Families with one protocol alone come last.
     return sorted(found, key=lambda one: (one["role"] not in both,
                                           one["role"] in both and one["protocol"] != FINETUNING))  # fmt: skip
 
 
-def _map(ax, one, largest):
+def _map(ax, one):
     """Cells in colours, dotted where their sign is open, and lines where the predicted gain changes its sign."""
     about, cells = one["about"], one["cells"]
     x = cells.groupby("samples")["samples_per_parameter"].mean().to_numpy()
     gain, decided, predicted = (cells.pivot(index="row", columns="samples", values=name)
                                 for name in ("gain", "decided", "predicted"))  # fmt: skip
-    ax.grid(False)
     ax.set_facecolor(MISSING)  # shows where a cell has no number
     edges_x, edges_y = np.exp(_edges(np.log(x))), _edges(np.arange(len(gain.index)))
-    clipped = np.clip(gain.to_numpy(float), -largest, largest)
-    norm = TwoSlopeNorm(0.0, -largest, largest)
-    image = ax.pcolormesh(edges_x, edges_y, clipped, cmap="RdBu", norm=norm, rasterized=True)
+    image = panels.gain_map(ax, edges_x, edges_y, gain.to_numpy(float), LARGEST)
     open_rows, open_columns = np.nonzero(~decided.to_numpy(bool) & gain.notna().to_numpy())
     ax.plot(x[open_columns], open_rows, ".", color="0.35", markersize=2.2)
     predicted = predicted.to_numpy(float)
@@ -84,7 +70,7 @@ def _map(ax, one, largest):
     ax.axvline(1, color="0.35", linewidth=0.8, linestyle=":")
     ax.set_xscale("log")
     ax.set_xlim(ends)
-    log_axes.plain_decades(ax.xaxis)
+    layout.plain_decades(ax.xaxis)
     similarity = cells.groupby("row")["similarity"].mean()
     named = similarity.index[:: -(-len(similarity) // LABELLED)]
     ax.set_yticks(named, [f"{similarity[row]:.2g}".replace("-", "−") for row in named])

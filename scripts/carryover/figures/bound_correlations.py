@@ -5,12 +5,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.claims.support import pair_correlations
-from carryover.errors import UserError
 from carryover.figures.drawing import layout, panels
+from carryover.runs import where
 from carryover.statistics import jackknife
 
 COLORS = dict(zip(pair_correlations.BOUNDS, ("#0072B2", "#E69F00", "#D55E00"), strict=True))
 DRAWN = "covariance"  # bound of the lower panels
+SAMPLES = 10  # images of the target task in the lower panels
 CROWD = 200  # pairs that are drawn as small points, without their spread
 
 
@@ -21,8 +22,7 @@ def draw(data, p):
     of random sets of 20 pairs in which a bound has the highest R². Bars are intervals over classes of images. Below: a
     point per pair of tasks, mean over repeats and, of few pairs, their deviation.
     """
-    runs, table = data["bounds"].to_dataframe(), pair_correlations.pair_table(data["bounds"])
-    runs = runs[runs["protocol"] == "finetuning"]
+    runs, table = where(data["bounds"], protocol="finetuning"), pair_correlations.pair_table(data["bounds"])
     found, shares = pair_correlations.leave_one_class_out(table), pair_correlations.first_shares(table)
     cutoffs, rows = table["cutoff"].values.tolist(), 2 if shares is None else 3
     size = (1.2 + 3.6 * len(cutoffs), 0.4 + 3.3 * rows)
@@ -32,7 +32,7 @@ def draw(data, p):
         column[0].set_title(f"directions above {cutoff:g} of the largest" if cutoff else "least squares")
         if shares is not None:
             _along(column[1], shares.sel(cutoff=cutoff), jackknife.SHARE)
-        _scatter(column[-1], runs[runs["cutoff"] == cutoff], p)
+        _scatter(column[-1], where(runs, cutoff=cutoff, samples=SAMPLES).to_dataframe())
     axes[0, 0].set(ylabel="R² of error and bound over pairs", ylim=(0, 1))
     if shares is not None:
         first = f"share of sets of {pair_correlations.SET} pairs\nin which the bound is first"
@@ -41,7 +41,7 @@ def draw(data, p):
     axes[0, 0].annotate("dashed: published, of MNIST", (0.98, 0.98), va="top", ha="right", fontsize="small",
                         xycoords="axes fraction")  # fmt: skip
     count = table.sizes["pair"]
-    counted = f"{count} pairs, {panels.seeds_in_words(runs)}, {runs['pixels'].iloc[0]} pixels"
+    counted = f"{count} pairs, {panels.seeds_in_words(runs)}, {runs['pixels'].values[0]} pixels"
     points = "a point per pair" if count > CROWD else "mean and standard deviation over seeds"
     spread = f"bars above: 95 % jackknife over classes; below: {points}"
     return layout.finish(fig, p.title, counted, spread, columns=3)
@@ -63,11 +63,7 @@ def _along(ax, values, scale, table=None):
     ax.set(xlabel="target samples n", xticks=sizes)
 
 
-def _scatter(ax, runs, p):
-    sizes, runs = np.unique(runs["samples"]), runs[runs["samples"] == p.samples]
-    if runs.empty:
-        known = ", ".join(f"{n:g}" for n in sizes)
-        raise UserError(f"no run has {p.samples} samples; this figure's option samples must be one of {known}.")
+def _scatter(ax, runs):
     pairs = runs.groupby("pair")[[DRAWN, "risk_final"]]
     mean, deviation, color = pairs.mean(), pairs.std().fillna(0), COLORS[DRAWN]
     if len(mean) > CROWD:
@@ -76,8 +72,6 @@ def _scatter(ax, runs, p):
         ends = deviation["risk_final"], deviation[DRAWN]
         ax.errorbar(mean[DRAWN], mean["risk_final"], *ends, fmt="o", ms=4, color=color, elinewidth=0.7)
     share = np.corrcoef(mean[DRAWN], mean["risk_final"])[0, 1] ** 2
-    ax.set(
-        xlabel=f"bound: {pair_correlations.BOUNDS[DRAWN]}",
-        title=f"n = {p.samples}: R² of these means {share:.2f}",
-    )
+    title = f"n = {SAMPLES}: R² of these means {share:.2f}"
+    ax.set(xlabel=f"bound: {pair_correlations.BOUNDS[DRAWN]}", title=title)
     ax.set_xlim(left=0)

@@ -4,17 +4,16 @@ of training: controls of Fig. 7 of feature reuse."""
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.support.image_tasks import by_task, interval
-from carryover.figures.drawing import convnet, layout, log_axes, panels
+from carryover.claims.support.image_tasks import by_task
+from carryover.figures.drawing import convnet, layout, panels
 from carryover.runs import chosen, where
 
-ACCURACY = "test accuracy (%)"
 RESCALE = 0.5  # factor that is compared with no rescaling
 
 
 def draw(data, p):
     """Panels a–c. Roles: `risk` and `trajectory` of one experiment, whose networks were finetuned with the factor on
-    parts of their weights and at several learning rates. Raises UserError where there are no such runs."""
+    parts of their weights and at several learning rates."""
     risk, trajectory = (where(data[role], samples=p.samples) for role in ("risk", "trajectory"))
     fig, (left, middle, right) = plt.subplots(1, 3, figsize=(11.5, 4.4), width_ratios=(1.1, 0.8, 1.1))
     _parts(left, risk, p)
@@ -25,25 +24,17 @@ def draw(data, p):
 
 
 def _parts(ax, risk, p):
-    """Panel a: gain by what the factor is on, and by the learning rate, one below the other."""
+    """Panel a: gain by what the factor is on, and by the learning rate."""
     tuned, scratch = (where(risk, protocol=protocol) for protocol in ("finetuning", "single_task"))
     usual = {"learning_rate": p.learning_rate}
     parts = panels.values(tuned.isel(run=chosen(tuned, rescale=RESCALE, **usual)), "rescaled")
-    rows = {f"PT+FT, {panels.name(risk, 'rescaled', part)}": convnet.gain(tuned, RESCALE, part, **usual)
-            for part in parts}  # fmt: skip
-    for rate in panels.values(tuned, "learning_rate")[::-1]:
-        if rate != p.learning_rate:
-            gains = convnet.gain(tuned, RESCALE, learning_rate=rate)
-            rows[f"PT+FT, all weights,\nlearning rate {rate:g}"] = gains
-    rows["STL, all weights"] = convnet.gain(scratch, RESCALE, **usual)
-    ax.axvline(0, color="0.3", linewidth=0.8)
-    for place, (label, gains) in enumerate(rows.items()):
-        mean, *ends = interval(gains)
-        color = panels.color("single_task" if label.startswith("STL") else "finetuning")
-        ax.plot(ends, [place, place], color=color, linewidth=1)
-        ax.plot(mean, place, "o", color=color)
-    ax.set_yticks(range(len(rows)), rows)
-    ax.set(ylim=(len(rows) - 0.5, -0.5), xlabel=f"gain by the factor {RESCALE:g} (percentage points, paired)")
+    kinds = [(f"PT+FT, {panels.name(risk, 'rescaled', part)}", tuned, {"rescaled": part, **usual}) for part in parts]
+    kinds += [(f"PT+FT, all weights,\nlearning rate {rate:g}", tuned, {"learning_rate": rate})
+              for rate in panels.values(tuned, "learning_rate")[::-1] if rate != p.learning_rate]  # fmt: skip
+    kinds.append(("STL, all weights", scratch, usual))
+    rows = {label: (convnet.gain(runs, RESCALE, **which), where(runs, rescale=RESCALE, **which), "o")
+            for label, runs, which in kinds}  # fmt: skip
+    convnet.gain_rows(ax, rows, f"gain by the factor {RESCALE:g} (percentage points, paired)")
     ax.set_title("a  Gain by what is rescaled")
 
 
@@ -52,13 +43,12 @@ def _learning_rates(ax, tuned):
     rates = panels.values(tuned, "learning_rate")
     for factor, runs, color in panels.colored(tuned, "rescale"):
         if factor in (RESCALE, 1.0):
-            tables = [convnet.accuracy(runs, learning_rate=rate) for rate in rates]
-            x = np.array(rates) * (1.03 if factor == 1 else 0.97)
-            convnet.points(ax, x, tables, _label(tuned, "finetuning", factor), convnet.PERCENT, color=color, marker="o")
-            for rate, place, accuracies in zip(rates, x, tables, strict=True):
-                convnet.cross(ax, place, accuracies, where(runs, learning_rate=rate))
-    log_axes.named(ax, rates)
-    ax.set(xlabel="learning rate", ylabel=ACCURACY, title="b  PT+FT by learning rate")
+            by_rate = [where(runs, learning_rate=rate) for rate in rates]
+            tables, x = [convnet.accuracy(part) for part in by_rate], np.array(rates) * (1.03 if factor == 1 else 0.97)
+            label = _label(tuned, "finetuning", factor)
+            convnet.points(ax, x, tables, label, convnet.PERCENT, by_rate, color=color)
+    layout.name_ticks(ax, rates)
+    ax.set(xlabel="learning rate", ylabel=convnet.ACCURACY, title="b  PT+FT by learning rate")
 
 
 def _training(ax, runs):
@@ -77,9 +67,10 @@ def _training(ax, runs):
             tables = [by_task(shown.assign(accuracy=("run", values)), "accuracy") for values in np.transpose(curves)]
             means, label = [np.nanmean(accuracies) for accuracies in tables], _label(runs, protocol, factor)
             ax.plot(grid, means, color=color, linestyle=style, label=label)
-            convnet.points(ax, grid[-1:], tables[-1:], None, convnet.PERCENT, color=color, marker="o")
-    ax.set(xscale="log", xlabel="steps of gradient descent", ylabel=ACCURACY, title="c  Accuracy along training")
-    log_axes.plain_decades(ax.xaxis)
+            convnet.points(ax, grid[-1:], tables[-1:], None, convnet.PERCENT, color=color)
+    ax.set(xscale="log", xlabel="steps of gradient descent", ylabel=convnet.ACCURACY)
+    ax.set_title("c  Accuracy along training")
+    layout.plain_decades(ax.xaxis)
 
 
 def _label(runs, protocol, factor):

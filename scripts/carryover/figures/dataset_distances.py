@@ -7,8 +7,8 @@ import numpy as np
 
 from carryover.claims.support.transferability import at, only, transferability
 from carryover.figures.drawing import layout, panels
-from carryover.figures.drawing.shares import averages
 from carryover.runs import where
+from carryover.statistics.averages import averages
 
 DISTANCES = {
     "kl": "KL divergence",

@@ -3,77 +3,50 @@
 from carryover.figures.drawing import layout, panels, relu
 from carryover.runs import where
 
-RATIO = "participation ratio"
-COMPARED = {"participation_ratio": "after: PR", "ensd": "shared: ENSD"}
-DRAWN = {
-    "regimes": ("participation_ratio", "samples", "main_features", "initial_scale"),
-    "overlap": ("participation_ratio", "samples", "unit_correlations"),
-    "nested": (*COMPARED, "participation_ratio_start", "samples", "main_features", "overlap", "rescale"),
-}
+AFTER, RATIO = "participation_ratio", "participation ratio"
 BEFORE = {"color": "0.4", "linestyle": "--"}
+MAIN_FEATURES = 1  # teacher units of the nested task that is shown
 
 
 def draw(data, p):
-    """Panels a–c. Roles, some or all, each a `dimensionality` dataset: `regimes` (a), `nested` (b, c), and `overlap`,
-    drawn beside a, for what Fig. 8 does not show: main tasks of new and of shared features.
+    """Panels a–c. Roles, each a `dimensionality` dataset: `regimes` (a), `nested` (b, c), and `overlap`, drawn beside
+    a, for what Fig. 8 does not show: main tasks of new and of shared features."""
+    regimes, overlap, nested = relu.trained(data, "regimes", "overlap", "nested")
+    single = where(regimes, protocol="single_task")
+    tuned = where(nested, protocol="finetuning", main_features=MAIN_FEATURES)
+    sizes, overlaps = p.nested_samples or panels.values(tuned, "samples"), relu.overlaps(tuned)
+    most, shared = [*overlaps][-1], panels.colors("overlap", list(overlaps))[-1]
+    task = relu.task(tuned)
 
-    Raises UserError where there is none of them, one is no such dataset, or an option names what it does not have.
-    """
-    shown = relu.trained(data, DRAWN, p.only)
-    above = [_regimes(shown["regimes"])] if "regimes" in shown else []
-    if "overlap" in shown:
-        title = "After training, by cosines of main with auxiliary units"
-        above.append(relu.by_cosines(shown["overlap"], "participation_ratio", title, RATIO))
-    rows = [above, _nested(shown["nested"], p) if "nested" in shown else []]
-    return layout.compose([row for row in rows if row], p.title, relu.spread_of(shown))
+    def by_regime(ax, runs):
+        """Panel a."""
+        relu.by_regime(ax, runs, AFTER)
+        relu.to_learn(ax.axhline, runs["main_features"].values[0], runs[AFTER].max())
 
-
-def _regimes(runs):
-    """Panel a."""
-    single = where(runs, protocol="single_task")
-    teachers = panels.values(single, "main_features")
-
-    def ratios(figure):
-        axes = layout.row(figure, len(teachers), "a  After training, STL")
-        for ax, k in zip(axes, teachers, strict=True):
-            relu.by_regime(ax, where(single, main_features=k), "participation_ratio")
-            ax.set_title(f"teacher of {k} units")
-        relu.share_axes(axes, single, "samples", RATIO)
-        for ax, k in zip(axes, teachers, strict=True):
-            relu.to_learn(ax.axhline, k, ax.get_ylim()[1])
-
-    return len(teachers), ratios
-
-
-def _nested(runs, p):
-    tuned = where(runs, protocol="finetuning", main_features=p.main_features)
-    sizes = relu.sizes(tuned, p.nested_samples)
-
-    def by_overlap(figure):
+    def by_overlap(ax, runs):
         """Panel b."""
-        axes = layout.row(figure, len(sizes), f"b  After finetuning, {relu.task(tuned)}")
-        for ax, n in zip(axes, sizes, strict=True):
-            start = where(tuned, samples=n)
-            panels.level(ax, start, "participation_ratio_start", "before finetuning", **BEFORE)
-        overlaps = relu.overlaps(tuned)
-        relu.facets(axes, tuned, "participation_ratio", "rescale", "samples", sizes, "overlap", overlaps)
-        relu.share_axes(axes, tuned, "rescale", RATIO)
-        for ax in axes:
-            relu.to_learn(ax.axhline, tuned["main_features"].values[0], ax.get_ylim()[1])
+        panels.level(ax, runs, f"{AFTER}_start", "before finetuning", **BEFORE)
+        panels.curves(ax, runs, AFTER, "rescale", "overlap", overlaps)
+        relu.to_learn(ax.axhline, MAIN_FEATURES, runs[AFTER].max())
 
-    def before_and_after(figure):
-        """Panel c."""
-        overlaps = panels.values(tuned, "overlap")
-        subset, shared = where(tuned, overlap=overlaps[-1]), panels.colors("overlap", overlaps)[-1]  # as in b
-        title = f"c  Finetuning, {relu.task(subset)}, {panels.name(subset, 'overlap', overlaps[-1])}"
-        axes = layout.row(figure, len(COMPARED), title)
-        for ax, (quantity, name) in zip(axes, COMPARED.items(), strict=True):
-            panels.level(ax, subset, "participation_ratio_start", "before finetuning: PR", **BEFORE)
-            extremes = relu.some(dict(sorted(sizes.items())), 2)  # others lie between
-            for (n, label), style in zip(extremes.items(), (":", "-"), strict=False):
-                part = where(subset, samples=n)
-                panels.spread(ax, part, quantity, "rescale", label, color=shared, linestyle=style)
-            ax.set_title(name)
-        relu.share_axes(axes, tuned, "rescale", "dimensions")
+    def before_and_after(ax, compared):
+        """Panel c, of the fewest and the most samples: others lie between."""
+        panels.level(ax, compared, f"{AFTER}_start", "before finetuning: PR", **BEFORE)
+        for n, style in zip(panels.some(sorted(sizes), 2), (":", "-"), strict=False):
+            part = where(compared, samples=n)
+            panels.spread(ax, part, "compared", "rescale", f"n = {n:g}", color=shared, linestyle=style)
 
-    return [(len(sizes), by_overlap), (len(COMPARED), before_and_after)]
+    subset = where(tuned, overlap=most)
+    after = {title: subset.assign(compared=subset[quantity])
+             for title, quantity in (("after: PR", AFTER), ("shared: ENSD", "ensd"))}  # fmt: skip
+    by_teacher = panels.by_value(single, "main_features", "teacher of {} units")
+    by_samples = panels.by_samples(tuned, sizes)
+    title = "After training, by cosines of main with auxiliary units"
+    rows = [
+        [layout.group("a  After training, STL", by_teacher, by_regime, RATIO, "samples"),
+         relu.by_cosines(overlap, AFTER, title, RATIO)],
+        [layout.group(f"b  After finetuning, {task}", by_samples, by_overlap, RATIO, "rescale"),
+         layout.group(f"c  Finetuning, {task}, {panels.name(tuned, 'overlap', most)}", after, before_and_after,
+                      "dimensions", "rescale")],
+    ]  # fmt: skip
+    return layout.compose(rows, p.title, relu.spread_in_words(data))

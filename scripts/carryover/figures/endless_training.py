@@ -7,7 +7,7 @@ from carryover.claims.support.margins import at_margins
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
 
-LEAST, POINTS = 2.0, 40  # smallest margin shown, and margins at which curves are drawn
+MARGINS = np.geomspace(2.0, 130.0, 40)  # at which curves are drawn
 
 
 def draw(data, p):
@@ -25,7 +25,7 @@ def draw(data, p):
     )
     fig, axes = plt.subplots(1, 3, figsize=(8.4, 3.0))
     for ax, (part, curve, hue, names, title, label) in zip(axes, shown, strict=True):
-        values = at_margins(part, curve, np.geomspace(LEAST, p.most, POINTS))
+        values = at_margins(part, curve, MARGINS)
         values = values / values["margin"] if "norm" in curve else values
         reached = values.dropna("margin").to_dataset(name="value")  # by all runs
         panels.curves(ax, reached, "value", "margin", hue, names)

@@ -10,7 +10,7 @@ import numpy as np
 
 from carryover import labels
 from carryover.errors import UserError
-from carryover.figures.drawing import layout, log_axes, panels
+from carryover.figures.drawing import layout, panels
 from carryover.measures.parameters import ALL_LAYERS
 from carryover.runs import chosen, conditions, where
 
@@ -28,6 +28,8 @@ def draw(data, p):
     if p.relative_to:  # the loss, which tells what is unfitted, goes along
         scale, meaning = risk[p.relative_to].values ** 2, f"{meaning}, over ({labels.label(risk, p.relative_to)})²"
         risk = risk.assign({name: risk[name] / scale for name in {p.y, "loss"} & {*risk}})
+    cut = (risk[p.y] < p.floor).any()
+    risk = risk.assign({p.y: risk[p.y].clip(min=p.floor)})
     curves, rows = _curves(risk, p), panels.values(risk, p.row) if p.row else [None]
     columns = panels.values(risk, p.column)
     width = -(-len(columns) // -(-len(columns) // MOST))  # lines are few, and of much the same length
@@ -47,22 +49,21 @@ def draw(data, p):
         axes[i, 0].set_ylabel(panels.name(risk, p.row, row) if p.row else meaning)
         for ax in axes[i, len(shown) :]:
             ax.remove()
-    log_axes.named(axes[0, 0], panels.values(risk, p.x), 2)  # the axes are shared
-    log_axes.enough_names(axes[0, 0].yaxis)
+    layout.name_ticks(axes[0, 0], panels.values(risk, p.x), 2)  # the axes are shared
+    low, high = np.log10(axes[0, 0].get_ylim())
+    if np.floor(high) - np.ceil(low) < 1 and low > -4:  # fewer than two powers of ten in view
+        layout.plain_decades(axes[0, 0].yaxis)
     if p.row:
         fig.supylabel(meaning, fontsize=plt.rcParams["axes.labelsize"])
     spread = [panels.spread_in_words(risk, "bars" if p.apart else "band")]
-    notes = panels.trained_and_solved_in_words(risk) if p.markers else spread
-    notes += [f"below {p.floor:g} drawn there"] if (risk[p.y] < p.floor).any() else []
+    notes = panels.limits_and_trained_in_words(risk) if p.markers else spread
+    notes += [f"below {p.floor:g} drawn there"] if cut else []
     return layout.finish(fig, p.title, *notes, *panels.convergence(risk))
 
 
 def _curves(risk, p):
     """[(conditions, name, colour, style)] of the curves; UserError where there are not as many names."""
     hues = panels.combinations(risk, p.hue)
-    known = {str(hue[p.hue[0]]): None for hue in hues}
-    if absent := [value for value in p.shown if value not in known]:
-        raise UserError(f"shown: there is no {p.hue[0]} {absent[0]}; there are {', '.join(known)}.")
     hues = [hue for hue in hues if not p.shown or str(hue[p.hue[0]]) in p.shown]
     names = p.names or [", ".join(panels.name(risk, *pair) for pair in hue.items()) for hue in hues]
     if len(names) != len(hues):
@@ -77,11 +78,10 @@ def _panel(ax, risk, p, curves):
         if not chosen(risk, **condition).any():
             continue
         runs = panels.dodged(where(risk, **condition), p.x, place, len(curves), p.apart)
-        runs = runs.assign({p.y: runs[p.y].clip(min=p.floor)})
         look = {"color": color, "linestyle": style, "zorder": 3 - place / 9}
         if p.markers:
             exact = runs["solver"].values == "exact"
-            panels.solved(ax, runs.isel(run=exact), p.y, p.x, name, **look)
+            panels.spread(ax, runs.isel(run=exact), p.y, p.x, name, marker="", **look)
             panels.trained(ax, runs.isel(run=~exact), p.y, p.x, color=color)
         else:
             panels.spread(ax, runs, p.y, p.x, name, bars=p.apart > 0, **look)

@@ -6,16 +6,11 @@ import numpy as np
 
 from carryover.claims.support.agreement import distances
 from carryover.claims.support.transferability import transferability
-from carryover.figures.drawing import layout, log_axes, panels
+from carryover.figures.drawing import layout, panels
 from carryover.runs import chosen, where
 
 NEAR = 1e-3  # distance that counts as agreement
-SOLVERS = {
-    "descent": ("gradient descent", "k"),
-    "balanced": ("flow of balanced networks", "#009E73"),
-}
-
-NEAR = 1e-3  # distance that counts as agreement
+SOLVERS = {"descent": ("gradient descent", "k"), "balanced": ("flow of balanced networks", "#009E73")}
 
 
 def draw(data, p):
@@ -25,9 +20,8 @@ def draw(data, p):
     names = {protocol: panels.name(risk, "protocol", protocol) for protocol in protocols}
     size = (3.2 * len(protocols) + 0.8, 5.6)
     fig, axes = plt.subplots(2, len(protocols), figsize=size, sharex=True, squeeze=False)
-    for ax in axes[0, 1:]:
-        ax.sharey(axes[0, 0])
     for ax, protocol in zip(axes[0], protocols, strict=True):
+        ax.sharey(axes[0, 0])
         for solver, (label, color) in SOLVERS.items():
             if chosen(distance, protocol=protocol, solver=solver).any():
                 shown = where(distance, protocol=protocol, solver=solver)
@@ -37,16 +31,15 @@ def draw(data, p):
     axes[0, 0].set_ylabel("relative distance from\nthe exact limit")
 
     # Median steps of gradient descent, hollow where some runs had used them up.
-    steps_ax = axes[1, 0]
+    steps = axes[1, 0]
     for protocol, shift in zip(protocols, np.linspace(-0.02, 0.02, len(protocols)), strict=True):
-        table = where(risk, protocol=protocol, solver="descent")[["converged", "evaluations"]].to_dataframe()
-        runs, color = table.groupby("gamma"), panels.color(protocol)
-        steps, done = runs["evaluations"].median(), runs["converged"].min() == 1
-        steps_ax.plot(steps.index + shift, steps, color=color, label=f"steps, {names[protocol]}")
-        for which, face in ((done, color), (~done, "white")):
-            steps_ax.plot(steps.index[which] + shift, steps[which], "o", ms=5, color=color, mfc=face)
-    steps_ax.set(yscale="log", ylabel="steps of gradient descent", title="steps")
-    log_axes.plain_decades(steps_ax.yaxis)
+        runs, color = where(risk, protocol=protocol, solver="descent"), panels.COLORS[protocol]
+        runs = runs.assign_coords(gamma=runs["gamma"] + shift)
+        middle = panels.medians(runs, "evaluations", "gamma")
+        steps.plot(middle.index, middle, color=color, label=f"steps, {names[protocol]}")
+        panels.trained(steps, runs, "evaluations", "gamma", color=color)
+    steps.set(yscale="log", ylabel="steps of gradient descent", title="steps")
+    layout.plain_decades(steps.yaxis)
 
     # Transferability at the exact limit, and where gradient descent was stopped, of networks trained alike.
     for ax, protocol in zip(axes[1, 1:], [one for one in protocols if one != "single_task"], strict=True):

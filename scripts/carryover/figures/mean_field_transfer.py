@@ -5,16 +5,17 @@ from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.colors import TwoSlopeNorm
 
 from carryover.claims.support.transferability import boundary, gains, normalised
-from carryover.figures.drawing import layout, log_axes, panels
+from carryover.figures.drawing import layout, panels
 from carryover.runs import where
-from carryover.statistics import intervals, power_law
+from carryover.statistics import power_law
 
 ABLATED = 0.5  # share of ablated units of the kernels that are shown
 READOUT = "zero"  # how the readout was trained in the linear transfer that is shown as a map
+SMALLEST = 64  # samples that the power law is fitted to, at least
 PUBLISHED = 1.18  # the paper's exponent of the power law
+CUT = 0.5  # transferability at which colours end
 GRAMS = {"initial_gram": "before", "gram": "pretrained", "source_gram": "source's units"}
 ALIGNED = {"initial_gram": "initial_alignment", "gram": "alignment"}
 TITLES = "b: risk from scratch", "c: its exponent ν", "d: left out by the features", "e: transferability"
@@ -22,7 +23,7 @@ BOUNDARIES = {"zero": "-", "pretrained": "--", "least_squares": ":"}
 """Styles of the boundaries found, by how the readout was trained."""
 FEATURES = (
     ("initial_out_of_rkhs", "features before pretraining", "0.6"),
-    ("out_of_rkhs", "pretrained features", panels.color("finetuning")),
+    ("out_of_rkhs", "pretrained features", panels.COLORS["finetuning"]),
 )
 
 
@@ -33,17 +34,17 @@ def draw(data, p):
     fig = plt.figure(figsize=(13.5, 3.1 * (len(scales) + 1) + 0.6))
     above, *below = fig.subfigures(len(scales) + 1, 1, height_ratios=[0.85, *[1] * len(scales)])
     _kernels(above, where(data["gram"], ablated=ABLATED), where(risk, ablated=0.0), scales)
-    norm, compared = TwoSlopeNorm(0.0, -0.5, 0.5), []
+    compared = []
     for part, scale in zip(below, scales, strict=True):
         row = part.subplots(1, 4, width_ratios=(1, 1, 1, 1.3))
         runs, outside = (where(role, teacher_scale=scale) for role in (risk, data["out_of_rkhs"]))
-        law = _scratch(row[:2], where(normalised(runs), protocol="single_task"), p)
+        law = _scratch(row[:2], where(normalised(runs), protocol="single_task"))
         for name, label, color in FEATURES:
             table = outside[[name]].to_dataframe().pivot_table(name, "seed", "ablated")
-            panels.band(row[2], table.columns, *_means_over_seeds(table), label, marker="o", color=color)
+            panels.band(row[2], table.columns, *panels.means(table), label, marker="o", color=color)
         row[2].set(xlabel="ablated share μ of the target's units", ylabel="out-of-RKHS norm² / target power")
         row[2].set_ylim(bottom=0)
-        image = _map(row[3], runs, outside, law, norm, READOUT)
+        image = _map(row[3], runs, outside, law)
         row[0].set_ylabel(f"teacher scale {scale:g}\nrisk / target variance")
         if scale == scales[0]:
             for ax, label in zip(row, TITLES, strict=True):
@@ -59,7 +60,7 @@ def draw(data, p):
         "the kernel on the right, and the risk that pretraining leaves on the whole target (μ = 0)",
         "b to d: means with 95 % intervals",
         f"d: eigenvalues up to {float(data['out_of_rkhs']['cutoff'].values[0]):g} of the largest count as left out",
-        f"e: means, cut at ±{norm.vmax:g}, {panels.name(risk, 'readout', READOUT)}",
+        f"e: means, cut at ±{CUT:g}, {panels.name(risk, 'readout', READOUT)}",
     )
     return layout.finish(fig, p.title, panels.seeds_in_words(risk), *notes)
 
@@ -85,65 +86,49 @@ def _kernels(fig, gram, risk, scales):
     fig.colorbar(image, ax=list(axes), label="kernel k(x, x')", shrink=0.8)
 
 
-def _scratch(axes, scratch, p):
+def _scratch(axes, scratch):
     """Risk from scratch with its power law, and the exponent between neighbouring n and from each n on."""
     risk, exponent = axes
     table = scratch[["risk_final"]].to_dataframe().pivot_table("risk_final", "seed", "samples")
-    own = {"color": panels.color("single_task"), "marker": "o"}
-    panels.band(risk, table.columns, *_means_over_seeds(table), "from scratch", **own)
-    law, sizes = power_law.fit(table, p.smallest), sorted(table)
-    fine = np.array([p.smallest, sizes[-1]])
+    own = {"color": panels.COLORS["single_task"], "marker": "o"}
+    panels.band(risk, table.columns, *panels.means(table), "from scratch", **own)
+    law, sizes = power_law.fit(table, SMALLEST), sorted(table)
+    fine = np.array([SMALLEST, sizes[-1]])
     risk.plot(fine, law(fine), "k--", linewidth=1, label="power law")
-    text = f"ν = {law.exponent:.2f} ({law.low:.2f}–{law.high:.2f}), n ≥ {p.smallest:g}"
+    text = f"ν = {law.exponent:.2f} ({law.low:.2f}–{law.high:.2f}), n ≥ {SMALLEST:g}"
     risk.text(0.05, 0.06, text, transform=risk.transAxes, fontsize="small")
     risk.set(yscale="log", xlabel="target samples n", ylabel="risk / target variance")
-    log_axes.plain_decades(risk.yaxis)
-    local = power_law.local_exponents(table)
-    middle, low, high = np.array([(one.exponent, one.low, one.high) for one in local.values()]).T
-    ends, style = abs(np.array([low, high]) - middle), {"ms": 4, "linestyle": "", **own}
-    exponent.errorbar(list(local), middle, ends, label="between neighbouring n", **style)
-    windows = {n: power_law.fit(table, n) for n in sizes[:-1]}
-    bounds = ([getattr(one, end) for one in windows.values()] for end in ("exponent", "low", "high"))
-    panels.band(exponent, list(windows), *bounds, "fitted from n on", color="#009E73", linewidth=1.2)
+    layout.plain_decades(risk.yaxis)
+    local, windows = power_law.local_exponents(table), {n: power_law.fit(table, n) for n in sizes[:-1]}
+    between, onwards = (np.transpose([(one.exponent, one.low, one.high) for one in laws.values()])
+                        for laws in (local, windows))  # fmt: skip
+    panels.points(exponent, list(local), between, "between neighbouring n", ms=4, linestyle="", **own)
+    panels.band(exponent, list(windows), *onwards, "fitted from n on", color="#009E73", linewidth=1.2)
     exponent.axhline(PUBLISHED, color="0.5", linewidth=1, linestyle=":", label=f"published {PUBLISHED:g}")
     exponent.set(xlabel="target samples n", ylabel="exponent ν of the risk")
     for ax in axes:
-        log_axes.named(ax, _named(sizes), 2)
+        layout.name_ticks(ax, sizes, 2)
     return law
 
 
-def _map(ax, runs, outside, law, norm, readout):
+def _map(ax, runs, outside, law):
     """Mean transferability by n and μ, where that of every readout changes its sign, and the n at which the power law
     falls to the least risk of the features."""
-    maps = {way: gains(runs, way).pivot_table("transferability", "ablated", "samples")
-            for way in {readout, *BOUNDARIES} & {*panels.values(runs, "readout")}}  # fmt: skip
-    square = maps[readout]
+    ways = [way for way in BOUNDARIES if way in panels.values(runs, "readout")]
+    maps = {way: gains(runs, way).pivot_table("transferability", "ablated", "samples") for way in ways}
+    square = maps[READOUT]
     middle, rows = np.log2(square.columns.to_numpy(dtype=float)), np.arange(len(square))
-    image = ax.pcolormesh(middle, rows, square.values, cmap="RdBu", norm=norm)
-    for way, style in BOUNDARIES.items():
-        if way in maps:
-            found = maps[way].apply(boundary, axis=1).to_numpy()
-            found = np.log2(np.where(found > 0, found, np.inf))  # without end where there is none, and not seen
-            label = f"found, {panels.name(runs, 'readout', way)}"
-            ax.plot(found, rows, style, marker="x", ms=4, color="k", linewidth=1.2, label=label)
+    image = panels.gain_map(ax, middle, rows, square.values, CUT)
+    for way in ways:
+        found = maps[way].apply(boundary, axis=1).to_numpy()
+        found = np.log2(np.where(found > 0, found, np.inf))  # without end where there is none, and not seen
+        label = f"found, {panels.name(runs, 'readout', way)}"
+        ax.plot(found, rows, BOUNDARIES[way], marker="x", ms=4, color="k", linewidth=1.2, label=label)
     least = outside["least_risk"].groupby("ablated").mean().sel(ablated=square.index.to_numpy()).values
     predicted = np.log2(law.samples(np.maximum(least, np.finfo(float).tiny)))
     inside = (predicted >= middle[0] - 0.5) & (predicted <= middle[-1] + 0.5)
     ax.plot(predicted[inside], rows[inside], "o", mfc="0.7", mec="k", label="predicted boundary")
-    named = _named(list(square.columns))
-    ax.set(xticks=np.log2(named), xticklabels=[f"{n:g}" for n in named], xlabel="target samples n")
+    ax.set_xticks(middle, [f"{n:g}" for n in square.columns])
+    ax.set_xlabel("target samples n")
     ax.set(yticks=rows, yticklabels=[f"{mu:g}" for mu in square.index], ylabel="ablated share μ")
-    ax.grid(False)
     return image
-
-
-def _means_over_seeds(table):
-    """Means of the columns, and the ends of their 95 % intervals."""
-    rows = [intervals.student(table[name], 0.0) for name in table]
-    return np.array([[row[end] for row in rows] for end in ("statistic", "low", "high")])
-
-
-def _named(sizes):
-    """The numbers of samples that an axis has room to name: where they are many, those twice another and the ends."""
-    powers = [n for n in sizes if float(np.log2(n)).is_integer()]
-    return powers if len(sizes) > 7 and len(powers) > 1 else sizes

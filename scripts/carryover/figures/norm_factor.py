@@ -5,22 +5,19 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.claims.support.transferability import at, only, transferability
-from carryover.figures.drawing import layout, panels, shares
-from carryover.figures.drawing.shares import averages
-from carryover.runs import where
+from carryover.figures.drawing import layout, panels
+from carryover.figures.drawing.transfer import shares_in_words
+from carryover.statistics.averages import averages
 
 ANGLE = 0.5  # between the tasks, in units of π
 FORMULAS = {"finetuning": ("eq 15", "--", "#D55E00"), "finetuning_norm": ("eq 15 with the norm factor", "-", "#0072B2")}
 SOLVERS = {"descent": ("gradient descent", "o", -0.006), "exact": ("exact limit", "x", 0.006)}
 """Labels, markers, and offsets in γ, so that bars are seen apart."""
 
-ANGLE = 0.5  # between the tasks, in units of π
-
 
 def draw(data, p):
     """Roles: `risk` of finetuned and single-task networks of several depths and noises, `theory`."""
     risk = data["risk"]
-    where(risk, angle=ANGLE)
     only(risk, "target_norm")
     table = averages(transferability(risk, "finetuning"), ("solver", "depth", "noise", "angle", "gamma"))
     depths, noises = sorted(table["depth"].unique()), sorted(table["noise"].unique())
@@ -42,6 +39,6 @@ def draw(data, p):
     for ax in axes[-1]:
         ax.set_xlabel("samples per dimension γ")
     deep = table[(table["solver"] == "exact") & (table["depth"] > 1)]
-    within = shares.in_words(deep, {name: label for name, (label, *_) in FORMULAS.items()})
+    within = shares_in_words(deep, {name: label for name, (label, *_) in FORMULAS.items()})
     note = f"θ = {ANGLE:g} π, {panels.seeds_in_words(risk)}, bars: 2 s.e."
     return layout.finish(fig, p.title, note, f"exact limits at all angles, L > 1, within 2 s.e. of {within}")

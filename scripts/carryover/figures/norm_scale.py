@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 
 from carryover.claims.support.transferability import only
-from carryover.figures.drawing import layout, log_axes, panels
+from carryover.figures.drawing import layout, panels
 from carryover.runs import where
 
 SCALED = (
@@ -25,7 +25,7 @@ def draw(data, p):
                 shown = where(risk, depth=depth, samples=samples, **{other: 1.0})
                 panels.spread(ax, shown, "risk_final", scaled, label, **look)
             ax.set(yscale="log", title=f"L = {depth:g}, n = {samples:g}")
-            log_axes.named(ax, panels.values(risk, "target_norm"), 2)
+            layout.name_ticks(ax, panels.values(risk, "target_norm"), 2)
         row[0].set_ylabel("risk")
     for ax in axes[-1]:
         ax.set_xlabel("norm; the other's is 1")

@@ -3,11 +3,11 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.support.image_tasks import by_task, interval, most_common, target_in_words
-from carryover.figures.drawing import convnet, layout, log_axes, panels
+from carryover.claims.support.image_tasks import most_common, target_in_words
+from carryover.figures.drawing import convnet, layout, panels
 from carryover.runs import where
 
-GAIN = "gain (percentage points)"
+RESCALE = 0.5  # factor that is compared with no rescaling in c
 
 
 def draw(data, p):
@@ -18,13 +18,13 @@ def draw(data, p):
         samples = panels.values(data[role], "samples")[0]
         ax.set_title(f"{letter}  {target_in_words(data[role])}, n = {samples}\n({convnet.units(data[role])})")
         _rows(ax, data[role])
-    _by_size(axes[2], data, p)
+    _by_size(axes[2], data)
     order = "gains over the network as it is, in the order of the learning rate, times 1/factor²"
     return layout.finish(fig, p.title, convnet.INTERVALS, order, *convnet.crossed(fig))
 
 
 def _rows(ax, risk):
-    """Gain of every kind of run over those that are finetuned as they are, one below the other."""
+    """Gain of every kind of run over those that are finetuned as they are."""
     usual = most_common(risk, "learning_rate")
     tuned, scratch = (where(risk, protocol=protocol) for protocol in ("finetuning", "single_task"))
     plain = where(tuned, rescale=1.0)
@@ -32,35 +32,22 @@ def _rows(ax, risk):
              for factor in panels.values(tuned, "rescale") if factor != 1]  # fmt: skip
     kinds += [(rate / usual, f"learning rate × {rate / usual:g}", where(plain, learning_rate=rate), "s")
               for rate in panels.values(plain, "learning_rate") if rate != usual]  # fmt: skip
-    kinds.sort(key=lambda kind: -kind[0])
-    kinds.append((None, "from scratch", scratch, "o"))
-    ax.axvline(0, color="0.3", linewidth=0.8)
-    for place, (_, _, runs, marker) in enumerate(kinds):
-        mean, *ends = interval(_gain(runs, where(plain, learning_rate=usual)))
-        color = panels.color(str(runs["protocol"].values[0]))
-        ax.plot(ends, [place, place], color=color, linewidth=1)
-        ax.plot(mean, place, marker, color=color, markerfacecolor="none" if marker == "s" else color)
-        if runs["converged"].mean() < convnet.DONE:
-            ax.plot(mean, place, "kx", markersize=11, zorder=1.5)
-    ax.set_yticks(range(len(kinds)), [name for _, name, *_ in kinds])
-    ax.set(ylim=(len(kinds) - 0.5, -0.5), xlabel=GAIN)
+    kinds = [*sorted(kinds, key=lambda kind: -kind[0]), (None, "from scratch", scratch, "o")]
+    accuracy = convnet.accuracy(plain, learning_rate=usual)
+    rows = {name: (convnet.accuracy(runs) - accuracy, runs, marker) for _, name, runs, marker in kinds}
+    convnet.gain_rows(ax, rows, convnet.GAIN)
 
 
-def _by_size(ax, data, p):
+def _by_size(ax, data):
     """Gain by the factor against the number of training images."""
     tables = {}
     for risk in (data["sizes"], data["pairs"]):
         tuned = where(risk, protocol="finetuning", learning_rate=most_common(risk, "learning_rate"))
-        for samples, runs, _ in panels.colored(tuned, "samples"):
-            tables[samples] = _gain(where(runs, rescale=p.rescale), where(runs, rescale=1.0))
+        for samples in panels.values(tuned, "samples"):
+            scaled, plain = (convnet.accuracy(tuned, samples=samples, rescale=factor) for factor in (RESCALE, 1.0))
+            tables[samples] = scaled - plain
     sizes = sorted(tables)
     ax.axhline(0, color="0.3", linewidth=0.8)
-    color = panels.color("finetuning")
-    convnet.points(ax, np.array(sizes), [tables[n] for n in sizes], None, color=color, marker="o")
-    log_axes.named(ax, sizes)
-    ax.set(xlabel="training images", ylabel=GAIN, title=f"c  Rescaled by {p.rescale:g}, 2 classes")
-
-
-def _gain(runs, others):
-    """Percentage points, seeds by tasks."""
-    return 100 * (by_task(others, "risk_final") - by_task(runs, "risk_final"))
+    convnet.points(ax, np.array(sizes), [tables[n] for n in sizes], None, color=panels.COLORS["finetuning"])
+    layout.name_ticks(ax, sizes)
+    ax.set(xlabel="training images", ylabel=convnet.GAIN, title=f"c  Rescaled by {RESCALE:g}, 2 classes")

@@ -1,7 +1,5 @@
 """Our risks of a family of networks beside the published ones, cell by cell, with their distance in standard errors."""
 
-from itertools import product
-
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -10,6 +8,7 @@ from carryover.figures.drawing import layout, panels
 from carryover.labels import value_labels
 
 MARKERS = ("o", "s", "^", "D", "v")
+FLOOR = 1e-8  # published risks below are left out: there the stopping loss sets them
 FARTHEST = 12  # standard errors that are drawn
 STYLE = {"linestyle": "none", "markersize": 5, "alpha": 0.75}
 MEANINGS = {"best": "smallest along training", "final": "at the end of training", "fitted": "of ridge regression"}
@@ -22,7 +21,7 @@ def draw(data, p):
     Left: ours against published, in colours of the protocol and markers of the sample size. Right: z-scores. A row for
     the smallest and one for the last risk of the same cells, and one of cells whose networks were fitted, not trained.
     """
-    cells = published_risks.both(data, p.family, p.floor)
+    cells = published_risks.both(data, p.family, FLOOR)
     ours = [data[name] for name in cells["experiment"].unique()]
     names = {value: label for runs in ours for value, label in value_labels(runs, "protocol").items()}
     trained = cells["z_best"].notna()
@@ -34,12 +33,11 @@ def draw(data, p):
     markers = {n: MARKERS[place % len(MARKERS)] for place, n in enumerate(sizes)}
     for (kind, shown), (scatter, scores) in zip(rows.items(), axes, strict=True):
         column = "best" if kind == "best" else "final"
-        for protocol, n in product(shown["protocol"].unique(), sizes):
-            group = shown[(shown["protocol"] == protocol) & (shown["samples"] == n)]
-            look = {"color": panels.color(protocol), "marker": markers[n], **STYLE}
+        for (protocol, n), group in shown.groupby(["protocol", "samples"], sort=False):
+            look = {"color": panels.COLORS[protocol], "marker": markers[n], **STYLE}
             scatter.plot(group["published"], group[f"ours_{column}"], **look)
             scores.plot(group["published"], group[f"z_{column}"].clip(-FARTHEST, FARTHEST), **look)
-        scatter.axline((p.floor, p.floor), (1, 1), color="0.5", linewidth=0.8, linestyle=":")
+        scatter.axline((FLOOR, FLOOR), (1, 1), color="0.5", linewidth=0.8, linestyle=":")
         scatter.set(xscale="log", yscale="log", ylabel="our risk", title=f"risk {MEANINGS[kind]}")
         scores.axhspan(-near, near, color="0.92", zorder=0)
         scores.set(xscale="log", ylabel="z of the log risk", ylim=(-FARTHEST - 1, FARTHEST + 1))
@@ -48,9 +46,9 @@ def draw(data, p):
     for ax in axes[-1]:
         ax.set_xlabel("published risk")
     for protocol in [name for name in names if name in set(cells["protocol"])]:
-        axes[0, 0].plot([], [], color=panels.color(protocol), marker="o", label=names[protocol], **STYLE)
+        axes[0, 0].plot([], [], color=panels.COLORS[protocol], marker="o", label=names[protocol], **STYLE)
     for n, marker in markers.items():
         axes[0, 0].plot([], [], color="0.4", marker=marker, label=f"n = {n}", **STYLE)
-    seeds = min(runs["seed"].to_series().nunique() for runs in ours)
+    seeds = min(len(np.unique(runs["seed"])) for runs in ours)
     note = f"geometric means over seeds, {seeds} seeds of ours; z beyond ±{FARTHEST} drawn there"
     return layout.finish(fig, p.title, note)

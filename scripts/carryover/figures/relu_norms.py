@@ -3,36 +3,32 @@
 from carryover.figures.drawing import layout, panels, relu
 from carryover.runs import where
 
-DRAWN = {
-    "regimes": ("f1_norm", "samples", "main_features", "initial_scale"),
-    "norms": ("f1_norm", "f12_norm", "samples", "unit_correlations"),
-    "displacement": ("penalty", "samples", "unit_correlations"),
+# {title of a panel: (role, protocol, norm)}
+PANELS = {
+    "a  STL, F₁": ("regimes", "single_task", "f1_norm"),
+    "b  MTL, F₁,₂ of both tasks": ("norms", "multi_task", "f12_norm"),
+    "c  PT+FT, penalty R̃": ("displacement", "finetuning", "penalty"),
+    "d  PT+FT, F₁": ("norms", "finetuning", "f1_norm"),
 }
 
 
 def draw(data, p):
-    """Panels a–d. Roles: `norms` and `displacement` of an overlap experiment, `regimes`: norms of single-task learning.
+    """Panels a–d. Roles: `norms` and `displacement` of an overlap experiment, `regimes`: norms of single-task learning,
+    of which the richest regime is drawn."""
+    regimes = data["regimes"]
+    shown = {**data, "regimes": where(regimes, initial_scale=panels.values(regimes, "initial_scale")[0])}
+    columns = {title: panels.relative(where(shown[role], protocol=protocol), norm).rename({norm: "ratio"})
+               for title, (role, protocol, norm) in PANELS.items()}  # fmt: skip
+    related = {text: f"cosines {name}" for text, name in relu.related(data["norms"], 4).items()}
 
-    Raises UserError where one of them lacks what is drawn.
-    """
-    shown = relu.trained(data, DRAWN)
-    regimes, norms, tuned = (shown[role] for role in DRAWN)
-    rich = where(regimes, initial_scale=panels.values(regimes, "initial_scale")[0])
-    finetuned = where(norms, protocol="finetuning")
-    related = {text: f"cosines {name}" for text, name in relu.some(relu.related(norms)).items()}
+    def panel(ax, runs):
+        if runs["protocol"].values[0] == "single_task":
+            for k, style in zip(panels.values(runs, "main_features"), ("-", "--", ":"), strict=False):
+                part, label = where(runs, main_features=k), f"STL, teacher of {k:g} units"
+                panels.spread(ax, part, "ratio", "samples", label, color=panels.COLORS["single_task"], ls=style)
+        else:
+            panels.curves(ax, runs, "ratio", "samples", "unit_correlations", related)
+        ax.axhline(1, **relu.ONE, label="ground truth")
 
-    def ratios(figure):
-        axes = figure.subplots(1, 4, sharey=True)
-        for k, style in zip(panels.values(rich, "main_features"), ("-", "--", ":"), strict=False):
-            part, color = panels.relative(where(rich, main_features=k), "f1_norm"), panels.color("single_task")
-            panels.spread(axes[0], part, "f1_norm", "samples", f"STL, teacher of {k:g} units", color=color, ls=style)
-        by_cosines = (where(norms, protocol="multi_task"), "f12_norm"), (tuned, "penalty"), (finetuned, "f1_norm")
-        for ax, (runs, norm) in zip(axes[1:], by_cosines, strict=True):
-            panels.curves(ax, panels.relative(runs, norm), norm, "samples", "unit_correlations", related)
-        titles = "a  STL, F₁", "b  MTL, F₁,₂ of both tasks", "c  PT+FT, penalty R̃", "d  PT+FT, F₁"
-        for ax, title, runs in zip(axes, titles, (rich, norms, tuned, finetuned), strict=True):
-            ax.axhline(1, color="0.3", linewidth=1, linestyle=":", label="ground truth")
-            ax.set_title(title)
-            relu.share_axes([ax], runs, "samples", "relative to ground truth" if ax is axes[0] else "")
-
-    return layout.compose([[(4, ratios)]], p.title, relu.spread_of(shown))
+    row = [layout.group("", columns, panel, "relative to ground truth", "samples")]
+    return layout.compose([row], p.title, relu.spread_in_words(data))

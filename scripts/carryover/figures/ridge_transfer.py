@@ -5,62 +5,60 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.claims.support.transferability import only
-from carryover.errors import UserError
 from carryover.figures.drawing import layout, panels
-from carryover.figures.drawing.shares import averages, best_ridge
 from carryover.runs import where
+from carryover.statistics.averages import averages, best
+from carryover.streams import generator
 from carryover.theory.transfer import optimal_ridge, ridge_transfer_risk
 
-SMALLEST = 1e-4  # where a penalty of 0 is drawn on the logarithmic axis, if no smaller one is there
+GAMMA = 0.5  # the paper's samples per dimension, of panel a
+SMALLEST = 1e-4  # where a penalty of 0 is drawn on the logarithmic axis
 
 
 def draw(data, p):
-    """Role: `risk` of linear transfer with several ridge penalties, angles and numbers of samples, of one noise."""
+    """Role: `risk` of linear transfer without and with ridge penalties, over angles and numbers of samples."""
     risk = where(data["risk"], protocol="linear_transfer")
     noise, sizes, ridges = only(risk, "noise"), panels.values(risk, "samples"), panels.values(risk, "ridge")
-    if ridges[0] > 0 or len(ridges) < 2:
-        raise UserError("this figure needs runs without a ridge penalty and with some.")
     frame = risk[["risk_final"]].to_dataframe()
     gammas = dict(zip(frame["samples"], frame["gamma"], strict=True))
-    shown = min(sizes, key=lambda n: abs(np.log(gammas[n] / p.gamma)))
-    fig, (many, few, best) = plt.subplots(1, 3, figsize=(11.5, 4.0))
+    shown = min(sizes, key=lambda n: abs(np.log(gammas[n] / GAMMA)))
+    fig, (many, few, penalty) = plt.subplots(1, 3, figsize=(11.5, 4.0))
     angles = sorted(frame["angle"].unique())
     apart = np.linspace(0.93, 1.07, len(angles))  # factors on n in c, so that bars are seen
     fine = np.geomspace(SMALLEST, ridges[-1], 200)
     for angle, color, factor in zip(angles, panels.colors("angle", angles), apart, strict=True):
         theta, points = np.pi * angle, {"fmt": "o", "ms": 3, "color": color}
         rows = frame[frame["angle"] == angle]
+        draws = {n: rows[rows["samples"] == n].pivot(index="seed", columns="ridge", values="risk_final") for n in sizes}
 
         table = averages(rows[rows["samples"] == shown], ("ridge",), "risk_final")
         x, label = table["ridge"].clip(lower=SMALLEST), f"θ = {angle:g} π"
         many.errorbar(x, table["mean"], table["std"], label=label, **points)
 
         # Risk less that without a penalty, seed by seed: much of what draws differ in is common to all penalties.
-        these = rows[rows["samples"] == sizes[0]]
-        without = these[these["ridge"] == 0].set_index("seed")["risk_final"]
-        change = these["risk_final"].to_numpy() - without[these["seed"]].to_numpy()
-        table = averages(these.assign(change=change)[these["ridge"] > 0], ("ridge",), "change")
-        few.errorbar(table["ridge"], table["mean"], 2 * table["error"], **points)
+        change = draws[sizes[0]].sub(draws[sizes[0]][0.0], axis=0).drop(columns=0.0)
+        few.errorbar(change.columns, change.mean(), 2 * change.sem(), **points)
 
         # Equation 125 for so many samples, over the wide pale line of its limit, equation 13.
         wide = {"linewidth": 5, "alpha": 0.3, "label": "eq 13 (n → ∞)", "zorder": 1}
         thin = {"linewidth": 1, "label": "eq 125"}
         for counts, style in (((None, None), wide), ((shown, sizes[0]), thin)):
-            above, change = (ridge_transfer_risk(theta, fine, n, noise) for n in counts)
-            change = change - ridge_transfer_risk(theta, 0.0, counts[1], noise)
+            above, less = (ridge_transfer_risk(theta, fine, n, noise) for n in counts)
+            less = less - ridge_transfer_risk(theta, 0.0, counts[1], noise)
             many.plot(fine, above, color=color, **style)
-            few.plot(fine, change, color=color, **style)
+            few.plot(fine, less, color=color, **style)
 
-        found = [np.maximum(best_ridge(rows[rows["samples"] == n]), SMALLEST) for n in sizes]
-        middle, low, high = np.transpose(found)
-        best.errorbar(factor * np.array(sizes), middle, (middle - low, high - middle), **points)
+        found = [best(draws[n], generator("best ridge", "", 0, "bootstrap")) for n in sizes]
+        found = np.maximum(np.transpose(found), SMALLEST)
+        panels.points(penalty, factor * np.array(sizes), found, **points)
         optimum = optimal_ridge(theta, noise, np.array(sizes))
-        best.plot(sizes, optimum, "--", color=color, label="(sin²θ + σ²)/(n cos²θ)")
+        penalty.plot(sizes, optimum, "--", color=color, label="(sin²θ + σ²)/(n cos²θ)")
     a, b = (f"n = {n}, γ = {gammas[n]:g}" for n in (shown, sizes[0]))
     many.set(xscale="log", xlabel="ridge penalty λ (leftmost: 0)", ylabel="risk", title=f"a: {a}")
     few.axhline(0, color="0.6", linewidth=0.6)
     few.set(xscale="log", xlabel="ridge penalty λ", ylabel="risk less that at λ = 0", title=f"b: {b}")
     few.set_ylim(-0.12, 0.25)
-    best.set(xscale="log", yscale="log", xlabel="samples n", ylabel="best ridge penalty", title="c: best penalty by n")
-    note = "bars: s.d. of draws in a, 2 s.e. in b, 95 % bootstrap intervals in c, where 0 stands at 10⁻⁴"
+    penalty.set(xscale="log", yscale="log", xlabel="samples n", ylabel="best ridge penalty")
+    penalty.set_title("c: best penalty by n")
+    note = "bars: s.d. of draws in a, 2 s.e. in b, which is cut above, 95 % bootstrap intervals in c, 0 drawn at 10⁻⁴"
     return layout.finish(fig, p.title, f"σ = {noise:g}, {panels.seeds_in_words(risk)}", note, columns=3)

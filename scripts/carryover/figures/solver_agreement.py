@@ -4,10 +4,9 @@ which have no exact limit: descent beside the flow."""
 from itertools import cycle
 
 import matplotlib.pyplot as plt
-from matplotlib.ticker import NullLocator
 
 from carryover.claims.support.agreement import descent_and_flow, distances
-from carryover.figures.drawing import layout, log_axes, panels
+from carryover.figures.drawing import layout, panels
 from carryover.runs import chosen, where
 
 SOLVERS = {
@@ -30,7 +29,7 @@ def draw(data, p):
     ReLU networks by flow and by descent with several learning rates."""
     risk, relu, distance = data["risk"], descent_and_flow(data["relu"]), distances(data["coefficients"])
     columns = len(PROTOCOLS)
-    fig, axes = plt.subplots(len(LABELS), columns, figsize=(4.6 * columns, 13.6), sharey="row", squeeze=False)
+    fig, axes = plt.subplots(len(LABELS), columns, figsize=(4.6 * columns, 13.6), sharey="row")
     for (above, cost, course, *below), protocol in zip(axes.T, PROTOCOLS, strict=True):
         for ax, runs, quantity, solvers in ((above, distance, "distance", SOLVERS),
                                             (cost, risk, "evaluations", ("flow", "descent"))):  # fmt: skip
@@ -39,7 +38,7 @@ def draw(data, p):
                     shown, (label, color) = where(runs, protocol=protocol, solver=solver), SOLVERS[solver]
                     panels.spread(ax, shown, quantity, "samples", label, color=color)
             ax.set_yscale("log")
-            log_axes.along(ax, where(runs, protocol=protocol), "samples")
+            layout.name_values(ax, where(runs, protocol=protocol), "samples")
         above.set_xlabel("")
         _training(course, data, protocol, p.samples)
         _by_rate(below, relu[relu["protocol"] == protocol])
@@ -55,12 +54,10 @@ def _training(ax, data, protocol, samples):
     """Risk against flow time for every seed at full overlap: both ways of training follow one path."""
     same = {"protocol": protocol, "samples": samples, "overlap": data["risk"]["overlap"].values.max()}
     for solver, style in (("flow", "-"), ("descent", "--")):
-        runs = where(data["trajectory"], solver=solver, **same)
-        for time, curve in zip(runs["time"], runs["risk_curve"], strict=True):
-            ax.plot(time, curve, style, color=SOLVERS[solver][1], linewidth=1, alpha=0.8)
-    ends = where(data["risk"], solver="exact", **same)["risk_final"].values
-    for end in ends:
-        ax.axhline(end, color="0.6", linewidth=0.6, linestyle=":", label="exact limit" if end == ends[0] else None)
+        runs, color = where(data["trajectory"], solver=solver, **same), SOLVERS[solver][1]
+        ax.plot(runs["time"].T, runs["risk_curve"].T, style, color=color, linewidth=1, alpha=0.8)
+    for end in where(data["risk"], solver="exact", **same)["risk_final"].values:
+        ax.axhline(end, color="0.6", linewidth=0.6, linestyle=":", label="exact limit")
     ax.set(xscale="log", yscale="log", xlabel=f"flow time (n = {samples}, full overlap)")
 
 
@@ -74,9 +71,7 @@ def _by_rate(axes, table):
             style = {"marker": "o", "linestyle": dashes, "color": SOLVERS[solver][1]}
             panels.band(axes[row], middle.index, middle, low, high, **style)
         axes[0].plot([], [], color="0.3", linestyle=dashes, label=f"ReLU networks, n = {samples}")
-    rates = sorted(set(table["learning_rate"]))
     for ax in axes:
-        ax.set(xscale="log", yscale="log")
-        ax.set_xticks(rates, [f"{rate:g}" for rate in rates])
-        ax.xaxis.set_minor_locator(NullLocator())
+        layout.name_ticks(ax, sorted(set(table["learning_rate"])))
+        ax.set_yscale("log")
     axes[1].set_xlabel("learning rate of gradient descent")

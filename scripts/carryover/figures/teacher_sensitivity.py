@@ -4,7 +4,7 @@ and the part of the target that the source does not have."""
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.figures.drawing import layout, log_axes, panels
+from carryover.figures.drawing import layout, panels
 from carryover.runs import where
 
 DEPTH = 5  # layers that are compared with one
@@ -28,7 +28,7 @@ def draw(data, p):
         ax.axhline(1, color="0.6", linewidth=0.6)
         ax.set(yscale="log", xlabel="samples per dimension γ")
     left.set_ylabel("ratio of risks")
-    log_axes.plain_decades(left.yaxis)
+    layout.plain_decades(left.yaxis)
     notes = (f"{letter}: {panels.seeds_in_words(runs)}" for letter, runs in (("a", stretched), ("b", scaled)))
     return layout.finish(fig, p.title, *notes, "median over seeds, bars: their range")
 
@@ -38,7 +38,5 @@ def _ratio(ax, runs, above, below, label, color):
     tables = (where(runs, **kind)[["risk_final"]].to_dataframe() for kind in (above, below))
     over, under = (table.pivot(index="seed", columns="gamma", values="risk_final") for table in tables)
     ratio = over / under
-    middle = ratio.median()
-    ends = middle - ratio.min(), ratio.max() - middle
-    x = ratio.columns + 0.005 * len(ax.containers)
-    ax.errorbar(x, middle, ends, marker="o", ms=4, linewidth=1.2, color=color, label=label)
+    x, ends = ratio.columns + 0.005 * len(ax.containers), (ratio.median(), ratio.min(), ratio.max())
+    panels.points(ax, x, ends, label, marker="o", ms=4, linewidth=1.2, color=color)

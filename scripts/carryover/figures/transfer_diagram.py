@@ -3,12 +3,12 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.colors import TwoSlopeNorm
 
 from carryover.claims.support.transferability import at, only, predicted, transferability
-from carryover.figures.drawing import layout, panels, shares
-from carryover.figures.drawing.shares import averages
+from carryover.figures.drawing import layout, panels
+from carryover.figures.drawing.transfer import shares_in_words
 from carryover.runs import where
+from carryover.statistics.averages import averages
 
 FORMULAS = {
     "linear_transfer": {"linear": "eq 11"},
@@ -17,6 +17,7 @@ FORMULAS = {
 COUNTED = {"linear_transfer": {"linear_finite": "eq 8 less eq 10"}, "finetuning": {}}  # besides
 STYLES = ("-", "--")
 DEPTH = 2
+LARGEST = 1.0  # transferability at which surface, maps and slices end
 SLICES = (0.125, 0.25, 0.375)  # angles in units of π
 GAMMA, ANGLE, GAIN = "samples per dimension γ", "angle θ / π", "transferability"
 
@@ -31,26 +32,25 @@ def draw(data, p):
     fig = plt.figure(figsize=(9.2, 7.6))
     surface = fig.add_subplot(2, 2, 1, projection="3d")
     expected, measured, slices = (fig.add_subplot(2, 2, i) for i in (2, 3, 4))
-    colours = {"cmap": "RdBu", "norm": TwoSlopeNorm(0.0, -p.largest, p.largest), "rasterized": True}
 
     # Seen along the spike at γ = 1, with the side before it on which gains are small: so nothing hides anything.
-    grid = theory[first].transpose("angle", "gamma").values.clip(-p.largest, p.largest)
+    grid = theory[first].transpose("angle", "gamma").values
     gamma, angle = theory["gamma"].values, theory["angle"].values
-    surface.plot_surface(*np.meshgrid(gamma, angle), grid, rstride=2, cstride=2, linewidth=0, **colours)
+    colors = {"cmap": "RdBu", "vmin": -LARGEST, "vmax": LARGEST, "rasterized": True, "linewidth": 0}
+    surface.plot_surface(*np.meshgrid(gamma, angle), grid.clip(-LARGEST, LARGEST), rstride=2, cstride=2, **colors)
     surface.set(xlabel="γ", ylabel=ANGLE, zlabel=GAIN, title="a: theory", ylim=(angle.max(), angle.min()))
     surface.view_init(30, -75)
 
     square = table.pivot(index="angle", columns="gamma", values="mean")
     solved = "exact limits" if set(runs["solver"].values) == {"exact"} else "trained networks"
-    maps = (expected, gamma, angle, grid, "b: theory"), (measured, square.columns, square.index, square.values,
-                                                         f"c: {solved}, mean over draws")  # fmt: skip
-    for ax, x, y, values, title in maps:
-        image = ax.pcolormesh(x, y, np.clip(values, -p.largest, p.largest), **colours)
+    maps = ((expected, gamma, angle, grid, "b: theory"),
+            (measured, square.columns, square.index, square.values, f"c: {solved}, mean over draws"))  # fmt: skip
+    for ax, x, y, gains, title in maps:
+        image = panels.gain_map(ax, x, y, gains, LARGEST)
         for boundary, style, label in zip(_boundaries(theory, p.protocol), STYLES, formulas.values(), strict=False):
             ax.plot(*boundary, style, color="k", label=f"no gain: {label}")
         ax.set(xlabel=GAMMA, ylabel=ANGLE, title=title, ylim=(0, 0.5), xlim=(0, 2.05))
-        ax.grid(False)
-    fig.colorbar(image, ax=[expected, measured], label=f"{GAIN}, cut at ±{p.largest:g}", shrink=0.8)
+    fig.colorbar(image, ax=[expected, measured], label=f"{GAIN}, cut at ±{LARGEST:g}", shrink=0.8)
 
     angles = table["angle"].unique()
     for number, (wanted, color) in enumerate(zip(SLICES, panels.colors("angle", SLICES), strict=True)):
@@ -62,10 +62,8 @@ def draw(data, p):
             label = None if number else f"slices: {label}"
             slices.plot(gamma, theory[name].interp(angle=nearest), style, color=color, linewidth=1, label=label)
     slices.axhline(0, color="0.6", linewidth=0.6)
-    slices.set(
-        xlabel=GAMMA, ylabel=GAIN, ylim=(-1.1 * p.largest, 1.1 * p.largest), title="d: slices (bars: s.d. of draws)"
-    )
-    within = shares.in_words(table, formulas | COUNTED[p.protocol])
+    slices.set(xlabel=GAMMA, ylabel=GAIN, ylim=(-1.1 * LARGEST, 1.1 * LARGEST), title="d: slices (bars: s.d. of draws)")
+    within = shares_in_words(table, formulas | COUNTED[p.protocol])
     note = f"σ = {p.noise:g}, {panels.seeds_in_words(runs)}"
     return layout.finish(fig, p.title, note, f"means within 2 s.e. of {within}", columns=3)
 

@@ -4,7 +4,7 @@ import gc
 
 import matplotlib.pyplot as plt
 
-from carryover.figures.drawing import layout, style
+from carryover.figures.drawing import style
 from carryover.provenance.job_record import KEYS
 from carryover.workflow import plugin_job
 
@@ -16,7 +16,7 @@ def main(argv):
     doc = "Draw one figure, as PNG, SVG and PDF."
     with plugin_job.started(argv, "figure", "figures", doc, _add, _inputs, KEYS) as (job, module, p, arguments):
         style.use(arguments.style)
-        style.save(plugin_job.of_data(layout.laid_out(module.draw), arguments, p), job, *arguments.output)
+        style.save(plugin_job.of_data(module.draw, arguments, p), job, *arguments.output)
 
 
 def _add(parser):

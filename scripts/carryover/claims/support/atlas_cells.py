@@ -53,14 +53,6 @@ def cells(frame):
     return table.reset_index()
 
 
-def missing(frame):
-    """[(cell as a dictionary, seeds without a run)] of the cells of `by_seed` that lack some."""
-    seeds, found = set(frame["seed"]), frame[frame["gain"].notna()].groupby(CELL)["seed"].agg(set)
-    places = pd.MultiIndex.from_frame(cells(frame)[CELL])
-    lacking = ((place, seeds - found.get(place, set())) for place in places)
-    return [(dict(zip(CELL, place, strict=True)), sorted(lost)) for place, lost in lacking if lost]
-
-
 def leave_one_out(frame, statistic):
     """Values of a statistic of all seeds, then without each of them, if there are several."""
     seeds = sorted(frame["seed"].unique())

@@ -1,4 +1,4 @@
-"""What the figures of convolutional networks share: names, tables of accuracies, and points with intervals."""
+"""What the figures of convolutional networks share: accuracies, gains, points with intervals, and runs in words."""
 
 import numpy as np
 
@@ -8,6 +8,7 @@ from carryover.runs import where
 
 PERCENT = 0.0, 100.0
 INTERVALS = "means with 95 % t intervals over seeds"
+ACCURACY, GAIN = "test accuracy (%)", "gain (percentage points)"
 DONE = 0.95
 CROSS = f"×: fewer than {DONE:.0%} of the networks reached the training loss at which training stops"
 
@@ -23,16 +24,33 @@ def gain(runs, rescale, rescaled="all", **condition):
     return scaled - accuracy(runs, rescale=1.0, rescaled="all", **condition)
 
 
-def points(ax, x, tables, label, possible=(-np.inf, np.inf), **style):
-    """The means of tables with their intervals, as far as there can be such values, at places x."""
-    means, *ends = np.array([interval(one) for one in tables]).T
-    ax.errorbar(x, means, yerr=abs(np.clip(ends, *possible) - means), label=label, **({"elinewidth": 1} | style))
+def points(ax, x, tables, label, possible=(-np.inf, np.inf), runs=(), **style):
+    """The means of tables with their intervals, as far as there can be such values, at places x.
+
+    Where `runs` are given for each, a cross stands behind those of which too few were trained to the end: see CROSS.
+    """
+    found = np.clip(np.transpose([interval(one) for one in tables]), *possible)
+    panels.points(ax, x, found, label, **{"elinewidth": 1, "marker": "o"} | style)
+    for place, mean, these in zip(x, found[0], runs, strict=False):
+        _cross(ax, place, mean, these)
 
 
-def cross(ax, x, table, runs):
-    """A cross behind the mean of a table where too few of its runs were trained to the end: see CROSS."""
+def gain_rows(ax, rows, label):
+    """Gains with their intervals, one below the other: {name: (table, its runs, marker)}; squares are hollow."""
+    ax.axvline(0, color="0.3", linewidth=0.8)
+    for place, (gains, runs, marker) in enumerate(rows.values()):
+        mean, *ends = interval(gains)
+        color = panels.COLORS[str(runs["protocol"].values[0])]
+        ax.plot(ends, [place, place], color=color, linewidth=1)
+        ax.plot(mean, place, marker, color=color, markerfacecolor="none" if marker == "s" else color)
+        _cross(ax, mean, place, runs)
+    ax.set_yticks(range(len(rows)), rows)
+    ax.set(ylim=(len(rows) - 0.5, -0.5), xlabel=label)
+
+
+def _cross(ax, x, y, runs):
     if runs["converged"].mean() < DONE:
-        ax.plot(x, np.nanmean(table), "kx", markersize=11, zorder=1.5)
+        ax.plot(x, y, "kx", markersize=11, zorder=1.5)
 
 
 def crossed(figure):

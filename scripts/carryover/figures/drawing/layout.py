@@ -1,37 +1,22 @@
-"""What stands around panels: a figure's title, its legend, notes on how it is drawn, and rows of groups."""
+"""What stands around panels: a figure's title and legend, rows of groups of panels, and names on logarithmic axes."""
 
 import textwrap
-from functools import wraps
 
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.font_manager import FontProperties
+from matplotlib.ticker import LogLocator, NullLocator
 
-from carryover.errors import UserError
+from carryover import labels
+from carryover.figures.drawing import panels
+
+DIGIT = 0.64 * 8 / 72
+"""Width in inches of a digit of 8 points, the size of names on axes."""
+WIDE = 80
+"""Ends of an x axis that are farther apart have room for two names in a decade."""
 
 
-def laid_out(draw):
-    """A plug-in's function `draw`, which lays its figure out once for all formats.
-
-    Raises UserError for a text with mathematics (`$…$`) that Matplotlib cannot read.
-    """
-
-    @wraps(draw)
-    def drawn(data, p):
-        try:
-            figure = draw(data, p)
-            if isinstance(figure, plt.Figure) and (engine := figure.get_layout_engine()):
-                engine.execute(figure)
-        except ValueError as error:
-            text, _, fault = " ".join(str(error).split()).partition("Exception: ")
-            if not fault:
-                raise
-            text, fault = text.partition(" ^")[0], fault.partition(" (at char")[0]
-            raise UserError(
-                f"the formula {text} in a text is no mathematics: {fault}; a dollar sign is written \\$."
-            ) from error
-        return figure
-
-    return drawn
+# Title and legend.
 
 
 def finish(figure, title, *notes, columns=None):
@@ -74,14 +59,53 @@ def panel_legend(ax, **kwargs):
         handle.set_label(f"_{name}")
 
 
-def row(figure, count, title):
-    """The panels of a group side by side, with one y axis and a title above."""
-    figure.suptitle(title, fontsize="medium")
-    return figure.subplots(1, count, sharey=True, squeeze=False)[0]
+def _wrapped(text, figure, letters):
+    """In lines of so many letters an inch."""
+    return "\n".join(textwrap.wrap(text, int(letters * figure.bbox.width / figure.dpi)))
+
+
+# Rows of groups of panels.
+
+
+def group(title, columns, panel, ylabel, along=None, top=None, width=None):
+    """Panels side by side with one y axis, and a title above.
+
+    Parameters
+    ----------
+    title, ylabel : str
+    columns : dict
+        {title of a panel: its runs}.
+    panel : callable
+        Draws the runs into a panel: panel(ax, runs).
+    along : str, optional
+        Coordinate of the runs on the horizontal axes. The vertical one then begins at 0, or at what lies below, and
+        ends at `top`.
+    width : float, optional
+        In panels; their number where not given.
+
+    Returns
+    -------
+    tuple
+        (width, function that draws the group into a subfigure), as `compose` takes it.
+    """
+
+    def draw(figure):
+        figure.suptitle(title, fontsize="medium")
+        axes = figure.subplots(1, len(columns), sharey=True, squeeze=False)[0]
+        for ax, (name, runs) in zip(axes, columns.items(), strict=True):
+            panel(ax, runs)
+            ax.set_title(name)
+            if along:
+                name_values(ax, runs, along)
+        axes[0].set_ylabel(ylabel)
+        if along:
+            axes[0].set_ylim(min(0, *(1.03 * ax.dataLim.y0 for ax in axes)), top)
+
+    return width or len(columns), draw
 
 
 def compose(rows, title, *notes):
-    """A figure of rows of groups (width in panels, function that draws into a subfigure), each with its own legend."""
+    """A figure of rows of groups, each with its own legend."""
     widest = max(sum(width for width, _ in groups) for groups in rows)
     fig = plt.figure(figsize=(2.1 * widest + 0.9, 2.9 * len(rows) + 0.5))
     for strip, groups in zip(fig.subfigures(len(rows), 1, squeeze=False)[:, 0], rows, strict=True):
@@ -95,6 +119,44 @@ def compose(rows, title, *notes):
     return fig
 
 
-def _wrapped(text, figure, letters):
-    """In lines of so many letters an inch."""
-    return "\n".join(textwrap.wrap(text, int(letters * figure.bbox.width / figure.dpi)))
+# Names on logarithmic axes.
+
+
+def name_ticks(ax, values, base=10):
+    """An x axis with a tick at each of some values: the ends are named, and those between that have room."""
+    ax.set_xscale("log", base=base)
+    *inner, last = sorted(values)
+    # As a share of what lies between the ends, which the margins leave of the axis, before the figure is laid out.
+    digit = DIGIT / (0.91 * ax.get_window_extent().width / ax.figure.dpi)
+    whole = np.log(last / min([*inner, last])) or 1.0
+
+    def collide(low, high):
+        return np.log(high / low) / whole < digit * len(f"{low:g}{high:g}") / 2
+
+    named = inner[:1]
+    for value in inner[1:]:
+        if not collide(named[-1], value):
+            named.append(value)
+    while len(named) > 1 and collide(named[-1], last):
+        named.pop()
+    ax.set_xticks(values, [f"{value:g}" if value in [*named, last] else "" for value in values])
+    ax.minorticks_off()
+
+
+def name_values(ax, runs, coordinate):
+    """An x axis of a coordinate of runs that names its values: in base 2, or of rescalings in base 10."""
+    values = panels.values(runs, coordinate)
+    name_ticks(ax, values, 10 if coordinate == "rescale" else 2)
+    if coordinate == "rescale":
+        ax.set_xlim(min(values) / 1.5, max(values) * 1.5)
+    ax.set_xlabel(labels.label(runs, coordinate))
+
+
+def plain_decades(axis):
+    """An x or y axis that names 1, 2 and 5 of each decade as numbers; where an x axis has two decades or nearly so, and
+    names stand side by side, 1 and 3."""
+    low, high = axis.get_view_interval()
+    wide = axis.axis_name == "x" and high > WIDE * low > 0
+    axis.set_major_locator(LogLocator(subs=(1, 3) if wide else (1, 2, 5)))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_locator(NullLocator())

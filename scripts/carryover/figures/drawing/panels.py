@@ -1,7 +1,6 @@
-"""What the figures share: names and colours of values, and curves with their spread over seeds."""
+"""What is drawn in a panel: names and colours of values, curves with their spread over seeds, points, and maps."""
 
 import itertools
-from zlib import crc32
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,6 +9,7 @@ import xarray as xr
 
 from carryover import labels
 from carryover.runs import chosen, where
+from carryover.statistics import intervals
 
 COLORS = {
     "single_task": "#0072B2",
@@ -22,7 +22,7 @@ COLORS = {
     "linear_transfer": "#882255",
     "pretrained": "#44AA99",
 }
-"""Of protocols that figures show together most; any other has one of the same colour map in every figure."""
+"""Of protocols, the same in every figure."""
 MANY = 20
 """Seeds of which the range is drawn; of more it is quantiles, since a range widens with their number."""
 FITTED = 0.1
@@ -31,9 +31,18 @@ LIMITS = "lines: exact limits, median over seeds, and their range"
 TRAINED = "markers: gradient descent, median, hollow where some runs have not converged"
 
 
+# Names and colours.
+
+
 def cosines(text):
     """The numbers of a list of cosines '1 1 0'."""
     return [float(word) for word in text.split()]
+
+
+def cosines_in_words(text):
+    """'3 × 1, 3 × 0' of a list of cosines '1 1 1 0 0 0'."""
+    counts = zip(*np.unique(cosines(text), return_counts=True), strict=True)
+    return ", ".join(f"{count} × {cosine:g}" for cosine, count in sorted(counts, reverse=True))
 
 
 def name(data, coordinate, value):
@@ -46,12 +55,6 @@ def name(data, coordinate, value):
     else:
         written = f"{value:g}" if isinstance(value, float | int | np.number) else str(value)
     return f"{labels.label(data, coordinate)} {written}"
-
-
-def cosines_in_words(text):
-    """'3 × 1, 3 × 0' of a list of cosines '1 1 1 0 0 0'."""
-    counts = zip(*np.unique(cosines(text), return_counts=True), strict=True)
-    return ", ".join(f"{count} × {cosine:g}" for cosine, count in sorted(counts, reverse=True))
 
 
 def values(data, coordinate):
@@ -72,15 +75,17 @@ def combinations(data, coordinates):
     return [combination for combination in every if chosen(data, **combination).any()]
 
 
-def color(protocol):
-    """The colour of a protocol, the same in every figure."""
-    return COLORS.get(protocol) or plt.get_cmap("tab20")(crc32(protocol.encode()) % 20)
+def some(values, most=4):
+    """All of some values, or as many of them as that, evenly from the first to the last."""
+    values = list(values)
+    places = np.unique(np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(int))
+    return [values[place] for place in places]
 
 
 def colors(coordinate, values):
     """A colour for each value, or combination of values: fixed for protocols, along a scale for anything ordered."""
     if coordinate == "protocol":
-        return [color(value["protocol"] if isinstance(value, dict) else value) for value in values]
+        return [COLORS[value["protocol"] if isinstance(value, dict) else value] for value in values]
     return list(plt.get_cmap("viridis")(np.linspace(0.0, 0.85, len(values))))
 
 
@@ -91,30 +96,81 @@ def colored(data, coordinate, chosen=None):
         yield value, where(data, **{coordinate: value}), color
 
 
+# Seeds and runs.
+
+
+def by_value(data, coordinate, title, chosen=()):
+    """{title: runs} for each value of a coordinate, or those chosen; `title` is a format of the value."""
+    return {title.format(value): where(data, **{coordinate: value}) for value in chosen or values(data, coordinate)}
+
+
+def by_samples(data, sizes=()):
+    """`by_value` of the numbers of samples."""
+    return by_value(data, "samples", "n = {:g}", sizes)
+
+
 def relative(data, quantity, over=None):
     """The runs with a quantity divided by another of theirs; by that of the teacher where none is named."""
     return data.assign({quantity: data[quantity] / data[over or f"{quantity}_teacher"]})
 
 
-def seeds_in(data):
-    """How many seeds a dataset has; as many as it has runs where these have no seed."""
-    return len(np.unique(data["seed"])) if "seed" in data else data.sizes["run"]
+def medians(data, quantity, along):
+    """Median over seeds of a quantity by a coordinate, a Series."""
+    return data[[quantity]].to_dataframe().groupby(along)[quantity].median()
 
 
 def seeds_in_words(data):
-    count = seeds_in(data)
+    count = len(np.unique(data["seed"]))
     return "1 seed" if count == 1 else f"{count} seeds"
 
 
 def extent(data):
     """The quantiles that show the spread over seeds: the range, or of many 10 % and 90 %."""
-    return (0.0, 1.0) if seeds_in(data) <= MANY else (0.1, 0.9)
+    return (0.0, 1.0) if len(np.unique(data["seed"])) <= MANY else (0.1, 0.9)
 
 
 def spread_in_words(data, how="band"):
     """How many seeds a dataset has, and how their spread is shown: as a band, or as bars."""
     shown = "range" if extent(data) == (0.0, 1.0) else "10 % to 90 % quantiles"
     return f"{seeds_in_words(data)}; line: median over seeds, {how}: their {shown}"
+
+
+def unfitted(data, quantity):
+    """(run,) which trained networks have a squared loss above a tenth of this risk: with less, they might do better.
+
+    Readouts of features that stay as they are cannot fit, and are none of them.
+    """
+    if not {"loss", "evaluations", quantity} <= {*data} or not quantity.startswith("risk"):
+        return np.zeros(data.sizes["run"], bool)
+    squared = data["loss_function"].values == "squared" if "loss_function" in data.coords else True
+    trained = (data["evaluations"].values > 0) & (data["protocol"].values != "linear_transfer")
+    return trained & squared & (data["loss"].values > FITTED * data[quantity].values)
+
+
+def limits_and_trained_in_words(data):
+    """Notes on a figure of exact limits and `trained` runs, with the dimension d of their inputs where all have one."""
+    known = {round(d) for d in (data["samples"] / data["gamma"]).values.tolist()} if "gamma" in data.coords else {}
+    return [*(f"d = {d}" for d in known if len(known) == 1), seeds_in_words(data), LIMITS, TRAINED]
+
+
+def convergence(data):
+    """Notes on what share of the trained runs did not reach their tolerance, by protocol; [] where none was trained."""
+    trained = data.isel(run=data["evaluations"].values > 0)
+    if not trained.sizes["run"]:
+        return []
+    at_rest = trained["at_rest"] == 1 if "at_rest" in trained else xr.zeros_like(trained["converged"], bool)
+    unfinished = (trained["converged"] == 0) & ~at_rest
+    notes = []
+    for what, which in (("at rest before the loss was small", at_rest), ("not converged", unfinished)):
+        shares = which.groupby("protocol").mean().to_series()
+        words = [f"{shares[protocol]:{'.0%' if shares[protocol] >= 0.01 else '.1%'}} of "
+                 f"{name(trained, 'protocol', protocol)}"
+                 for protocol in values(trained, "protocol") if shares[protocol]]  # fmt: skip
+        notes += [f"{what}: {', '.join(words)}"] if words else []
+    return notes or ["all training converged"]
+
+
+# Curves, points and maps.
 
 
 def band(ax, x, middle, low, high, label=None, bars=None, **style):
@@ -137,24 +193,11 @@ def spread(ax, data, quantity, along, label=None, bars=False, **style):
     seeds = table.groupby(along)[quantity]
     middle, (low, high) = seeds.median(), (seeds.quantile(end) for end in extent(data))
     shown = slice(None) if bars or len(middle) == 1 else None  # a band without width would not be seen
-    line = band(ax, middle.index, middle, low, high, label, shown, marker="o", **style)
+    band(ax, middle.index, middle, low, high, label, shown, **{"marker": "o"} | style)
     if (fewer := unfitted(data, quantity)).any():
         shares = pd.Series(fewer, table.index).groupby(table[along]).mean()
         places = shares.index[shares >= 0.5]
         ax.plot(places, middle[places], "x", color="k", markersize=7, label=UNFITTED if len(places) else None)
-    return line
-
-
-def unfitted(data, quantity):
-    """(run,) which trained networks have a squared loss above a tenth of this risk: with less, they might do better.
-
-    Readouts of features that stay as they are cannot fit, and are none of them.
-    """
-    if not {"loss", "evaluations", quantity} <= {*data} or not quantity.startswith("risk"):
-        return np.zeros(data.sizes["run"], bool)
-    squared = data["loss_function"].values == "squared" if "loss_function" in data.coords else True
-    trained = (data["evaluations"].values > 0) & (data["protocol"].values != "linear_transfer")
-    return trained & squared & (data["loss"].values > FITTED * data[quantity].values)
 
 
 def level(ax, data, quantity, label=None, **style):
@@ -162,14 +205,13 @@ def level(ax, data, quantity, label=None, **style):
     runs = data[quantity].values
     line = ax.axhline(np.median(runs), label=label, **style)
     ax.axhspan(*np.quantile(runs, extent(data)), color=line.get_color(), alpha=0.18, linewidth=0)
-    return line
 
 
 def profile(ax, data, quantity, along, label=None, bars=None, **style):
     """Median over runs of a quantity (run, along) along its other dimension, and their extent as `band` draws it."""
     runs = data[quantity].transpose("run", along).values
     low, high = np.quantile(runs, extent(data), axis=0)
-    return band(ax, data[along], np.median(runs, axis=0), low, high, label, bars, **style)
+    band(ax, data[along], np.median(runs, axis=0), low, high, label, bars, **style)
 
 
 def dodged(data, along, place, count, octaves):
@@ -197,43 +239,28 @@ def curves(ax, data, quantity, along, hue, named=None):
 
 
 def trained(ax, data, quantity, along, label=None, shift=1.0, **style):
-    """Median over seeds of trained runs along one of their coordinates, times a shift, as markers: see TRAINED."""
-    table = data[[quantity, "converged"]].to_dataframe().groupby(along)
-    middle, done = table[quantity].median(), table["converged"].min() == 1
+    """Median over seeds of trained runs along one of their coordinates, times a shift, as markers: hollow where some
+    runs have not converged."""
+    middle = medians(data, quantity, along)
+    done = data[["converged"]].to_dataframe().groupby(along)["converged"].min() == 1
     markers = {"linestyle": "none", "marker": "o", "markersize": 5, "zorder": 4, **style}
     ax.plot(middle.index * shift, middle.where(done), label=label, **markers)
     ax.plot(middle.index * shift, middle.where(~done), markerfacecolor="none", **markers)
 
 
-def solved(ax, data, quantity, along, label=None, **style):
-    """Median over seeds of exact limits as a line, with their range as a band: see LIMITS."""
-    seeds = data[[quantity]].to_dataframe().groupby(along)[quantity]
-    return band(ax, seeds.median().index, seeds.median(), seeds.min(), seeds.max(), label, **style)
+def points(ax, x, intervals, label=None, **style):
+    """Points with bars, of `intervals` (middle, low, high), each along x."""
+    middle, low, high = (np.asarray(values, float) for values in intervals)
+    ax.errorbar(x, middle, (middle - low, high - middle), label=label, **style)
 
 
-def trained_and_solved_in_words(data):
-    """Notes on a figure of `trained` and `solved` runs, with the dimension d of their inputs where all have one."""
-    known = {round(d) for d in (data["samples"] / data["gamma"]).values.tolist()} if "gamma" in data.coords else {}
-    return [*(f"d = {d}" for d in known if len(known) == 1), seeds_in_words(data), LIMITS, TRAINED]
+def means(table):
+    """(mean, low, high), each by column, of a table of seeds (rows), or {column: values}: Student's 95 % intervals."""
+    rows = [intervals.student(table[column], 0.0) for column in table]
+    return np.array([[row[end] for row in rows] for end in ("statistic", "low", "high")])
 
 
-def percent(share):
-    """'93%', or '?' where it is not known."""
-    return f"{share:.0%}" if np.isfinite(share) else "?"
-
-
-def convergence(data):
-    """Notes on what share of the trained runs did not reach their tolerance, by protocol; [] where none was trained."""
-    trained = data.isel(run=data["evaluations"].values > 0)
-    if not trained.sizes["run"]:
-        return []
-    at_rest = trained["at_rest"] == 1 if "at_rest" in trained else xr.zeros_like(trained["converged"], bool)
-    unfinished = (trained["converged"] == 0) & ~at_rest
-    notes = []
-    for what, which in (("at rest before the loss was small", at_rest), ("not converged", unfinished)):
-        shares = which.groupby("protocol").mean().to_series()
-        shares = {protocol: shares[protocol] for protocol in values(trained, "protocol") if shares[protocol]}
-        words = [f"{share:{'.0%' if share >= 0.01 else '.1%'}} of {name(trained, 'protocol', protocol)}"
-                 for protocol, share in shares.items()]  # fmt: skip
-        notes += [f"{what}: {', '.join(words)}"] if words else []
-    return notes or ["all training converged"]
+def gain_map(ax, x, y, gains, largest):
+    """A map of gains (y, x) from red, of losses, to blue; beyond ±largest the colours are those of the ends."""
+    ax.grid(False)
+    return ax.pcolormesh(x, y, gains, cmap="RdBu", vmin=-largest, vmax=largest, rasterized=True)

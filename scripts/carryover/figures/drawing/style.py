@@ -19,25 +19,21 @@ def add_style(parser):
 def use(path: Path | None) -> None:
     """Draw from now on with Matplotlib's defaults and the settings of this file, if there is one.
 
-    Raises UserError for a file that cannot be read, an unknown setting, or a value that a setting does not take.
+    Raises UserError for a file that cannot be read, or a value that a setting does not take.
     """
     matplotlib.rcdefaults()
     if path is None:
         return
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-        settings = matplotlib.rc_params_from_file(path, fail_on_error=True, use_default_template=False)
+        matplotlib.rcParams.update(matplotlib.rc_params_from_file(path, True, use_default_template=False))
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-        raise UserError(f"{path} cannot be read: {reason}.") from None
-    for key in (line.partition("#")[0].partition(":")[0].strip() for line in lines):
-        if key and key not in matplotlib.rcParams:
-            raise UserError(f"{path}: {key} is no setting of Matplotlib.")
-    matplotlib.rcParams.update(settings)
+        raise UserError(f"{path} cannot be read: {' '.join(str(error).split())}.") from None
 
 
 def save(figure, job, *outputs):
-    """Write a figure, as it is laid out, as outputs of a `Job`, in the formats of their suffixes."""
+    """Lay a figure out once, and write it as outputs of a `Job`, in the formats of their suffixes."""
+    if engine := figure.get_layout_engine():
+        engine.execute(figure)
     with matplotlib.rc_context({"figure.constrained_layout.use": False}):  # Matplotlib asks it again after every format
         figure.set_layout_engine(None)
         for output in outputs:

@@ -17,31 +17,26 @@ def rows(data, p):
     ours, table = pair_correlations.r_squared(data["bounds"]), pair_correlations.pair_table(data["bounds"])
     found, shares = pair_correlations.leave_one_class_out(table), pair_correlations.first_shares(table)
     sizes, texts = table["samples"].values.tolist(), []
+
+    def estimates(values, scale, form):
+        """A text for each number of samples, of the jackknife's estimate."""
+        every = (jackknife.estimate(values.sel(samples=n).values, 0.0, scale) for n in sizes)
+        return [form.format(**one) for one in every]
+
     for bound, name in pair_correlations.BOUNDS.items():
         for cutoff, part in ours[bound].groupby("cutoff"):
             repeats = part.droplevel("cutoff").unstack("samples")[sizes]
             label = f"ours, cutoff {cutoff:g}" if cutoff else "ours, least squares"
             at = {"bound": bound, "cutoff": cutoff}
             texts.append((name, f"{label}: R², mean ± s.d.", *map(_spread, repeats.mean(skipna=False), repeats.std())))
-            ends = _estimates(found.sel(at), sizes, jackknife.R_SQUARED)
-            texts.append((name, f"{label}: R², 95 % interval", *(_range(one) for one in ends)))
+            ends = estimates(found.sel(at), jackknife.R_SQUARED, "{low:.2f} to {high:.2f}")
+            texts.append((name, f"{label}: R², 95 % interval", *ends))
             if shares is not None:
-                cells = (f"{one['statistic']:.2f} ({_range(one)})"
-                         for one in _estimates(shares.sel(at), sizes, jackknife.SHARE))  # fmt: skip
+                cells = estimates(shares.sel(at), jackknife.SHARE, "{statistic:.2f} ({low:.2f} to {high:.2f})")
                 texts.append((name, f"{label}: first in sets of {pair_correlations.SET}", *cells))
-        theirs = zip(
-            *(values.reindex(sizes) for values in pair_correlations.published(data["published"], bound)), strict=True
-        )
-        texts.append((name, "published (MNIST): R², mean ± s.d.", *(_spread(*cell) for cell in theirs)))
+        theirs = (values.reindex(sizes) for values in pair_correlations.published(data["published"], bound))
+        texts.append((name, "published (MNIST): R², mean ± s.d.", *map(_spread, *theirs)))
     return pd.DataFrame(texts, columns=["bound", "", *(f"n = {n:g}" for n in sizes)])
-
-
-def _estimates(values, sizes, scale):
-    return [jackknife.estimate(values.sel(samples=n).values, 0.0, scale) for n in sizes]
-
-
-def _range(one):
-    return f"{one['low']:.2f} to {one['high']:.2f}"
 
 
 def _spread(mean, deviation):
