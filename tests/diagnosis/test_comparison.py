@@ -13,9 +13,9 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from carryover.diagnosis import comparison
-from carryover.diagnosis.baseline import reinitialised, renew_statistics
 from carryover.diagnosis.comparison import compare
 from carryover.diagnosis.diagnosis import Parameters, diagnose
+from carryover.diagnosis.networks import reinitialised, renew_statistics
 from carryover.errors import UserError
 from toy.recorded import numbers, seen, small
 

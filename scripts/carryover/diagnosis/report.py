@@ -1,4 +1,4 @@
-"""A diagnosis in words: a headline, a table for a notebook, and an HTML page that needs no other file."""
+"""A diagnosis in words: a headline, and an HTML page that needs no other file."""
 
 from __future__ import annotations
 
@@ -120,38 +120,32 @@ def _listed(names: Sequence[str]) -> str:
 
 def page(result: Dataset, png: bytes, note: str = "") -> str:
     """The page of what `diagnose` returned, with its figure and the criteria; `note` is one more line at the end."""
-    return rendered("diagnosis.html.j2", figure=b64encode(png).decode(), note=note, **_fields(result))
+    columns = [name for name in _COLUMNS if name in result]
+    return rendered(
+        "diagnosis.html.j2",
+        figure=b64encode(png).decode(),
+        note=note,
+        summary=headline(result),
+        regimes={regime: words for regime, words in WORDS.items() if regime in result["regime"].values},
+        heads=("layer", "verdict", "samples", "units", *(_COLUMNS[name][0] for name in columns)),
+        rows=[_row(result.sel(layer=name), columns) for name in result["layer"].values],
+        limits=result.attrs,
+        criteria=criteria(result.attrs),
+    )
 
 
-def table(result: Dataset) -> str:
-    """The headline and a table, as a notebook shows it."""
-    return rendered("diagnosis_table.html.j2", **_fields(result))
-
-
-def _fields(result: Dataset) -> dict[str, Any]:
-    columns = {name: label for name, (label, _) in _COLUMNS.items() if name in result}
-    return {
-        "summary": headline(result),
-        "regimes": {regime: words for regime, words in WORDS.items() if regime in result["regime"].values},
-        "heads": ("layer", "verdict", "samples", "units", *columns.values()),
-        "rows": [_row(result.sel(layer=name), name, list(columns)) for name in result["layer"].values.tolist()],
-        "limits": result.attrs,
-        "criteria": criteria(result.attrs),
-    }
-
-
-def _row(layer: Dataset, name: str, columns: Sequence[str]) -> list[str | list[str]]:
-    value = {key: layer[key].item() for key in layer.data_vars}
-    needed = value["samples_needed"]
-    wanted = "" if np.isnan(needed) else f"about {needed:,.0f} samples would decide"
+def _row(layer: Dataset, columns: Sequence[str]) -> list[str | list[str]]:
+    """Cells of a table: a text, or a main part and further ones below it."""
+    value = {key: variable.item() for key, variable in layer.variables.items()}
+    needed = "" if np.isnan(value["samples_needed"]) else f"about {value['samples_needed']:,.0f} samples suffice"
     note = f"Note: {value['warning']}" if value["warning"] else ""
-    verdict = [value["regime"], "; ".join(text for text in (value["reason"], wanted, note) if text)]
+    verdict = [value["regime"], "; ".join(text for text in (value["reason"], needed, note) if text)]
     units = f"{value['units_before']} → {value['units_after']}"
-    cells: list[str | list[str]] = [name, verdict, str(value["samples"]), units]
+    cells: list[str | list[str]] = [value["layer"], verdict, str(value["samples"]), units]
     for quantity in columns:
         lines = ["" if np.isnan(value[quantity]) else f"{value[quantity]:.3g}"]
-        if quantity in WITH_INTERVALS and not np.isnan(low := value[f"{quantity}_low"]):
-            lines.append(f"[{low:.3g}, {value[f'{quantity}_high']:.3g}]")
+        if quantity in WITH_INTERVALS and lines[0]:
+            lines.append(f"[{value[f'{quantity}_low']:.3g}, {value[f'{quantity}_high']:.3g}]")
         if not np.isnan(reference := value.get(_COLUMNS[quantity][1], np.nan)):
             lines.append(f"unrelated: {reference:.3g}")
         cells.append(lines)
