@@ -109,13 +109,10 @@ def compare(
                 f"got {type(before).__name__}{'' if after is None else ' and ' + type(after).__name__}"
             )
         after = before
-    given: dict[str, Any] = {"before": before, "after": after, "control": control}
-    for name, network in given.items():
-        if not isinstance(network, nn.Module) and not (name == "control" and network is None):
+    networks = {"before": before, "after": after} | ({} if control is None else {"control": control})
+    for name, network in networks.items():
+        if not isinstance(network, nn.Module):
             raise UserError(f"{name} must be a torch module, got {type(network).__name__}: diagnose takes activations")
-    networks = {
-        name: one.module if isinstance(one, nn.DataParallel) else one for name, one in given.items() if one is not None
-    }
     with random_state_restored():
         loaded = iter(batches(loader))
         if isinstance(baseline, nn.Module):
@@ -127,34 +124,40 @@ def compare(
             loaded = chain(first, loaded)
         elif baseline is not None:
             raise UserError(f"baseline must be 'reinitialised', a torch module or None, got {baseline!r}")
+        calls = {name: partial(_called, one, call, adapter and name == "before") for name, one in networks.items()}
         with ExitStack() as stack:
-            sees: dict[str, See] = {
+            sees = {
                 name: stack.enter_context(record(network, layers, reduce=reduce, batch_axis=batch_axis))
                 for name, network in networks.items()
             }
             bar = stack.enter_context(tqdm(total=samples, unit=" samples", disable=not progress, file=sys.stderr))
-            found: list[Any] = []
+            found = []
             for batch in loaded:
                 for name, see in sees.items():
-                    with before.disable_adapter() if adapter and name == "before" else nullcontext():  # type: ignore
-                        see.during(partial(call, networks[name], batch), batch)
+                    see.during(partial(calls[name], batch), batch)
                 found.append(labels_of(before, batch))
                 _check_memory(sees)
-                bar.update(min(sees["before"].samples, samples) - bar.n)
-                if bar.n == samples:
+                seen = min(sees["before"].samples, samples)
+                bar.update(seen - bar.n)
+                if seen == samples:
                     break
     recordings = {name: see.recording for name, see in sees.items()}
     shared = [name for name in recordings["before"] if all(name in one for one in recordings.values())]
     if not shared:
         raise UserError(f"layers must be of all networks, and they share none of {', '.join(recordings['before'])}")
-    count = min(samples, len(recordings["before"][shared[0]]))
-    ids = {"sample_id": np.arange(count) if sample_id is None else np.asarray(sample_id)}
-    sides: dict[str, Any] = {name: {key: one[key][:count] for key in shared} | ids for name, one in recordings.items()}
-    labels = _usable(found, count) if isinstance(labels, str) else labels
+    ids = {"sample_id": np.arange(seen) if sample_id is None else np.asarray(sample_id)}
+    sides: dict[str, Any] = {name: {key: one[key][:seen] for key in shared} | ids for name, one in recordings.items()}
+    labels = _usable(found, seen) if isinstance(labels, str) else labels
     old, new = sides.pop("before"), sides.pop("after")
     result = diagnose(old, new, layers=shared, p=p, progress=progress, labels=labels, **sides)
     changes, result.attrs["note"] = weight_changes(before, after or before, shared, adapter)
     return result.assign({name: ("layer", values, attributes(name)) for name, values in changes.items()})
+
+
+def _called(network: nn.Module, call: Call, without_adapter: bool, batch: Any) -> Any:
+    network = network.module if isinstance(network, nn.DataParallel) else network  # replicas would be seen in any order
+    with network.disable_adapter() if without_adapter else nullcontext():  # type: ignore[operator]
+        return call(network, batch)
 
 
 def _check_memory(sees: dict[str, See]) -> None:

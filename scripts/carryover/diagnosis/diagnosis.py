@@ -63,7 +63,7 @@ class Diagnosis(xr.Dataset):
 
     def plot(self, **options: Any) -> Any:  # type: ignore[override]
         """A figure of shares, dimensions and ratios by layer."""
-        from carryover.diagnosis.figure import draw
+        from carryover.diagnosis.report import draw
 
         return draw(self, **options)
 

@@ -96,16 +96,17 @@ def renew_statistics(module: nn.Module, call: Callable[[Any], Any], batches: Ite
         layer.reset_running_stats()
         layer.train()
         layer.momentum = None  # the mean of all batches
-    count = 0
+    used = False
     with torch.no_grad():
-        for count, batch in enumerate(batches, start=1):
+        for batch in batches:
+            used = True
             with suppress(ValueError):  # of a batch of one sample
                 call(batch)
     for layer, momentum in zip(layers, momenta, strict=True):
         layer.momentum = momentum
     for part, mode in modes.items():
         part.training = mode
-    if not count:
+    if not used:
         raise UserError("there are no batches for statistics of normalisation: an iterator is used up by its first use")
 
 

@@ -1,4 +1,4 @@
-"""A diagnosis in words: a headline, and an HTML page that needs no other file."""
+"""A diagnosis in words, as a figure, and as an HTML page that needs no other file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.figure import Figure
 from xarray import Dataset
 
 from carryover.diagnosis import task
@@ -38,6 +40,11 @@ _COLUMNS = {  # label, and the reference beside it
     "inherited": ("ENSD / PR after", ""),
     "cka": ("CKA", "cka_reference"),
 }
+_SHARES = {"inherited_share": "inherited", "kept_share": "kept", "kept_weighted": "kept, by variance"}
+_DIMENSIONS = {"participation_ratio_before": "PR before", "participation_ratio_after": "PR after", "ensd": "ENSD"}
+_RATIOS = {"change": "PR after / PR before", "inherited": "ENSD / PR after", "cka": "CKA"}
+_LOWEST = -0.5  # of shares: what is below is no more than unrelated anyway
+_ABREAST = 14  # letters of a name that fit beside those of the next layer
 
 
 def headline(result: Dataset) -> str:
@@ -58,10 +65,7 @@ def headline(result: Dataset) -> str:
 
 def _depth_profile(result: Dataset) -> str:
     """The kept share of the variance along the depth, in runs of layers; its range where there are many runs."""
-    shares = ((name, value) for name, value in _column(result, "kept_weighted") if not np.isnan(value))
-    kept = [(name, max(value, 0.0)) for name, value in shares]  # below 0: an unrelated network predicts more
-    if not kept:
-        return ""
+    kept = [(name, max(value, 0.0)) for name, value in _column(result, "kept_weighted")]  # < 0: baseline predicts more
     if len(kept) == 1:
         return f"Of the variance before, {kept[0][1]:.0%} is kept."
 
@@ -81,16 +85,13 @@ def _depth_profile(result: Dataset) -> str:
 
 def _on_task(result: Dataset) -> str:
     """What happened to the task in the last layer, and where it differs."""
-    last = result.isel(layer=-1)
-    if "task" not in result or not (verdict := last["task"].item()):
+    if "task" not in result:
         return ""
-    name = last["layer"].item()
-    before, after, baseline, chance = (
-        last[f"task_{what}"].item() for what in ("before", "after", "baseline", "chance")
-    )
-    scores = f"{before:.2f} before and {after:.2f} after"
+    last = {key: variable.item() for key, variable in result.isel(layer=-1).variables.items()}
+    name, verdict, baseline = last["layer"], last["task"], last["task_baseline"]
+    scores = f"{last['task_before']:.2f} before and {last['task_after']:.2f} after"
     scores += "" if np.isnan(baseline) else f", {baseline:.2f} in the baseline"
-    sentence = f"In {name} {_TASK[verdict]}: a linear probe scores {scores} (chance {chance:.2f})."
+    sentence = f"In {name} {_TASK[verdict]}: a linear probe scores {scores} (chance {last['task_chance']:.2f})."
     elsewhere = {
         other: [layer for layer, found in _column(result, "task") if found == other]
         for other in (task.ADDED, task.LOST)
@@ -116,6 +117,48 @@ def _column(result: Dataset, name: str) -> list[tuple[str, Any]]:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])}, …"
+
+
+def draw(result: Dataset) -> Figure:
+    """Three panels, by layer in the order of the data: bars are intervals. `result` is what `diagnose` returned."""
+    names, attributes = result["layer"].values.tolist(), result.attrs
+    longest = max(len(name) for name in names)
+    upwards = longest > _ABREAST
+    size = max(6.5, 2.0 + 0.9 * len(names)), 8.4 + (0.08 * longest if upwards else 0)
+    fig, axes = plt.subplots(3, 1, figsize=size, sharex=True, layout="constrained")
+    reference = "what the baseline tells" if attributes["reference"] == "baseline" else "no baseline given"
+    panels = (
+        (_SHARES, "share of components", f"a  Shares of components, beyond reference ({reference})"),
+        (_DIMENSIONS, "dimensions", "b  Dimensions by variance, and those that both share"),
+        (_RATIOS, "ratio", "c  Ratios by variance, as the paper has them"),
+    )
+    places = np.arange(len(names))
+    for ax, (quantities, unit, title) in zip(axes, panels, strict=True):
+        for shift, (quantity, label) in zip((-0.15, 0, 0.15), quantities.items(), strict=True):
+            (points,) = ax.plot(places + shift, np.maximum(result[quantity], _LOWEST), "o", label=label, clip_on=False)
+            if quantity in WITH_INTERVALS:  # they may lie off the point where samples are few
+                low, high = (np.maximum(result[f"{quantity}_{end}"], _LOWEST) for end in ("low", "high"))
+                ax.vlines(places + shift, low, high, color=points.get_color(), linewidth=1.2)
+        ax.set_title(title, loc="left", fontsize="medium")
+        ax.set_ylabel(unit)
+    shares, dimensions, ratios = axes
+    shares.axhline(attributes["most"], color="0.6", linewidth=0.8, linestyle=":")
+    shares.axhline(0, color="0.8", linewidth=0.8, zorder=0)
+    shares.set_ylim(_LOWEST, 1.08)
+    dimensions.set_ylim(bottom=0)
+    ratios.plot(places + 0.15, result["cka_reference"], "_", color="0.4", markersize=14, label="CKA, unrelated")
+    ratios.set_ylim(0, max(ratios.get_ylim()[1], 1.2))
+    for ax in axes:
+        ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
+    labels = [f"{name}\n{regime}" for name, regime in zip(names, result["regime"].values, strict=True)]
+    ratios.set_xticks(places, labels, rotation=90 if upwards else 0, size="small")
+    ratios.set_xlim(-0.6, len(names) - 0.4)
+    fig.suptitle(
+        f"What finetuning did to the features (bars: {attributes['confidence']:.0%} intervals;\n"
+        f"dotted: {attributes['most']:g} of the components, from which on they count as inherited, or kept)",
+        fontsize="medium",
+    )
+    return fig
 
 
 def page(result: Dataset, png: bytes, note: str = "") -> str:
