@@ -79,9 +79,9 @@ def main(argv, prog="carryover rescale"):
         options = {**p.model_dump(), "head": p.head or None}
         how = {"journal": arguments.journal, "jobs": arguments.jobs, "progress": not arguments.quiet}
         choice = choose_factor(**network, **options, **how)
-        print(choice.curve.to_dataframe().to_string(float_format="{:.4g}".format))
         for sentence in choice.notes:
             print(sentence)
+        print(choice.curve.to_dataframe().to_string(float_format="{:.4g}".format))
         print(f"{choice.trainings} trainings, recommended factor {choice.recommended:g}.")
         print(choice.sentence())
         if arguments.output:

@@ -109,7 +109,7 @@ def compare(
                 f"got {type(before).__name__}{'' if after is None else ' and ' + type(after).__name__}"
             )
         after = before
-    networks = {"before": before, "after": after} | ({} if control is None else {"control": control})
+    networks: dict[str, Any] = {"before": before, "after": after} | ({} if control is None else {"control": control})
     for name, network in networks.items():
         if not isinstance(network, nn.Module):
             raise UserError(f"{name} must be a torch module, got {type(network).__name__}: diagnose takes activations")

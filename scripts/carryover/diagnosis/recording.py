@@ -74,9 +74,10 @@ def record(
         raise UserError(f"reduce must be one of {kinds}, or a function of the output, got {reduce!r}")
     if path is not None and Path(path).suffix != ".nc":
         raise UserError(f"path must be where the file goes and end in .nc, got {path}")
+    found = places(module, names)
     module = module.module if isinstance(module, nn.DataParallel) else module  # replicas would be seen in any order
     modes = {part: part.training for part in module.modules()}
-    see = See(module, places(module, names), reduce, batch_axis)
+    see = See(module, found, reduce, batch_axis)
     hooks = see.hooks()
     try:
         module.eval()
@@ -93,13 +94,13 @@ def record(
         reasons = "; ".join([*see.left_out.values()][:3])
         warnings.warn(f"left out of what the pattern matches: {reasons}{more}", stacklevel=3)
     if path is not None:
-        found = xr.Dataset()
+        data = xr.Dataset()
         for name, values in see.recording.items():
             meaning = "name of the sample" if name == "sample_id" else f"activations of {name}"
             dimensions = ("sample", f"unit of {name}")[: values.ndim]
-            found[name] = (dimensions, values, {"long_name": meaning, "units": "1"})
+            data[name] = (dimensions, values, {"long_name": meaning, "units": "1"})
         with writing.atomic(Path(path)) as place:
-            found.to_netcdf(place, engine="netcdf4")
+            data.to_netcdf(place, engine="netcdf4")
 
 
 class See:

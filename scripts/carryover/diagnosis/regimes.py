@@ -27,8 +27,8 @@ WORDS = {
              "kept say how many stayed.",
     UNCHANGED: "Nearly all features and their strengths are those of before (lazy). If the task needs few of them, try "
                "multiplying all weights by a factor below 1 before finetuning, chosen by validation.",
-    UNDECIDED: "These samples do not tell, or not without a recording of an unrelated network.",
-    NONE: "There is nothing to tell apart: one direction is all that the layer has.",
+    UNDECIDED: "These samples do not suffice, or not without a recording of an unrelated network.",
+    NONE: "There is nothing to distinguish: the layer has one direction only.",
 }  # fmt: skip
 """Meaning of each verdict, in the order in which they are listed."""
 CLOSE = 0.9  # reference from which on a share beyond unrelated networks is noise

@@ -87,7 +87,7 @@ def _on_task(result: Dataset) -> str:
     """What happened to the task in the last layer, and where it differs."""
     if "task" not in result:
         return ""
-    last = {key: variable.item() for key, variable in result.isel(layer=-1).variables.items()}
+    last = {key: values.item() for key, values in result.isel(layer=-1).reset_coords().items()}
     name, verdict, baseline = last["layer"], last["task"], last["task_baseline"]
     scores = f"{last['task_before']:.2f} before and {last['task_after']:.2f} after"
     scores += "" if np.isnan(baseline) else f", {baseline:.2f} in the baseline"
@@ -126,9 +126,9 @@ def draw(result: Dataset) -> Figure:
     upwards = longest > _ABREAST
     size = max(6.5, 2.0 + 0.9 * len(names)), 8.4 + (0.08 * longest if upwards else 0)
     fig, axes = plt.subplots(3, 1, figsize=size, sharex=True, layout="constrained")
-    reference = "what the baseline tells" if attributes["reference"] == "baseline" else "no baseline given"
+    reference = "the baseline's" if attributes["reference"] == "baseline" else "no baseline given"
     panels = (
-        (_SHARES, "share of components", f"a  Shares of components, beyond reference ({reference})"),
+        (_SHARES, "share of components", f"a  Shares of components, beyond an unrelated network's ({reference})"),
         (_DIMENSIONS, "dimensions", "b  Dimensions by variance, and those that both share"),
         (_RATIOS, "ratio", "c  Ratios by variance, as the paper has them"),
     )
@@ -179,7 +179,7 @@ def page(result: Dataset, png: bytes, note: str = "") -> str:
 
 def _row(layer: Dataset, columns: Sequence[str]) -> list[str | list[str]]:
     """Cells of a table: a text, or a main part and further ones below it."""
-    value = {key: variable.item() for key, variable in layer.variables.items()}
+    value = {key: values.item() for key, values in layer.reset_coords().items()}
     needed = "" if np.isnan(value["samples_needed"]) else f"about {value['samples_needed']:,.0f} samples suffice"
     note = f"Note: {value['warning']}" if value["warning"] else ""
     verdict = [value["regime"], "; ".join(text for text in (value["reason"], needed, note) if text)]

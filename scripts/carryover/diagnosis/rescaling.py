@@ -66,7 +66,7 @@ def choose_factor(
         For what `load_rescaled` and `search_factor` refuse.
     """
     with random_state_restored(0):
-        notes = load_rescaled(make(0), state, 1.0, which, head)  # a mistake is told before anything is trained
+        notes = load_rescaled(make(0), state, 1.0, which, head)  # a mistake is reported before any training
 
     takes_rate = "rate" in inspect.signature(finetune).parameters
 

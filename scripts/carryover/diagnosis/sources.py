@@ -122,7 +122,7 @@ def as_array(values: Any) -> np.ndarray:
 
 
 def same_order(first: Activations, other: Activations) -> None:
-    """UserError unless both are of the same samples in the same order, as far as their names tell."""
+    """UserError unless both are of the same samples in the same order, as far as they have names."""
     if first.ids is None or other.ids is None or len(first.ids) != len(other.ids):
         return
     differ = np.flatnonzero(first.ids.astype(str) != other.ids.astype(str))
