@@ -128,7 +128,7 @@ def drawn(samples, units, others, seed=0, offset=100.0):
     return (X + offset).astype(np.float32), (Y - offset).astype(np.float32)
 
 
-@pytest.mark.parametrize("shape", [(600, 30, 20), (90, 250, 140), (120, 30, 300), (300, 300, 5)])
+@pytest.mark.parametrize("shape", [(600, 30, 20), (120, 30, 300)])
 def test_values_are_those_of_the_papers_formulas(shape):
     X, Y = drawn(*shape)
     found = diagnose({"a": X}, {"a": Y})

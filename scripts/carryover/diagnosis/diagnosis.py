@@ -61,11 +61,11 @@ class Diagnosis(xr.Dataset):
 
         return headline(self)
 
-    def plot(self, **options: Any) -> Any:  # type: ignore[override]
+    def plot(self) -> Any:  # type: ignore[override]
         """A figure of shares, dimensions and ratios by layer."""
         from carryover.diagnosis.report import draw
 
-        return draw(self, **options)
+        return draw(self)
 
 
 DEFAULTS = Parameters()
@@ -114,15 +114,14 @@ def diagnose(
     Raises
     ------
     UserError
-        A ValueError, in one sentence, for files that cannot be read, samples that differ in number or order, layers
-        that one side lacks, that are not finite or are the same for all samples, and for labels that no probe can be
-        fitted to.
+        A ValueError, in one sentence, for files that cannot be read, samples that differ in number or order or are
+        fewer than 20, layers that one side lacks, that are not finite or are the same for all samples, and for labels
+        that no probe can be fitted to.
     """
-    given = {"before": before, "after": after, "baseline": baseline, "control": control}
+    given = {"before": before, "after": after}
+    given |= {name: side for name, side in (("baseline", baseline), ("control", control)) if side is not None}
     with ExitStack() as stack:
-        sides = {
-            name: stack.enter_context(opened(source, name)) for name, source in given.items() if source is not None
-        }
+        sides = {name: stack.enter_context(opened(source, name)) for name, source in given.items()}
         names = _shared(list(sides.values()), [layers] if isinstance(layers, str) else layers)
         ids = [side.ids for side in (sides["before"], sides["after"])]
         sample_id = next((one for one in ids if one is not None), None)
