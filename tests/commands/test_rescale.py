@@ -53,12 +53,12 @@ def test_it_finds_what_the_library_finds(network, capsys):
 
 def test_a_search_that_is_cut_off_goes_on_and_head_and_control_are_options(network, capsys):
     Path(network).write_text(NETWORK.replace("seed):\n    network.seed", "seed, rate):\n    network.seed"))
-    words = ["--head", "1", "--rates", "2", "--quiet", "--journal", "scores"]
+    words = ["--head", "1", "--quiet", "--journal", "scores"]
     rescale.main([network, *words])
     first = capsys.readouterr()
     trainings = int(first.out.splitlines()[-2].split()[0])
     assert len(list(Path("scores").rglob("output.pkl"))) == trainings
-    assert "No learning rate does as much: of 2 times the usual" in first.out
+    assert "No learning rate does as much: of 0.5, 2, 4 times the usual" in first.out
     assert "kept" not in first.out + first.err
     rescale.main([network, *words])
     assert capsys.readouterr().out == first.out
@@ -70,7 +70,6 @@ def test_a_search_that_is_cut_off_goes_on_and_head_and_control_are_options(netwo
     [
         ("state", [], r"network.py does not define state: it must define make, state, finetune, score"),
         ("finetune", [], r"^network\.py, line 9: this is no Python: "),
-        ("", ["--rates", "2"], r"^--rates needs finetune\(network, seed, rate\), "),
         ("4.0", [], r"state has '0.weight' of the shape \(1, 2\)"),
     ],
 )

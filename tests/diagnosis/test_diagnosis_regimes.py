@@ -65,7 +65,7 @@ def test_nothing_is_said_to_be_gone_where_samples_are_too_few_for_a_layer_to_tel
     before = networks.mixed(networks.features(samples, 300) * np.r_[100, np.ones(299)], 300)
     found = verdict(before, before)
     assert found["regime"].item() == regimes.UNDECIDED
-    assert "does not tell even itself" in found["reason"].item()
+    assert "does not predict even itself" in found["reason"].item()
     few = networks.mixed(networks.features(samples, 4), 300), networks.mixed(networks.features(samples, 4, 1), 300)
     if samples == 100:
         assert verdict(*few)["regime"].item() == regimes.REPLACE

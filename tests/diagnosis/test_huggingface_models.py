@@ -6,9 +6,9 @@ import pytest
 import torch
 import xarray as xr
 
-from carryover.diagnosis.baseline import reinitialised
 from carryover.diagnosis.comparison import compare
 from carryover.diagnosis.modules import submodules
+from carryover.diagnosis.networks import reinitialised
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")

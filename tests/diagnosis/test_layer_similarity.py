@@ -4,6 +4,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+import torch
 from scipy.spatial import procrustes
 
 from carryover.diagnosis.inheritance import jackknife, sample_blocks
@@ -44,7 +45,7 @@ def unbiased_cka(X, Y):
 
 def test_the_debiased_one_is_made_of_means_over_different_samples():
     before, after = network(9, (5, 12), 0), network(9, (3,), 1)
-    found = layer_similarity(before, after, debiased=True, other_layers="layer0")
+    found = layer_similarity(before, after, debiased=True)
     np.testing.assert_allclose(found, by_pairs(before, after, unbiased_cka), rtol=1e-4, atol=1e-5)
 
 
@@ -63,13 +64,20 @@ def test_the_procrustes_distance_is_scipys():
 @pytest.mark.parametrize("how", [{}, {"debiased": True}])
 def test_intervals_leave_blocks_of_samples_out(how):
     before, after = network(120, (6, 9), 0), network(120, (7,), 1)
-    found = layer_similarity(before, after, other_layers="layer0", confidence=0.9, **how)
+    found = layer_similarity(before, after, confidence=0.9, **how)
     block = sample_blocks(120)
     values = [
-        layer_similarity(*({name: X[rows] for name, X in side.items()} for side in (before, after)),
-                         other_layers="layer0", **how).values
+        layer_similarity(*({name: X[rows] for name, X in side.items()} for side in (before, after)), **how).values
         for rows in (slice(None), *(block != b for b in range(20)))
     ]  # fmt: skip
     low, high = jackknife(np.array(values)[:, 1, 0], 0.9)
     assert (found["low"][1, 0], found["high"][1, 0]) == (pytest.approx(low, rel=1e-4), pytest.approx(high, rel=1e-4))
     assert (found["low"] < found["cka"]).all()
+
+
+def test_the_debiased_similarity_is_that_of_pytorch_cka():
+    theirs = pytest.importorskip("cka", reason="pytorch-cka is not installed")
+    pair = network(60, (30, 90), 0), network(60, (50, 20, 8), 1)
+    tensors = [[torch.from_numpy(values).double() for values in side.values()] for side in pair]
+    expected = theirs.cka_from_features(*tensors).clamp(0, 1)
+    np.testing.assert_allclose(layer_similarity(*pair, debiased=True), expected, atol=1e-5)

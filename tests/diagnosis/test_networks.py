@@ -7,8 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from carryover.diagnosis.baseline import reinitialised
-from carryover.diagnosis.weights import weight_changes
+from carryover.diagnosis.networks import reinitialised, weight_changes
 from carryover.errors import UserError
 from toy.recorded import small
 

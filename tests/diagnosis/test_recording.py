@@ -169,7 +169,7 @@ def test_a_module_that_may_leave_submodules_out_does_not():
 def test_what_is_not_finite_is_named_with_sample_and_call():
     x = numbers(6, 4)
     y = torch.where(torch.arange(6)[:, None] == 2, torch.inf, x)
-    with pytest.raises(UserError, match=r"part must be finite .* for sample 8, which is number 3 of call 2"):
+    with pytest.raises(UserError, match=r"part must be finite .* for sample 8, which is number 3 of its batch"):
         fed(Says(lambda x: x), "part", [(x,), (y,)])
 
 

@@ -63,10 +63,7 @@ def test_the_headline_says_whether_what_the_task_needs_was_there(before, after, 
     ("labels", "sentence"),
     [
         (np.zeros(9), r"labels must be one for each of the 1500 samples, got an array \(9,\)"),
-        (np.zeros(1500, int), "labels must be of two classes or more, and all are 0"),
         (np.arange(1500), "no probe can be fitted to 1500 classes of 1500 samples"),
-        (np.full(1500, np.nan), "targets must be finite and vary"),
-        (np.zeros(1500, complex), "labels must be numbers or text, got complex128"),
     ],
 )
 def test_labels_that_no_probe_can_be_fitted_to_are_refused(labels, sentence):

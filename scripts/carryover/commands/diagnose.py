@@ -12,8 +12,7 @@ matplotlib.use("Agg")
 
 from carryover.config import parameters
 from carryover.diagnosis.diagnosis import Options, diagnose
-from carryover.diagnosis.figure import draw
-from carryover.diagnosis.report import page
+from carryover.diagnosis.report import draw, page
 from carryover.errors import UserError
 from carryover.figures.drawing import style
 from carryover.provenance.job_record import Job

@@ -7,7 +7,6 @@ seed), running statistics are renewed from them. The file is run: give one that 
 """
 
 import argparse
-import inspect
 import runpy
 from pathlib import Path
 from typing import Annotated, Literal
@@ -17,7 +16,7 @@ from pydantic import Field, NonNegativeInt, PositiveFloat
 from carryover.config import parameters
 from carryover.config.parameters import Model, parameter
 from carryover.diagnosis.rescaling import choose_factor
-from carryover.diagnosis.search import FACTORS, RATES
+from carryover.diagnosis.search import FACTORS
 from carryover.errors import UserError
 from carryover.provenance.job_record import Job
 
@@ -30,12 +29,9 @@ class Options(Model):
     head: str = parameter("", "name of the layer that begins anew; without one the last, where its shape is another")
     factors: tuple[PositiveFloat, ...] = parameter(FACTORS, "factors to try; 1 always is")
     seeds: Annotated[int, Field(ge=2)] = parameter(2, "seeds of the first round")
-    extensions: NonNegativeInt = parameter(
-        2, "places tried beyond an end of the grid while the best factor is there")  # fmt: skip
     refinements: NonNegativeInt = parameter(1, "how often the places beside the best factor are tried")
     fresh_seeds: Annotated[int, Field(ge=2)] = parameter(
         12, "other seeds at most, for the comparison with no rescaling")  # fmt: skip
-    rates: tuple[PositiveFloat, ...] = parameter(RATES, "learning rates, as multiples, of the control")
 
 
 def definitions(file):
@@ -80,14 +76,12 @@ def main(argv, prog="carryover rescale"):
         modules=[__name__],
     ) as job:
         network = definitions(arguments.network)
-        if "rates" in arguments and "rate" not in inspect.signature(network["finetune"]).parameters:
-            raise UserError("--rates needs finetune(network, seed, rate), whose learning rate is multiplied by rate")
         options = {**p.model_dump(), "head": p.head or None}
         how = {"journal": arguments.journal, "jobs": arguments.jobs, "progress": not arguments.quiet}
         choice = choose_factor(**network, **options, **how)
-        print(choice.curve.to_dataframe().to_string(float_format="{:.4g}".format))
-        for sentence in choice.notes if arguments.quiet else ():  # they have been shown, else
+        for sentence in choice.notes:
             print(sentence)
+        print(choice.curve.to_dataframe().to_string(float_format="{:.4g}".format))
         print(f"{choice.trainings} trainings, recommended factor {choice.recommended:g}.")
         print(choice.sentence())
         if arguments.output:

@@ -7,7 +7,7 @@ result = compare(before, after, loader, layers="layer*")
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, nullcontext
 from functools import partial
 from itertools import chain, islice
@@ -18,14 +18,13 @@ import xarray as xr
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from carryover.diagnosis.baseline import reinitialised, renew_statistics
 from carryover.diagnosis.diagnosis import DEFAULTS, Parameters, diagnose
-from carryover.diagnosis.modules import Call, batches, called, device_of, generators_restored, labels_of
+from carryover.diagnosis.modules import Call, batches, called, labels_of, random_state_restored
+from carryover.diagnosis.networks import reinitialised, renew_statistics, weight_changes
 from carryover.diagnosis.outputs import Reduction
 from carryover.diagnosis.quantities import attributes
 from carryover.diagnosis.recording import See, record
 from carryover.diagnosis.task import Task
-from carryover.diagnosis.weights import weight_changes
 from carryover.errors import UserError
 
 LARGEST = 4 * 2**30
@@ -55,7 +54,7 @@ def compare(
     """Diagnose layers of a network before and after finetuning, beside one that has learnt nothing.
 
     Each batch goes through all networks, so a loader may shuffle. Activations stay in memory, 4 bytes for each number,
-    at most `LARGEST`: `samples` × units of all layers × networks. Larger recordings go into files by `record`.
+    at most `LARGEST`: `samples` × units of all layers × networks. `record` takes one network at a time.
 
     Parameters
     ----------
@@ -101,10 +100,8 @@ def compare(
         A ValueError, as those of `record` and `diagnose`, for batches and a loader of other kinds, for activations that
         would take too much memory, and for a baseline that cannot be made.
     """
-    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
+    if not isinstance(samples, int) or samples < 2:
         raise UserError(f"samples must be a whole number from 2, got {samples!r}")
-    if loader is None:
-        raise UserError("loader must give batches: compare(before, after, loader)")
     if adapter:
         if after is not None or not callable(getattr(before, "disable_adapter", None)):
             raise UserError(
@@ -112,13 +109,11 @@ def compare(
                 f"got {type(before).__name__}{'' if after is None else ' and ' + type(after).__name__}"
             )
         after = before
-    given: dict[str, Any] = {"before": before, "after": after}
-    given |= {} if control is None else {"control": control}
-    for name, network in given.items():
+    networks: dict[str, Any] = {"before": before, "after": after} | ({} if control is None else {"control": control})
+    for name, network in networks.items():
         if not isinstance(network, nn.Module):
             raise UserError(f"{name} must be a torch module, got {type(network).__name__}: diagnose takes activations")
-    networks = {name: one.module if isinstance(one, nn.DataParallel) else one for name, one in given.items()}
-    with generators_restored(*map(device_of, networks.values())):
+    with random_state_restored():
         loaded = iter(batches(loader))
         if isinstance(baseline, nn.Module):
             networks["baseline"] = baseline
@@ -131,21 +126,28 @@ def compare(
             raise UserError(f"baseline must be 'reinitialised', a torch module or None, got {baseline!r}")
         calls = {name: partial(_called, one, call, adapter and name == "before") for name, one in networks.items()}
         with ExitStack() as stack:
-            sees: dict[str, See] = {}
-            for name, network in networks.items():
-                sees[name] = stack.enter_context(record(network, layers, reduce=reduce, batch_axis=batch_axis))
+            sees = {
+                name: stack.enter_context(record(network, layers, reduce=reduce, batch_axis=batch_axis))
+                for name, network in networks.items()
+            }
             bar = stack.enter_context(tqdm(total=samples, unit=" samples", disable=not progress, file=sys.stderr))
-            found = _fill(sees, calls, loaded, loader, samples, bar, before)
+            found = []
+            for batch in loaded:
+                for name, see in sees.items():
+                    see.during(partial(calls[name], batch), batch)
+                found.append(labels_of(before, batch))
+                _check_memory(sees)
+                seen = min(sees["before"].samples, samples)
+                bar.update(seen - bar.n)
+                if seen == samples:
+                    break
     recordings = {name: see.recording for name, see in sees.items()}
     shared = [name for name in recordings["before"] if all(name in one for one in recordings.values())]
     if not shared:
         raise UserError(f"layers must be of all networks, and they share none of {', '.join(recordings['before'])}")
-    count = min(samples, len(recordings["before"][shared[0]]))
-    if sample_id is not None and len(sample_id) != count:
-        raise UserError(f"sample_id must name each of the {count} samples, got {len(sample_id)}")
-    ids = {"sample_id": np.arange(count) if sample_id is None else np.asarray(sample_id)}
-    sides: dict[str, Any] = {name: {key: one[key][:count] for key in shared} | ids for name, one in recordings.items()}
-    labels = _usable(found, count) if isinstance(labels, str) else labels
+    ids = {"sample_id": np.arange(seen) if sample_id is None else np.asarray(sample_id)}
+    sides: dict[str, Any] = {name: {key: one[key][:seen] for key in shared} | ids for name, one in recordings.items()}
+    labels = _usable(found, seen) if isinstance(labels, str) else labels
     old, new = sides.pop("before"), sides.pop("after")
     result = diagnose(old, new, layers=shared, p=p, progress=progress, labels=labels, **sides)
     changes, result.attrs["note"] = weight_changes(before, after or before, shared, adapter)
@@ -153,50 +155,23 @@ def compare(
 
 
 def _called(network: nn.Module, call: Call, without_adapter: bool, batch: Any) -> Any:
+    network = network.module if isinstance(network, nn.DataParallel) else network  # replicas would be seen in any order
     with network.disable_adapter() if without_adapter else nullcontext():  # type: ignore[operator]
         return call(network, batch)
 
 
-def _fill(
-    sees: Mapping[str, See], calls: Mapping[str, Callable[[Any], Any]], loaded: Iterable[Any], loader: Any,
-    samples: int, bar: tqdm, network: nn.Module,
-) -> list[Any]:  # fmt: skip
-    """Call every network with each batch, until there are `samples`; the batches' labels."""
-    seen, labels = 0, []
-    for batch in loaded:
-        for name, see in sees.items():
-            see.through(calls[name], batch)
-        labels.append(labels_of(network, batch))
-        now = next(iter(sees.values())).samples
-        if not seen:
-            _check_memory(sees.values(), now, samples, loader)
-        bar.update(min(now, samples) - seen)
-        seen = min(now, samples)
-        if seen == samples:
-            return labels
-    if not seen:
-        raise UserError("loader gives no batches")
-    return labels
-
-
-def _check_memory(sees: Iterable[See], count: int, samples: int, loader: Any) -> None:
-    """Raises UserError where all samples will be too large, going by the first `count` of them."""
-    dataset = loader if isinstance(loader, Tensor | np.ndarray) else getattr(loader, "dataset", None)
-    batched = count * len(loader) if isinstance(loader, Sized) else samples
-    total = max(count, min(samples, len(dataset) if isinstance(dataset, Sized) else batched))
-    recordings = [see.recording for see in sees]
-    size = sum(values.nbytes for one in recordings for values in one.values()) // count * total
-    if size > LARGEST:
+def _check_memory(sees: dict[str, See]) -> None:
+    if (size := sum(see.nbytes for see in sees.values())) > LARGEST:
         raise UserError(
-            f"{total} samples of {len(recordings[0])} layers of {len(recordings)} networks would take "
-            f"{size / 2**30:.1f} GiB of memory, and {LARGEST / 2**30:g} GiB are the most: name fewer layers, take "
-            f"fewer samples or reduce='mean', or record them into files"
+            f"activations of {sees['before'].samples} samples take {size / 2**30:.1f} GiB of memory, and "
+            f"{LARGEST / 2**30:g} GiB are the most: name fewer layers, take fewer samples or reduce='mean', or record "
+            "networks one by one"
         )
 
 
 def _usable(labels: list[Any], count: int) -> Any:
     """The loader's labels (samples,), None where batches have none or no probe can be fitted to them."""
-    if not labels or any(one is None for one in labels):
+    if any(one is None for one in labels):
         return None
     try:
         joined = np.concatenate(labels)[:count]

@@ -23,7 +23,7 @@ from tqdm import tqdm
 
 from carryover.config.parameters import Model, parameter
 from carryover.diagnosis.inheritance import sample_blocks
-from carryover.diagnosis.quantities import MEANING, TEXTS, attributes, of_layer
+from carryover.diagnosis.quantities import MEANING, TEXTS, Sampling, attributes, of_layer
 from carryover.diagnosis.sources import SINGLE, Activations, as_array, opened, same_order
 from carryover.diagnosis.task import Task
 from carryover.errors import UserError
@@ -61,16 +61,11 @@ class Diagnosis(xr.Dataset):
 
         return headline(self)
 
-    def plot(self, **options: Any) -> Any:  # type: ignore[override]
+    def plot(self) -> Any:  # type: ignore[override]
         """A figure of shares, dimensions and ratios by layer."""
-        from carryover.diagnosis.figure import draw
+        from carryover.diagnosis.report import draw
 
-        return draw(self, **options)
-
-    def _repr_html_(self) -> str:
-        from carryover.diagnosis.report import table
-
-        return table(self) if "regime" in self and "layer" in self.dims else super()._repr_html_()
+        return draw(self)
 
 
 DEFAULTS = Parameters()
@@ -119,35 +114,32 @@ def diagnose(
     Raises
     ------
     UserError
-        A ValueError, in one sentence, for files that cannot be read, samples that differ in number or order, layers
-        that one side lacks, that are not finite or are the same for all samples, and for labels that no probe can be
-        fitted to.
+        A ValueError, in one sentence, for files that cannot be read, samples that differ in number or order or are
+        fewer than 20, layers that one side lacks, that are not finite or are the same for all samples, and for labels
+        that no probe can be fitted to.
     """
-    if not isinstance(p, Parameters):
-        raise UserError(f"p must be Parameters, as Parameters(confidence=0.9), got {type(p).__name__}")
     given = {"before": before, "after": after}
     given |= {name: side for name, side in (("baseline", baseline), ("control", control)) if side is not None}
     with ExitStack() as stack:
-        sides = [stack.enter_context(opened(source, name)) for name, source in given.items()]
-        names = _shared(sides, [layers] if isinstance(layers, str) else layers)
-        ids = [side.ids for side in sides[:2]]
+        sides = {name: stack.enter_context(opened(source, name)) for name, source in given.items()}
+        names = _shared(list(sides.values()), [layers] if isinstance(layers, str) else layers)
+        ids = [side.ids for side in (sides["before"], sides["after"])]
         sample_id = next((one for one in ids if one is not None), None)
-        ordered = all(one is not None for one in ids)
         rows: list[dict[str, Any]] = []
         task = None
         for name in tqdm(names, "layers", disable=not progress, leave=False):
-            found = {key: side.matrix(name) for key, side in zip(given, sides, strict=True)}
+            found = {key: side.matrix(name) for key, side in sides.items()}
             samples = len(found["before"])
-            for side, X in zip(sides, found.values(), strict=True):
+            for key, X in found.items():
                 if len(X) != samples:
-                    both = f"{sides[0].name} and {side.name}"
+                    both = f"{sides['before'].name} and {sides[key].name}"
                     raise UserError(f"{both} must have the same samples, got {samples} and {len(X)} of them")
             if labels is not None and task is None:
-                task = Task.of(as_array("labels", labels), samples)
-            block = sample_blocks(samples, sample_id)
+                task = Task.of(as_array(labels), samples)
             groups = samples if sample_id is None else len(np.unique(sample_id))
+            sampling = Sampling(sample_blocks(samples, sample_id), groups, all(one is not None for one in ids))
             second = found.pop("control", None)
-            rows.append(of_layer(list(found.values()), block, ordered, groups, p, task, second))
+            rows.append(of_layer(list(found.values()), sampling, p, task, second))
     columns = {
         name: ("layer", [row.get(name, "" if name in TEXTS else np.nan) for row in rows], attributes(name))
         for name in MEANING

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import stats
@@ -56,7 +57,7 @@ class Components:
 
     @property
     def weighted(self) -> np.ndarray:
-        """(samples, k) scores with the variances that the layer gives them."""
+        """(samples, k) scores with the variances of the layer."""
         return self.scores * np.sqrt(self.variances)
 
     @property
@@ -65,14 +66,10 @@ class Components:
         return float(self.variances[0])
 
 
-def chosen_samples(samples: int, layers: Sequence[int]) -> np.ndarray:
-    """Which samples components are taken at, spread over all."""
-    return np.linspace(0, samples - 1, min(samples, most_samples(layers))).astype(int)
-
-
-def most_samples(layers: Sequence[int]) -> int:
-    """How many samples components are taken at, if there are so many; fewer of layers with very many units."""
-    return min(_SAMPLES, max(_BYTES // (4 * max(layers)), 64))
+def chosen_samples(samples: int, units: int) -> np.ndarray:
+    """Which samples components are taken at, spread over all; fewer of layers with very many units."""
+    most = min(_SAMPLES, max(_BYTES // (4 * units), 64))
+    return np.linspace(0, samples - 1, min(samples, most)).astype(int)
 
 
 def components(X: np.ndarray, share: float, like: Components | None = None) -> Components:
@@ -93,7 +90,8 @@ def components(X: np.ndarray, share: float, like: Components | None = None) -> C
     squares, U = squares[there][:_COMPONENTS], U[:, there][:, :_COMPONENTS]
     variances = squares / total
     first = int(variances[0] > DOMINANT and (like is None or like.dominant > DOMINANT))
-    counts = [_counted(variances, first, one) for one in (share, 0.9 + share / 10)]
+    left = np.cumsum(variances[first:]) / max(1 - variances[:first].sum(), _TINY)
+    counts = [min(first + int(np.searchsorted(left, one)) + 1, len(left) + first) for one in (share, 0.9 + share / 10)]
     return Components(variances, U.astype(np.float64) * len(X) ** 0.5, *counts)
 
 
@@ -107,22 +105,15 @@ def _exact(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return X @ V / np.sqrt(np.maximum(squares, _TINY)), squares
 
 
-def _counted(variances: np.ndarray, first: int, share: float) -> int:
-    """How many hold `share` of what the first ones leave, these included."""
-    left = np.cumsum(variances[first:]) / max(1 - variances[:first].sum(), _TINY)
-    return min(first + int(np.searchsorted(left, share)) + 1, len(variances))
-
-
 def sample_blocks(samples: int, ids: np.ndarray | None = None) -> np.ndarray:
     """(samples,) block of each sample, at most `BLOCKS` of equal sizes up to one, at random.
 
-    Samples of one id, such as crops of one image, share a block. Raises UserError where ids repeat and are fewer than
-    `LEAST`.
+    Samples of one id, such as crops of one image, share a block. Raises UserError for fewer than `LEAST`.
     """
     groups = np.arange(samples) if ids is None else np.unique(ids, return_inverse=True)[1].ravel()
     count = int(groups.max()) + 1
-    if LEAST > count < samples:
-        raise UserError(f"sample_id must name {LEAST} different samples or more where it repeats, got {count}")
+    if count < LEAST:
+        raise UserError(f"{LEAST} different samples or more are needed, got {count}")
     order = generator("diagnosis", "", 0, "blocks").permutation(count)
     return (order % min(BLOCKS, count))[groups]
 
@@ -210,11 +201,7 @@ def shares(
 
     Without a reference it is R² itself, which is 0 for what is not related at all. `weights` are of the components.
     """
-    included = leave_one_out(block)
-
-    def mean(values: np.ndarray) -> np.ndarray:
-        return np.average(values, axis=1, weights=weights) if weights is not None else values.mean(axis=1)
-
+    included, mean = leave_one_out(block), partial(np.average, axis=1, weights=weights)
     lost = included @ mean(mine.full)
     unrelated = included.sum(axis=1) if reference is None else included @ mean(reference.full)
     half = mean(mine.half).mean() / (1.0 if reference is None else mean(reference.half).mean())
@@ -229,15 +216,13 @@ def leave_one_out(block: np.ndarray) -> np.ndarray:
 def jackknife(values: np.ndarray, confidence: float) -> tuple[float, float]:
     """Interval of a statistic from its value with all samples and those without each of b blocks, (1 + b,).
 
-    θ − (b−1)(m − θ) ± t √((b−1)/b Σ (θ_i − m)²) with θ of all, θ_i of those without block i, their mean m, and
-    Student's quantile t of b − 1 degrees of freedom; B. Efron and R. Tibshirani, "An introduction to the bootstrap",
-    chapter 11. NaN where a value is NaN.
+    Student's interval of the pseudovalues bθ − (b−1)θ_i, with θ of all and θ_i of those without block i; B. Efron and
+    R. Tibshirani, "An introduction to the bootstrap", chapter 11. NaN where a value is NaN.
     """
-    whole, without = values[0], values[1:]
-    blocks, mean = len(without), without.mean()
-    error = np.sqrt((blocks - 1) / blocks * ((without - mean) ** 2).sum())
-    middle, half = whole - (blocks - 1) * (mean - whole), stats.t.ppf((1 + confidence) / 2, blocks - 1) * error
-    return float(middle - half), float(middle + half)
+    blocks = len(values) - 1
+    pseudovalues = blocks * values[0] - (blocks - 1) * values[1:]
+    half = stats.t.ppf((1 + confidence) / 2, blocks - 1) * stats.sem(pseudovalues)
+    return float(pseudovalues.mean() - half), float(pseudovalues.mean() + half)
 
 
 def reweighting(before: Components, after: Components, survived: float, block: np.ndarray) -> np.ndarray:

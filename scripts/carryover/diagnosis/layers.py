@@ -10,9 +10,6 @@ maximization" (2012), equation 4, which for centred kernels with diagonals a and
 
     ⟨K, L⟩ − n/(n−2) a·b + Σa Σb / ((n−1)(n−2)).
 
-Being unbiased it may be averaged over small batches of samples (T. Nguyen, M. Raghu and S. Kornblith, "Do wide and deep
-networks learn the same things?", 2021, equation 3), which takes less time and memory, and is less precise.
-
 The Procrustes distance is the angle arccos(‖XᵀY‖_* / (‖X‖ ‖Y‖)) with the nuclear norm, 0 for layers that differ by a
 rotation and a scale: a metric (A. Williams et al., "Generalized shape metrics on neural representations", 2021).
 """
@@ -27,7 +24,7 @@ import numpy as np
 import xarray as xr
 
 from carryover.diagnosis.inheritance import jackknife, sample_blocks
-from carryover.diagnosis.sources import Activations, opened, same_order
+from carryover.diagnosis.sources import opened, same_order
 from carryover.errors import UserError
 
 _PRODUCTS = 2**16  # of a kernel that are summed in single precision
@@ -37,10 +34,8 @@ def layer_similarity(
     before: Mapping[str, Any] | str | Path,
     after: Mapping[str, Any] | str | Path,
     layers: Sequence[str] | str | None = None,
-    other_layers: Sequence[str] | str | None = None,
     *,
     debiased: bool = False,
-    batch: int | None = None,
     measure: str = "cka",
     confidence: float | None = None,
 ) -> xr.DataArray | xr.Dataset:
@@ -51,12 +46,10 @@ def layer_similarity(
     before, after
         What `diagnose` takes: mappings {layer: (samples, …)} or files, of the same samples in the same order. Layers
         may have different units, and the networks different layers.
-    layers, other_layers
-        Those of `before`, all by default, and those of `after`, `layers` by default.
+    layers
+        Those of both networks; by default all that each of them has.
     debiased
         Estimate CKA without the bias of few samples. It may be negative, and NaN where noise is all there is.
-    batch
-        Average the debiased estimate over batches of so many samples; a smaller rest is left out.
     measure
         "cka" or "procrustes".
     confidence
@@ -68,23 +61,27 @@ def layer_similarity(
         A ValueError, in one sentence, for files that cannot be read, samples that differ in number or order, fewer than
         four samples if debiased, and layers that a side lacks, that are not finite or do not vary.
     """
-    if measure not in ("cka", "procrustes") or (measure != "cka" and (debiased or batch)):
-        raise UserError(f"measure must be 'cka', or 'procrustes' without debiased and batch, got {measure!r}")
+    if measure not in ("cka", "procrustes"):
+        raise UserError(f"measure must be 'cka' or 'procrustes', got {measure!r}")
+    chosen = [layers] if isinstance(layers, str) else layers
     with opened(before, "before") as old, opened(after, "after") as new:
         same_order(old, new)
-        names = _named(old, layers), _named(new, layers if other_layers is None else other_layers)
+        for side in (old, new):
+            if missing := set(chosen or ()) - set(side.layers):
+                raise UserError(f"{side.name} lacks the layer {min(missing)}; it has {', '.join(side.layers)}")
+        names = list(chosen or old.layers), list(chosen or new.layers)
         every = [side.matrix(name) for side, some in zip((old, new), names, strict=True) for name in some]
         ids = old.ids if old.ids is not None else new.ids
-    samples, debiased = len(every[0]), debiased or batch is not None
+    samples = len(every[0])
     if others := {len(X) for X in every} - {samples}:
         raise UserError(f"before and after must have the same samples, got {samples} and {min(others)} of them")
-    if debiased and min(batch or samples, samples) < 4:
-        batches = "" if batch is None else f" in batches of {batch}"
-        raise UserError(f"a debiased similarity needs 4 samples or more, got {samples}{batches}")
-    split = len(names[0])
+    if debiased and samples < 4:
+        raise UserError(f"a debiased similarity needs 4 samples or more, got {samples}")
 
-    def values(chosen: Sequence[np.ndarray]) -> np.ndarray:
-        return _distances(chosen, split) if measure == "procrustes" else _alignments(chosen, split, debiased, batch)
+    def values(responses: Sequence[np.ndarray]) -> np.ndarray:
+        if measure == "procrustes":
+            return _distances(responses, len(names[0]))
+        return _alignments(responses, len(names[0]), debiased)
 
     whole = values(every)
     label = "Procrustes distance" if measure == "procrustes" else f"{'debiased ' * debiased}linear CKA"
@@ -101,12 +98,9 @@ def layer_similarity(
     return result
 
 
-def _alignments(layers: Sequence[np.ndarray], split: int, debiased: bool, batch: int | None) -> np.ndarray:
-    """CKA of the first `split` layers (samples, units) and the others, averaged over batches."""
-    samples = len(layers[0])
-    size = samples if batch is None else min(batch, samples)
-    starts = range(0, samples - size + 1, size)
-    inner = np.sum([_inner_products([X[at : at + size] for X in layers], debiased) for at in starts], axis=0)
+def _alignments(layers: Sequence[np.ndarray], split: int, debiased: bool) -> np.ndarray:
+    """CKA of the first `split` layers (samples, units) and the others."""
+    inner = _inner_products(layers, debiased)
     own = np.sqrt(np.where(np.diag(inner) > 0, np.diag(inner), np.nan))
     return inner[:split, split:] / np.outer(own[:split], own[split:])
 
@@ -140,12 +134,3 @@ def _distances(layers: Sequence[np.ndarray], split: int) -> np.ndarray:
         scores.append(x / np.linalg.norm(x))
     nuclear = [[np.linalg.norm(x.T @ y, "nuc") for y in scores[split:]] for x in scores[:split]]
     return np.arccos(np.clip(nuclear, -1, 1))
-
-
-def _named(side: Activations, layers: Sequence[str] | str | None) -> list[str]:
-    names = list(side.layers) if layers is None else [layers] if isinstance(layers, str) else list(layers)
-    if missing := [name for name in names if name not in side.layers]:
-        raise UserError(f"{side.name} lacks the layer {missing[0]}; it has {', '.join(side.layers)}")
-    if not names:
-        raise UserError(f"at least one layer of {side.name} must be named")
-    return names

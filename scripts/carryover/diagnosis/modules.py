@@ -25,7 +25,6 @@ from torch.optim.swa_utils import AveragedModel
 from carryover.errors import UserError
 
 Call = Callable[[nn.Module, Any], Any]
-RESERVED = ("sample", "sample_id", "id")
 _BATCH = 256  # samples of the batches that an array is cut into
 _WRAPPERS = (nn.DataParallel, nn.parallel.DistributedDataParallel, AveragedModel)
 _UNNAMED = ("_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module")
@@ -56,21 +55,19 @@ class Place:
 
 def places(module: nn.Module, names: str | Sequence[str]) -> list[Place]:
     """The places that `names` mean, each once. Raises UserError for a name that is none, saying which are close."""
-    if not isinstance(names, Iterable) or not names:
-        raise UserError(f"names must be one submodule or several, got {names!r}")
+    names = [names] if isinstance(names, str) else list(names)
+    if not names:
+        raise UserError("names must be one submodule or several, got none")
     plain = submodules(module)
     plain_name = {part: name for name, part in plain.items()}
     parts = {name: part for name, part in module.named_modules() if name} | plain
     some = ", ".join([*plain][:5]) + ", …" * (len(plain) > 5) or "none"
     found: dict[str, Place] = {}
-    for name in [names] if isinstance(names, str) else list(names):
-        if not isinstance(name, str) or not name or name in RESERVED:
-            kinds = f"submodules other than the whole module and {', '.join(RESERVED)}"
-            raise UserError(f"names must be {kinds}, got {name!r}")
+    for name in names:
         choice = None if name in parts else _CHOICE.fullmatch(name)
         stem, call, entry = choice.group("part", "call", "entry") if choice else (name, None, None)
         pattern = bool(_PATTERN.search(stem)) and stem not in parts
-        matching = [key for key in plain if fnmatchcase(key, stem) and key not in RESERVED] if pattern else [stem]
+        matching = [key for key in plain if fnmatchcase(key, stem)] if pattern else [stem]
         if pattern and not matching:
             raise UserError(f"names must be submodules, and none is like {stem}; there are: {some}")
         if not pattern and stem not in parts:
@@ -115,34 +112,31 @@ def _wrapped(module: nn.Module, adapted: tuple[str, ...] = ()) -> nn.Module | No
     return next((children[name] for name in names if name in children), None)
 
 
-def core(module: nn.Module) -> nn.Module:
+def core(module: nn.Module, adapted: tuple[str, ...] = ()) -> nn.Module:
     """The network without the wrappers around it."""
-    while (inner := _wrapped(module)) is not None:
+    while (inner := _wrapped(module, adapted)) is not None:
         module = inner
     return module
 
 
 def bare(part: nn.Module) -> nn.Module:
     """A layer without the wrappers around it and the adapters beside it."""
-    while (inner := _wrapped(part, _ADAPTED)) is not None:
-        part = inner
-    return part
+    return core(part, _ADAPTED)
 
 
 def device_of(module: nn.Module) -> torch.device:
-    """Device of the network's parameters, or of its buffers; the CPU where it has none."""
-    return next((one.device for held in (module.parameters(), module.buffers()) for one in held), torch.device("cpu"))
+    """Device of the network's parameters; the CPU where it has none."""
+    return next((one.device for one in module.parameters()), torch.device("cpu"))
 
 
 def moved(value: Any, device: torch.device) -> Any:
-    """The tensors in nested tuples, lists and mappings on another device, mappings as dicts; all else as it is."""
+    """The tensors in nested tuples, lists and mappings on another device, tuples as lists and mappings as dicts."""
     if isinstance(value, Tensor):
         return value.to(device)
     if isinstance(value, Mapping):
         return {key: moved(part, device) for key, part in value.items()}
     if isinstance(value, tuple | list):
-        parts = [moved(part, device) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+        return [moved(part, device) for part in value]
     return value
 
 
@@ -164,7 +158,7 @@ def called(module: nn.Module, batch: Any) -> Any:
     That is a tensor; (inputs, labels, …), of which the network gets as many as it needs, one mostly; or a mapping of
     named inputs, of which it gets those that it takes, labels too.
     """
-    inputs = batch[0] if isinstance(batch, tuple | list) and len(batch) else batch
+    inputs, *others = batch if isinstance(batch, tuple | list) else (batch,)
     device = device_of(module)
     if isinstance(inputs, Mapping):
         return module(**moved(_accepted(module, inputs), device))
@@ -172,16 +166,14 @@ def called(module: nn.Module, batch: Any) -> Any:
         kinds = "tensors, tuples (inputs, labels, …) or mappings of named tensors"
         kind = type(inputs).__name__
         raise UserError(f"batches must be {kinds}, got {kind}: say call=, how a network is called with a batch")
-    needed = _inputs_needed(module) if isinstance(batch, tuple | list) else 1
-    if needed > len(batch):
-        raise UserError(f"batches have {len(batch)} parts, and the network needs {needed} inputs: say call=")
-    return module(*moved([inputs, *batch[1:needed]], device))
+    needed = _inputs_needed(module) if others else 1
+    return module(*moved([inputs, *others[: needed - 1]], device))
 
 
 def labels_of(module: nn.Module, batch: Any) -> np.ndarray | None:
     """Labels (batch,) of a batch: what follows its inputs, or is named so; None without."""
     found, inputs = None, batch
-    if isinstance(batch, tuple | list) and len(batch):
+    if isinstance(batch, tuple | list):
         inputs = batch[0]
         found = next(iter(batch[_inputs_needed(module) :]), None)
     if isinstance(inputs, Mapping):
@@ -196,28 +188,25 @@ def _inputs_needed(module: nn.Module) -> int:
 
 
 def _accepted(module: nn.Module, batch: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the batch's entries that the network takes by name; all where it takes any."""
-    parameters = inspect.signature(core(module).forward).parameters.values()
-    takes = [one.name for one in parameters if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)]
-    given = {key: value for key, value in batch.items() if key in takes}
-    if not given and any(one.kind is one.VAR_KEYWORD for one in parameters):
-        given = dict(batch)
-    if not given:
-        raise UserError(
-            f"batches have {', '.join(map(str, batch))}, and the network takes {', '.join(takes) or 'nothing'}: say "
-            f"call=, how a network is called with a batch"
-        )
-    return given
+    """Those of the batch's entries that the network takes by name; all where it names none of them."""
+    takes = inspect.signature(core(module).forward).parameters
+    return {key: value for key, value in batch.items() if key in takes} or dict(batch)
 
 
 @contextmanager
-def generators_restored(*devices: torch.device) -> Iterator[None]:
-    """Random numbers after the block are those that would have come without it, of Python, NumPy and PyTorch."""
-    indices = [device.index or 0 for device in dict.fromkeys(devices) if device.type == "cuda"]
+def random_state_restored(seed: int | None = None) -> Iterator[None]:
+    """Random numbers after the block are those that would have come without it, of Python, NumPy and PyTorch.
+
+    With a seed, all of them begin anew in the block.
+    """
     python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
-    try:
-        with torch.random.fork_rng(devices=indices):
+    with torch.random.fork_rng(range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()):
+        if seed is not None:
+            random.seed(seed)
+            np.random.seed(seed)  # noqa: NPY002
+            torch.manual_seed(seed)
+        try:
             yield
-    finally:
-        random.setstate(python)
-        np.random.set_state(numpy)  # noqa: NPY002
+        finally:
+            random.setstate(python)
+            np.random.set_state(numpy)  # noqa: NPY002

@@ -7,27 +7,22 @@ with record(network, ["layer3", "layer4"], "before.nc") as see:
 
 from __future__ import annotations
 
-import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-import netCDF4
 import numpy as np
 import torch
+import xarray as xr
 from torch import Tensor, nn
 
 from carryover.diagnosis import outputs
-from carryover.diagnosis.modules import Place, bare, core, device_of, moved, places
-from carryover.diagnosis.sources import NAMED
+from carryover.diagnosis.modules import Place, bare, core, places
 from carryover.errors import UserError
 from carryover.provenance import writing
-
-_CHUNK = 2**20  # numbers that are stored together
-_LEGAL = re.compile(r"\w[\w.:@-]{0,200}")  # a "/" would be a group of the file
 
 
 @contextmanager
@@ -52,7 +47,7 @@ def record(
         matches and cannot be recorded is left out with a warning. `lstm:0` and `encoder:last_hidden_state` are entries
         of a tuple or a mapping; `relu@1` is the second call of a submodule.
     path
-        netCDF file, `.nc`, written when the block ends well, one batch in memory at a time. None: in memory.
+        netCDF file, `.nc`, written when the block ends well.
     reduce
         "flatten" keeps every unit; "mean" is over places of (batch, channels, height, width) and over tokens of (batch,
         tokens, features) that the mask counts; "first" and "last" are tokens that count; or a function of the output
@@ -66,7 +61,7 @@ def record(
         `see(*inputs, sample_id=None, token_mask=None, **named_inputs)` calls the module, keeps activations and returns
         its output. `sample_id` are numbers or text (batch,), in every call or in none. `token_mask` (batch, tokens) is
         true for tokens that count; without it an input named `attention_mask` is taken. `see.recording` is
-        {layer: (samples, units)} in memory.
+        {layer: (samples, units)}.
 
     Raises
     ------
@@ -74,155 +69,80 @@ def record(
         A ValueError, for a name that is no submodule, for a submodule that is not called once, whose output has no
         batch of the inputs' size, is not finite, or differs in shape between calls, and where nothing was seen.
     """
-    if not isinstance(module, nn.Module):
-        raise UserError(f"module must be a torch module, got {type(module).__name__}")
     if not callable(reduce) and reduce not in outputs.REDUCTIONS:
         kinds = ", ".join(outputs.REDUCTIONS)
         raise UserError(f"reduce must be one of {kinds}, or a function of the output, got {reduce!r}")
+    if path is not None and Path(path).suffix != ".nc":
+        raise UserError(f"path must be where the file goes and end in .nc, got {path}")
+    found = places(module, names)
+    module = module.module if isinstance(module, nn.DataParallel) else module  # replicas would be seen in any order
     modes = {part: part.training for part in module.modules()}
-    with ExitStack() as stack:
-        file = None
-        if path is not None:
-            if not isinstance(path, str | Path) or Path(path).suffix != ".nc":
-                raise UserError(f"path must be where the file goes, text that ends in .nc, got {path!r}")
-            file = stack.enter_context(netCDF4.Dataset(stack.enter_context(writing.atomic(Path(path))), "w"))
-        see = See(module, places(module, names), Store(file), reduce, batch_axis)
-        hooks = see.hooks()
-        try:
-            module.eval()
-            yield see
-        finally:
-            for hook in hooks:
-                hook.remove()
-            for part, mode in modes.items():
-                part.training = mode
-        if not see.samples:
-            raise UserError("nothing was seen, so nothing is recorded: call what the block is given")
-        if see.left_out:
-            more = f"; and {len(see.left_out) - 3} more" if len(see.left_out) > 3 else ""
-            reasons = "; ".join([*see.left_out.values()][:3])
-            warnings.warn(f"left out of what the pattern matches: {reasons}{more}", stacklevel=3)
-
-
-class Store:
-    """Batches by layer, with `sample_id` where samples have names: in memory, or along `sample` of a netCDF file."""
-
-    def __init__(self, file: netCDF4.Dataset | None) -> None:
-        self.samples = 0
-        self._file = file
-        self._units: dict[str, int] = {}
-        self._named = False
-        self._parts: dict[str, list[np.ndarray]] = {}
-
-    def append(self, batch: Mapping[str, np.ndarray], ids: Sequence | None) -> None:
-        """Raises UserError where a batch does not go with those before it."""
-        counts = {name: len(values) for name, values in batch.items()}
-        if len(set(counts.values())) > 1:
-            raise UserError(f"names must be submodules with the same number of samples, got {counts}")
-        count = next(iter(counts.values()))
-        if ids is not None and len(ids) != count:
-            raise UserError(f"sample_id must name each of the {count} samples, got {len(ids)}")
-        if not self.samples:
-            self._units, self._named = {name: values.shape[1] for name, values in batch.items()}, ids is not None
-            if self._file is not None:
-                self._create(self._file, count)
-        if (ids is not None) != self._named:
-            raise UserError("sample_id must be given in every call or in none")
-        if apart := self._units.keys() ^ batch.keys():
-            raise UserError(f"names must be submodules that every call reaches, and {min(apart)} is not one")
-        for name, values in batch.items():
-            if values.shape[1] != self._units[name]:
-                raise UserError(
-                    f"{name} must have the same units in every call, but has {self._units[name]} and "
-                    f"{values.shape[1]}: for batches padded to different lengths take reduce='mean', or pad all of "
-                    f"them to one length"
-                )
-        text = {} if ids is None else {"sample_id": np.array([str(one) for one in np.asarray(ids).tolist()])}
-        for name, values in {**batch, **text}.items():
-            if self._file is None:
-                self._parts.setdefault(name, []).append(values)
-            else:
-                rows = slice(self.samples, self.samples + count)
-                self._file[self._key(name)][rows] = values.astype(object) if name == "sample_id" else values
-        self.samples += count
-
-    def _create(self, file: netCDF4.Dataset, batch: int) -> None:
-        """Make the file's variables, for batches of this size."""
-        file.createDimension("sample", None)
-        for name, units in self._units.items():
-            key = self._key(name)
-            file.createDimension(f"unit of {key}", units)
-            chunks = (max(1, min(batch, _CHUNK // units)), units)
-            dimensions = ("sample", f"unit of {key}")
-            made = file.createVariable(key, "f4", dimensions, chunksizes=chunks, fill_value=False)
-            made.setncatts({"long_name": f"activations of {name}", "units": "1", NAMED: name})
-        if self._named:
-            ids = file.createVariable("sample_id", str, ("sample",))
-            ids.setncatts({"long_name": "name of the sample", "units": "1"})
-
-    def _key(self, name: str) -> str:
-        legal = name == "sample_id" or _LEGAL.fullmatch(name)
-        return name if legal else f"layer number {list(self._units).index(name)}"
-
-    @property
-    def recording(self) -> dict[str, np.ndarray]:
-        if self._file is not None:
-            raise UserError("recording is what is kept in memory, without a path: read the file instead")
-        self._parts = {name: [np.concatenate(parts)] for name, parts in self._parts.items()}
-        return {name: parts[0] for name, parts in self._parts.items()}
+    see = See(module, found, reduce, batch_axis)
+    hooks = see.hooks()
+    try:
+        module.eval()
+        yield see
+    finally:
+        for hook in hooks:
+            hook.remove()
+        for part, mode in modes.items():
+            part.training = mode
+    if not see.samples:
+        raise UserError("nothing was seen, so nothing is recorded: call what the block is given")
+    if see.left_out:
+        more = f"; and {len(see.left_out) - 3} more" if len(see.left_out) > 3 else ""
+        reasons = "; ".join([*see.left_out.values()][:3])
+        warnings.warn(f"left out of what the pattern matches: {reasons}{more}", stacklevel=3)
+    if path is not None:
+        data = xr.Dataset()
+        for name, values in see.recording.items():
+            meaning = "name of the sample" if name == "sample_id" else f"activations of {name}"
+            dimensions = ("sample", f"unit of {name}")[: values.ndim]
+            data[name] = (dimensions, values, {"long_name": meaning, "units": "1"})
+        with writing.atomic(Path(path)) as place:
+            data.to_netcdf(place, engine="netcdf4")
 
 
 class See:
     """Calls a module and keeps what the places of it give out.
 
-    Attributes: left_out {name: why} of what patterns matched and what cannot be recorded.
+    Attributes: samples, how many were seen; nbytes, how many bytes were kept; left_out {name: why} of what patterns
+    matched and what cannot be recorded.
     """
 
-    def __init__(
-        self, module: nn.Module, places: list[Place], store: Store, reduce: outputs.Reduction, axis: int | None
-    ) -> None:
+    def __init__(self, module: nn.Module, places: list[Place], reduce: outputs.Reduction, axis: int | None) -> None:
+        self.samples = self.nbytes = 0
         self.left_out: dict[str, str] = {}
-        self._module, self._places, self._store = module, places, store
-        self._reduce, self._axis = reduce, axis
-        self._tokens_first = outputs.tokens_first(module)
+        self._module, self._places, self._reduce, self._axis = module, places, reduce, axis
+        self._tokens_first = any(getattr(part, "batch_first", True) is False for part in module.modules())
+        self._batches: dict[str, list[np.ndarray]] = {}
         self._calls: dict[nn.Module, int] | None = None  # how often each part was called, None between calls of `see`
         self._kept: dict[str, np.ndarray] = {}
-        self._sizes: tuple[int, ...] = ()
+        self._sizes: set[int] = set()
         self._mask: Tensor | None = None
-        self._seen = 0
-
-    @property
-    def samples(self) -> int:
-        """How many were seen."""
-        return self._store.samples
 
     @property
     def recording(self) -> dict[str, np.ndarray]:
         """{layer: (samples, units)}, with `sample_id` where samples have names."""
-        return self._store.recording
+        return {name: np.concatenate(batches) for name, batches in self._batches.items()}
 
     def __call__(
         self, *inputs: Any, sample_id: Sequence | None = None, token_mask: Tensor | None = None, **named_inputs: Any
     ) -> Any:
         """The module's output for these inputs."""
-        module = self._module
-        if isinstance(module, nn.DataParallel):  # its replicas would be seen in any order
-            module = module.module
-            inputs, named_inputs = moved((inputs, named_inputs), device_of(module))
-        return self.through(module, *inputs, sample_id=sample_id, token_mask=token_mask, **named_inputs)
+        return self.during(lambda: self._module(*inputs, **named_inputs), (inputs, named_inputs), sample_id, token_mask)
 
-    def through(
-        self,
-        call: Callable[..., Any],
-        *inputs: Any,
-        sample_id: Sequence | None = None,
-        token_mask: Tensor | None = None,
-        **named_inputs: Any,
+    def during(
+        self, call: Callable[[], Any], inputs: Any, sample_id: Sequence | None = None, token_mask: Tensor | None = None
     ) -> Any:
-        """What `call` returns for these inputs, which calls the module or what it consists of."""
-        first = next((one for one in outputs.tensors((inputs, named_inputs)) if one.ndim), None)
-        self._sizes = _sizes(first, self._axis or 0)
-        self._mask = _mask(token_mask, inputs, named_inputs)
+        """What `call` returns, which calls the module or what it consists of with these inputs."""
+        given = dict(outputs.tensors(inputs))
+        first = next((one for one in given.values() if one.ndim), None)
+        self._sizes = set() if first is None else {first.shape[0], *first.shape[self._axis or 0 :][:1]}
+        if token_mask is None:
+            masks = (one for path, one in given.items() if path.endswith("attention_mask") and one.ndim == 2)
+            token_mask = next(masks, None)
+        self._mask = token_mask if token_mask is None else torch.as_tensor(token_mask)
         self._calls = {}
         fast = torch.backends.mha.get_fastpath_enabled()  # which may leave submodules out
         # What is compiled runs none of the hooks that came later. Where nothing is, the compiler need not be loaded.
@@ -230,15 +150,35 @@ class See:
         try:
             torch.backends.mha.set_fastpath_enabled(False)
             with torch.inference_mode(), torch.compiler.set_stance("force_eager") if compiled else nullcontext():
-                result = call(*inputs, **named_inputs)
+                result = call()
             self._check()
-            ordered = {place.name: self._kept[place.name] for place in self._places if place.name in self._kept}
-            self._store.append(ordered, sample_id)
-            self._seen += 1
+            batch = {place.name: self._kept[place.name] for place in self._places if place.name in self._kept}
+            if sample_id is not None:
+                batch["sample_id"] = np.array([str(one) for one in np.asarray(sample_id).tolist()])
+            self._append(batch)
         finally:
             torch.backends.mha.set_fastpath_enabled(fast)
             self._calls, self._kept = None, {}
         return result
+
+    def _append(self, batch: dict[str, np.ndarray]) -> None:
+        """Keep a batch; UserError where it does not go with those before it."""
+        counts = {name: len(values) for name, values in batch.items()}
+        if len(set(counts.values())) > 1:
+            raise UserError(f"layers and sample_id must have the same number of samples, got {counts}")
+        units = {name: values.shape[1:] for name, values in batch.items()}
+        before = {name: batches[0].shape[1:] for name, batches in self._batches.items()} if self.samples else units
+        for name in before | units:
+            if before.get(name) != units.get(name):
+                raise UserError(
+                    f"{name} must be in every call and have the same units, but has {before.get(name)} and "
+                    f"{units.get(name)}: for batches padded to different lengths take reduce='mean', or pad all of "
+                    "them to one length"
+                )
+        for name, values in batch.items():
+            self._batches.setdefault(name, []).append(values)
+        self.samples += next(iter(counts.values()))
+        self.nbytes += sum(values.nbytes for values in batch.values())
 
     def hooks(self) -> list[Any]:
         """Handles of the hooks that keep what each part gives out."""
@@ -262,9 +202,8 @@ class See:
         return hook
 
     def _values(self, place: Place, output: Any) -> np.ndarray:
-        tensor = outputs.entry_of(place.name.split(":")[0] if place.entry is None else place.name, output, place.entry)
-        tokens = bool(self._tokens_first) and (place.part in self._tokens_first or tensor.ndim == 3)
-        tensor = outputs.batch_first(place.name, tensor, self._sizes, self._axis, tokens)
+        tensor = outputs.entry_of(place.name.partition(":")[0], output, place.entry)
+        tensor = outputs.batch_first(place.name, tensor, self._sizes, self._axis, self._tokens_first)
         units = outputs.units(place.name, bare(place.part), tensor, self._reduce, self._mask)
         return units.detach().to("cpu", copy=True).numpy()  # the next layer may overwrite its input
 
@@ -272,14 +211,11 @@ class See:
         """Every place was called as often as it must be, and what it gave is finite."""
         for place in self._places:
             count = (self._calls or {}).get(place.part, -1) + 1
-            if place.name in self.left_out:
+            if place.name in self.left_out or (place.matched and not count):
                 continue
-            if place.matched and not count:
-                self._kept.pop(place.name, None)
-            elif (count != 1) if place.call is None else (count <= place.call):
-                every = ", ".join(f"{place.name.split(':')[0]}@{index}" for index in range(min(count, 3)))
-                choice = f": name a call, as {every}" if count > 1 and place.call is None else ""
+            if (count != 1) if place.call is None else (count <= place.call):
                 wanted = "once" if place.call is None else f"{place.call + 1} times or more"
+                choice = f": name a call, as {place.name.partition(':')[0]}@0" if count > 1 else ""
                 self._leave_out(place, UserError(
                     f"names must be submodules that are called {wanted} for each input, {place.name} was {count} "
                     f"times{choice}"
@@ -289,7 +225,7 @@ class See:
                 row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
                 raise UserError(
                     f"{name} must be finite in single precision, and is not for sample {self.samples + row}, "
-                    f"which is number {row + 1} of call {self._seen + 1}"
+                    f"which is number {row + 1} of its batch"
                 )
         if not self._kept:
             reasons = "; ".join(list(self.left_out.values())[:3]) or "none of them is called"
@@ -297,28 +233,7 @@ class See:
 
     def _leave_out(self, place: Place, error: UserError) -> None:
         """Leave out what a pattern matched, if it was never in; raise the error otherwise."""
-        if not place.matched or self._seen:
+        if not place.matched or self.samples:
             raise error
         self.left_out[place.name] = str(error)
         self._kept.pop(place.name, None)
-
-
-def _sizes(first: Tensor | None, axis: int) -> tuple[int, ...]:
-    """Sizes that the batch may have: along `axis` of the first input, or along its axis 0."""
-    if first is None:
-        return ()
-    return tuple(dict.fromkeys((first.shape[axis], first.shape[0]) if first.ndim > axis else (first.shape[0],)))
-
-
-def _mask(token_mask: Any, inputs: tuple, named: Mapping[str, Any]) -> Tensor | None:
-    """(batch, tokens), true for tokens that count, of what the call says of them."""
-    if token_mask is not None:
-        return torch.as_tensor(token_mask)
-    for held in (named, *inputs):
-        if isinstance(held, tuple | list):
-            found = _mask(None, tuple(held), {})
-        else:
-            found = held.get("attention_mask") if isinstance(held, Mapping) else None
-        if isinstance(found, Tensor) and found.ndim == 2:
-            return found
-    return None

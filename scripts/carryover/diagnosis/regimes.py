@@ -6,12 +6,15 @@ what was kept change? The bounds between the answers are ours, fixed before the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
+from scipy.stats import kurtosis
 
-from carryover.diagnosis.inheritance import LEAST
+from carryover.diagnosis import inheritance
+from carryover.diagnosis.inheritance import DOMINANT, Components
 
 UNCHANGED, REWEIGHT, SELECT, ADD, REPLACE = "unchanged", "reweight", "select", "add", "replace"
 UNDECIDED, NONE = "undecided", "none"
@@ -24,121 +27,166 @@ WORDS = {
              "kept say how many stayed.",
     UNCHANGED: "Nearly all features and their strengths are those of before (lazy). If the task needs few of them, try "
                "multiplying all weights by a factor below 1 before finetuning, chosen by validation.",
-    UNDECIDED: "These samples do not tell, or not without a recording of an unrelated network.",
-    NONE: "There is nothing to tell apart: one direction is all that the layer has.",
+    UNDECIDED: "These samples do not suffice, or not without a recording of an unrelated network.",
+    NONE: "There is nothing to distinguish: the layer has one direction only.",
 }  # fmt: skip
 """Meaning of each verdict, in the order in which they are listed."""
-_BY_ANSWERS = {  # inherited, kept, reweighted
-    (True, True, False): UNCHANGED,
-    (True, True, True): REWEIGHT,
-    **{(True, False, reweighted): SELECT for reweighted in (False, True)},
-    **{(False, True, reweighted): ADD for reweighted in (False, True)},
-    **{(False, False, reweighted): REPLACE for reweighted in (False, True)},
-}
 CLOSE = 0.9  # reference from which on a share beyond unrelated networks is noise
 _CURVED = 0.2  # curvature from which on unrelated networks of the same inputs may be predicted well
+_FACTOR = 2  # between participation ratios, from which on a direction is named
+_TAIL = 0.01  # least variance below the counted components that is worth a warning
+_SPARSE = 0.5  # excess kurtosis of the responses from which on they may be of superposed features
+_FULL = 0.7  # components per unit, from which on a layer may hold more features than it has units
 
 
 def criteria(limits: Mapping[str, float]) -> dict[str, str]:
     """{verdict: its criteria}."""
     most, factor = f"{limits['most']:g}", f"{limits['factor']:g}"
-    inherited, lost = f"inherited > {most}", f"kept < {most}"
     return {
-        UNCHANGED: f"{inherited}, kept > {most}, reweighted by < {factor}",
-        REWEIGHT: f"{inherited}, kept > {most}, reweighted by > {factor}",
-        SELECT: f"{inherited}, {lost}",
+        UNCHANGED: f"inherited > {most}, kept > {most}, reweighted by < {factor}",
+        REWEIGHT: f"inherited > {most}, kept > {most}, reweighted by > {factor}",
+        SELECT: f"inherited > {most}, kept < {most}",
         ADD: f"inherited < {most}, kept > {most}",
-        REPLACE: f"inherited < {most}, {lost}",
+        REPLACE: f"inherited < {most}, kept < {most}",
     }
 
 
-def decided(row: Mapping[str, Any], limits: Mapping[str, float], taken: int) -> dict[str, Any]:
-    """`regime`, `reason` and `samples_needed` of a layer.
+def _regime(inherited: bool, kept: bool, reweighted: bool) -> str:
+    if inherited and kept:
+        return REWEIGHT if reweighted else UNCHANGED
+    return SELECT if inherited else ADD if kept else REPLACE
 
-    Parameters
-    ----------
-    row : its quantities and facts
-    limits : parameters of `diagnose`
-    taken : most samples that shares are computed from
-    """
+
+def decided(row: Mapping[str, Any], p: Any) -> dict[str, Any]:
+    """`regime`, `reason` and `samples_needed` of a layer, from its quantities and the parameters of `diagnose`."""
     if min(row["units_before"], row["units_after"]) == 1:
         return _verdict(NONE, "a layer of one unit has one direction, which any network shares up to its sign")
-    if too_few := _too_few(row, limits["enough"]):
-        return too_few
+    largest = max(row["participation_ratio_before"], row["participation_ratio_after"])
+    samples = row["groups"]
+    if samples < p.enough * largest:
+        # Of very many samples 1/PR is less by 1/samples than of these.
+        needed = float(np.ceil(p.enough * largest / max(1 - largest / samples, 1e-3)))
+        few = f"too few samples: {samples} for a PR of {largest:.3g}, less than {p.enough:g} times it"
+        return _verdict(UNDECIDED, few, needed)
     if row["components_before"] == 1:
         return _verdict(NONE, "before finetuning one direction holds all of what varies")
     # Where an unrelated network predicts nearly everything, what is beyond it is noise; if then the units are the same
     # one by one, R² itself is compared.
-    same_units = row["matched_units"] > limits["most"]
+    same_units = row["matched_units"] > p.most
     close = max(row["inherited_reference"], row["kept_reference"]) > CLOSE
     kind = "r2" if close and same_units else "share"
-    bounds = {f"inherited_{kind}": limits["most"], f"kept_{kind}": limits["most"], "reweighting": limits["factor"]}
-    answers: list[bool | None] = []  # None where the interval lies across the bound, or is NaN
+    bounds = {f"inherited_{kind}": p.most, f"kept_{kind}": p.most, "reweighting": p.factor}
+    answers: list[tuple[bool, ...]] = []  # both where the interval lies across the bound, or is NaN
     for name, bound in bounds.items():
-        low, high = row[f"{name}_low"], row[f"{name}_high"]
-        answers.append(True if low > bound else False if high < bound else None)
-    possible = {
-        regime
-        for known, regime in _BY_ANSWERS.items()
-        if all(answer in (None, k) for answer, k in zip(answers, known, strict=True))
-    }
-    said = "; ".join(
+        above, below = row[f"{name}_low"] > bound, row[f"{name}_high"] < bound
+        answers.append((True,) if above else (False,) if below else (True, False))
+    possible = {_regime(*known) for known in product(*answers)}
+    evidence = "; ".join(
         f"{word} {row[name]:.2f} [{row[f'{name}_low']:.2f}, {row[f'{name}_high']:.2f}]"
         for name, word in zip(bounds, ("inherited", "kept", "reweighted by"), strict=True)
         if not np.isnan(row[name])
     )
     if len(possible) > 1:
-        reason = f"{said}: {' or '.join(word for word in WORDS if word in possible)}"
-        return _verdict(UNDECIDED, reason, _needed(row, bounds, answers, taken))
-    regime = possible.pop()
-    if doubt := _doubt(row, regime, limits["most"], same_units, close):
-        return _verdict(UNDECIDED, f"{said}: {regime}, but {doubt}")
-    return _verdict(regime, said)
+        return _verdict(UNDECIDED, f"{evidence}: {' or '.join(word for word in WORDS if word in possible)}")
+    (regime,) = possible
+    if doubt := _doubt(row, regime, p.most, same_units, close):
+        return _verdict(UNDECIDED, f"{evidence}: {regime}, but {doubt}")
+    return _verdict(regime, evidence)
 
 
 def _verdict(regime: str, reason: str, needed: float = np.nan) -> dict[str, Any]:
     return {"regime": regime, "reason": reason, "samples_needed": needed}
 
 
-def _too_few(row: Mapping[str, Any], enough: float) -> dict[str, Any] | None:
-    largest = max(row["participation_ratio_before"], row["participation_ratio_after"])
-    samples = row["groups"]
-    if samples >= enough * largest and not np.isnan(row["inherited_share"]):
-        return None
-    # Of very many samples 1/PR is less by 1/samples than of these.
-    whole = largest / max(1 - largest / samples, 1e-3)
-    needed = float(max(np.ceil(enough * whole), LEAST))
-    if samples < LEAST:
-        return _verdict(UNDECIDED, f"too few samples: {samples}, and shares take {LEAST}", needed)
-    reason = f"too few samples: {samples} for a PR of {largest:.3g}, less than {enough:g} times it"
-    return _verdict(UNDECIDED, reason, needed)
-
-
 def _doubt(row: Mapping[str, Any], regime: str, most: float, same_units: bool, close: bool) -> str:
-    """Why samples are too few, or what was found may be found of unrelated networks as well, if so."""
+    """Why samples are too few, or why an unrelated network might give the same verdict."""
     if regime not in (UNCHANGED, REWEIGHT) and row["told_of_itself"] <= most:
-        return f"with so few samples a layer does not tell even itself (R² {row['told_of_itself']:.3g})"
+        return f"with so few samples a layer does not predict even itself (R² {row['told_of_itself']:.3g})"
     if same_units:
         return ""
     if np.isnan(row["inherited_reference"]) and regime != REPLACE and row["curvature"] > _CURVED:
         return (
-            "the layer tells functions of its inputs so well that it may tell an unrelated network's: give a "
+            "the layer predicts functions of its inputs so well that it may predict an unrelated network's: give a "
             "recording of one as baseline"
         )
     if close and (regime != REPLACE or row["cka"] > (1 + row["cka_reference"]) / 2):
         reference = max(row["inherited_reference"], row["kept_reference"])
-        return f"an unrelated network tells nearly all (R² {reference:.3g}), and the units are not the same one by one"
+        return f"an unrelated network predicts nearly all (R² {reference:.3g}), and units differ one by one"
     return ""
 
 
-def _needed(row: Mapping[str, Any], bounds: Mapping[str, float], answers: list[bool | None], taken: int) -> float:
-    """Samples that would move the intervals off the bounds that they cross; NaN where there are not so many."""
-    place, needed = tuple(row[name] > bound for name, bound in bounds.items()), np.nan
-    for index, (name, bound) in enumerate(bounds.items()):
-        other = _BY_ANSWERS[(*place[:index], not place[index], *place[index + 1 :])]
-        if other == _BY_ANSWERS[place] or np.isnan(row[name]) or answers[index] is not None:
-            continue
-        reach = max(row[f"{name}_high"] - row[name], row[name] - row[f"{name}_low"], np.finfo(float).tiny)
-        distance = max(abs(row[name] - bound) / reach, 1e-9)
-        needed = np.fmax(needed, np.ceil(min(row["samples"], taken) * max(1.0, 1 / distance**2)))
-    return float(needed) if needed <= taken else np.nan
+def warnings_on(
+    row: Mapping[str, Any], recorded: Sequence[np.ndarray], parts: Sequence[Components], block: np.ndarray,
+    ordered: bool, most: float,
+) -> list[str]:  # fmt: skip
+    """Sentences where a practitioner's word for what happened may differ from the definitions of the verdicts.
+
+    Parameters
+    ----------
+    row : quantities and the verdict
+    recorded, parts : responses (samples, units) and components, before and after first
+    block : (samples,), the same for samples that are left out together
+    ordered : whether the order of samples is known to be the same
+    most : share from which on components count as inherited, or kept
+    """
+    old, new = parts[:2]
+    found = []
+    for when in ("before", "after"):
+        if row[f"dominant_{when}"] > DOMINANT and row[f"units_{when}"] > 1:
+            share = f"{row[f'dominant_{when}']:.3g}"
+            found.append(f"one direction holds {share} of the variance {when} and dominates PR, ENSD and CKA")
+            break
+    found.append(_direction(row, old, new, block))
+    if row["regime"] != REPLACE:
+        found.append(_tail(old, new, block))
+    if row["regime"] in (REPLACE, SELECT) and row["kept_r2"] < most:
+        weak = inheritance.inherited(new, old, block).r2
+        if weak > most:
+            found.append(f"what was there before faded, but weak directions after still predict it (R² {weak:.2f})")
+    if row["regime"] in (REPLACE, SELECT, ADD):
+        pairs = list(zip(recorded[:2], parts[:2], strict=True))
+        sparse = [float(np.median(kurtosis(X, axis=0)[X.std(axis=0) > 0])) > _SPARSE for X, _ in pairs]
+        full = [part.counted > _FULL * X.shape[1] for X, part in pairs]
+        if any(sparse) and any(full):
+            found.append("responses are sparse and fill the layer: the same features, superposed otherwise, look new")
+    if not ordered and row["inherited_r2"] < 0.3 and _shuffled(old, new, block):
+        found.append("sorted by their first component samples agree: they may be in another order after")
+    return [sentence for sentence in found if sentence]
+
+
+def _direction(row: Mapping[str, Any], old: Components, new: Components, block: np.ndarray) -> str:
+    """The first direction of the side with the smaller participation ratio, where these differ by a factor."""
+    before, after = row["participation_ratio_before"], row["participation_ratio_after"]
+    if max(before, after) <= _FACTOR * min(before, after):
+        return ""
+    narrow, other = (new, old) if after < before else (old, new)
+    first = narrow.scores[:, :1]
+    here = float(narrow.variances[0])
+    there = float(other.variances @ np.square(other.scores.T @ first[:, 0] / len(first)))
+    known = inheritance.errors(other.weighted, first, block).r2 > 0.5
+    amplified, appeared, ends = ("was amplified", "appeared", (there, here)) if after < before else (
+        "was damped", "disappeared", (here, there))  # fmt: skip
+    verb = appeared if not known else amplified if here > there else "holds most"
+    shares = f"{ends[0]:.2g} of the variance before and {ends[1]:.2g} after"
+    return f"PR changed from {before:.3g} to {after:.3g}: a direction with {shares} {verb}"
+
+
+def _tail(old: Components, new: Components, block: np.ndarray) -> str:
+    """Components before that do not count, where the layer after no longer has them."""
+    tail = slice(old.counted, old.seen)
+    variances = old.variances[tail]
+    if variances.sum() < _TAIL:
+        return ""
+    wrong = inheritance.errors(new.weighted, old.scores[:, tail], block).full.mean(axis=0)
+    lost = float(np.average(np.minimum(wrong, 1), weights=variances))
+    if lost < 0.5 or lost * variances.sum() < _TAIL:
+        return ""
+    return f"{len(variances)} weak components that do not count ({variances.sum():.2g} of the variance) are mostly lost"
+
+
+def _shuffled(old: Components, new: Components, block: np.ndarray) -> bool:
+    """Whether samples agree once both sides are sorted by their first component, whose sign is not known."""
+    scores = new.scores[:, : new.counted]
+    first = old.weighted[np.argsort(old.scores[:, 0])]
+    orders = (np.argsort(scores[:, 0]), np.argsort(-scores[:, 0]))
+    return new.counted > 1 and any(inheritance.errors(first, scores[order], block).r2 > 0.8 for order in orders)

@@ -1,4 +1,4 @@
-"""A diagnosis in words: a headline, a table for a notebook, and an HTML page that needs no other file."""
+"""A diagnosis in words, as a figure, and as an HTML page that needs no other file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.figure import Figure
 from xarray import Dataset
 
 from carryover.diagnosis import task
@@ -38,6 +40,11 @@ _COLUMNS = {  # label, and the reference beside it
     "inherited": ("ENSD / PR after", ""),
     "cka": ("CKA", "cka_reference"),
 }
+_SHARES = {"inherited_share": "inherited", "kept_share": "kept", "kept_weighted": "kept, by variance"}
+_DIMENSIONS = {"participation_ratio_before": "PR before", "participation_ratio_after": "PR after", "ensd": "ENSD"}
+_RATIOS = {"change": "PR after / PR before", "inherited": "ENSD / PR after", "cka": "CKA"}
+_LOWEST = -0.5  # of shares: what is below is no more than unrelated anyway
+_ABREAST = 14  # letters of a name that fit beside those of the next layer
 
 
 def headline(result: Dataset) -> str:
@@ -58,10 +65,7 @@ def headline(result: Dataset) -> str:
 
 def _depth_profile(result: Dataset) -> str:
     """The kept share of the variance along the depth, in runs of layers; its range where there are many runs."""
-    shares = ((name, value) for name, value in _column(result, "kept_weighted") if not np.isnan(value))
-    kept = [(name, max(value, 0.0)) for name, value in shares]  # below 0: an unrelated network predicts more
-    if not kept:
-        return ""
+    kept = [(name, max(value, 0.0)) for name, value in _column(result, "kept_weighted")]  # < 0: baseline predicts more
     if len(kept) == 1:
         return f"Of the variance before, {kept[0][1]:.0%} is kept."
 
@@ -81,16 +85,13 @@ def _depth_profile(result: Dataset) -> str:
 
 def _on_task(result: Dataset) -> str:
     """What happened to the task in the last layer, and where it differs."""
-    last = result.isel(layer=-1)
-    if "task" not in result or not (verdict := last["task"].item()):
+    if "task" not in result:
         return ""
-    name = last["layer"].item()
-    before, after, baseline, chance = (
-        last[f"task_{what}"].item() for what in ("before", "after", "baseline", "chance")
-    )
-    scores = f"{before:.2f} before and {after:.2f} after"
+    last = {key: values.item() for key, values in result.isel(layer=-1).reset_coords().items()}
+    name, verdict, baseline = last["layer"], last["task"], last["task_baseline"]
+    scores = f"{last['task_before']:.2f} before and {last['task_after']:.2f} after"
     scores += "" if np.isnan(baseline) else f", {baseline:.2f} in the baseline"
-    sentence = f"In {name} {_TASK[verdict]}: a linear probe scores {scores} (chance {chance:.2f})."
+    sentence = f"In {name} {_TASK[verdict]}: a linear probe scores {scores} (chance {last['task_chance']:.2f})."
     elsewhere = {
         other: [layer for layer, found in _column(result, "task") if found == other]
         for other in (task.ADDED, task.LOST)
@@ -118,40 +119,76 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])}, …"
 
 
+def draw(result: Dataset) -> Figure:
+    """Three panels, by layer in the order of the data: bars are intervals. `result` is what `diagnose` returned."""
+    names, attributes = result["layer"].values.tolist(), result.attrs
+    longest = max(len(name) for name in names)
+    upwards = longest > _ABREAST
+    size = max(6.5, 2.0 + 0.9 * len(names)), 8.4 + (0.08 * longest if upwards else 0)
+    fig, axes = plt.subplots(3, 1, figsize=size, sharex=True, layout="constrained")
+    reference = "the baseline's" if attributes["reference"] == "baseline" else "no baseline given"
+    panels = (
+        (_SHARES, "share of components", f"a  Shares of components, beyond an unrelated network's ({reference})"),
+        (_DIMENSIONS, "dimensions", "b  Dimensions by variance, and those that both share"),
+        (_RATIOS, "ratio", "c  Ratios by variance, as the paper has them"),
+    )
+    places = np.arange(len(names))
+    for ax, (quantities, unit, title) in zip(axes, panels, strict=True):
+        for shift, (quantity, label) in zip((-0.15, 0, 0.15), quantities.items(), strict=True):
+            (points,) = ax.plot(places + shift, np.maximum(result[quantity], _LOWEST), "o", label=label, clip_on=False)
+            if quantity in WITH_INTERVALS:  # they may lie off the point where samples are few
+                low, high = (np.maximum(result[f"{quantity}_{end}"], _LOWEST) for end in ("low", "high"))
+                ax.vlines(places + shift, low, high, color=points.get_color(), linewidth=1.2)
+        ax.set_title(title, loc="left", fontsize="medium")
+        ax.set_ylabel(unit)
+    shares, dimensions, ratios = axes
+    shares.axhline(attributes["most"], color="0.6", linewidth=0.8, linestyle=":")
+    shares.axhline(0, color="0.8", linewidth=0.8, zorder=0)
+    shares.set_ylim(_LOWEST, 1.08)
+    dimensions.set_ylim(bottom=0)
+    ratios.plot(places + 0.15, result["cka_reference"], "_", color="0.4", markersize=14, label="CKA, unrelated")
+    ratios.set_ylim(0, max(ratios.get_ylim()[1], 1.2))
+    for ax in axes:
+        ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
+    labels = [f"{name}\n{regime}" for name, regime in zip(names, result["regime"].values, strict=True)]
+    ratios.set_xticks(places, labels, rotation=90 if upwards else 0, size="small")
+    ratios.set_xlim(-0.6, len(names) - 0.4)
+    fig.suptitle(
+        f"What finetuning did to the features (bars: {attributes['confidence']:.0%} intervals;\n"
+        f"dotted: {attributes['most']:g} of the components, from which on they count as inherited, or kept)",
+        fontsize="medium",
+    )
+    return fig
+
+
 def page(result: Dataset, png: bytes, note: str = "") -> str:
     """The page of what `diagnose` returned, with its figure and the criteria; `note` is one more line at the end."""
-    return rendered("diagnosis.html.j2", figure=b64encode(png).decode(), note=note, **_fields(result))
+    columns = [name for name in _COLUMNS if name in result]
+    return rendered(
+        "diagnosis.html.j2",
+        figure=b64encode(png).decode(),
+        note=note,
+        summary=headline(result),
+        regimes={regime: words for regime, words in WORDS.items() if regime in result["regime"].values},
+        heads=("layer", "verdict", "samples", "units", *(_COLUMNS[name][0] for name in columns)),
+        rows=[_row(result.sel(layer=name), columns) for name in result["layer"].values],
+        limits=result.attrs,
+        criteria=criteria(result.attrs),
+    )
 
 
-def table(result: Dataset) -> str:
-    """The headline and a table, as a notebook shows it."""
-    return rendered("diagnosis_table.html.j2", **_fields(result))
-
-
-def _fields(result: Dataset) -> dict[str, Any]:
-    columns = {name: label for name, (label, _) in _COLUMNS.items() if name in result}
-    return {
-        "summary": headline(result),
-        "regimes": {regime: words for regime, words in WORDS.items() if regime in result["regime"].values},
-        "heads": ("layer", "verdict", "samples", "units", *columns.values()),
-        "rows": [_row(result.sel(layer=name), name, list(columns)) for name in result["layer"].values.tolist()],
-        "limits": result.attrs,
-        "criteria": criteria(result.attrs),
-    }
-
-
-def _row(layer: Dataset, name: str, columns: Sequence[str]) -> list[str | list[str]]:
-    value = {key: layer[key].item() for key in layer.data_vars}
-    needed = value["samples_needed"]
-    wanted = "" if np.isnan(needed) else f"about {needed:,.0f} samples would decide"
+def _row(layer: Dataset, columns: Sequence[str]) -> list[str | list[str]]:
+    """Cells of a table: a text, or a main part and further ones below it."""
+    value = {key: values.item() for key, values in layer.reset_coords().items()}
+    needed = "" if np.isnan(value["samples_needed"]) else f"about {value['samples_needed']:,.0f} samples suffice"
     note = f"Note: {value['warning']}" if value["warning"] else ""
-    verdict = [value["regime"], "; ".join(text for text in (value["reason"], wanted, note) if text)]
+    verdict = [value["regime"], "; ".join(text for text in (value["reason"], needed, note) if text)]
     units = f"{value['units_before']} → {value['units_after']}"
-    cells: list[str | list[str]] = [name, verdict, str(value["samples"]), units]
+    cells: list[str | list[str]] = [value["layer"], verdict, str(value["samples"]), units]
     for quantity in columns:
         lines = ["" if np.isnan(value[quantity]) else f"{value[quantity]:.3g}"]
-        if quantity in WITH_INTERVALS and not np.isnan(low := value[f"{quantity}_low"]):
-            lines.append(f"[{low:.3g}, {value[f'{quantity}_high']:.3g}]")
+        if quantity in WITH_INTERVALS and lines[0]:
+            lines.append(f"[{value[f'{quantity}_low']:.3g}, {value[f'{quantity}_high']:.3g}]")
         if not np.isnan(reference := value.get(_COLUMNS[quantity][1], np.nan)):
             lines.append(f"unrelated: {reference:.3g}")
         cells.append(lines)

@@ -12,19 +12,16 @@ factor is searched for a network of one's own:
 from __future__ import annotations
 
 import inspect
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from itertools import chain
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import Module
 
-from carryover.diagnosis.baseline import normalisations, renew_statistics
-from carryover.diagnosis.modules import called
+from carryover.diagnosis.modules import called, random_state_restored
+from carryover.diagnosis.networks import renew_statistics as renewed
 from carryover.diagnosis.search import Choice, search_factor, source_of
 from carryover.diagnosis.sources import as_array
 from carryover.errors import UserError
@@ -51,8 +48,8 @@ def choose_factor(
     state
         The pretrained `state_dict`, of the same network but for its head.
     finetune
-        finetune(module, seed) trains a module in place; torch's own generator is seeded, too. If it takes a third
-        argument `rate`, a multiple of its learning rate, the factor is compared with learning rates.
+        finetune(module, seed) trains a module in place; generators of Python, NumPy and PyTorch are seeded, too. If it
+        takes a third argument `rate`, a multiple of its learning rate, the factor is compared with learning rates.
     score
         Of a finetuned module on validation data that `finetune` does not use; higher is better.
     which, head
@@ -68,43 +65,30 @@ def choose_factor(
     UserError
         For what `load_rescaled` and `search_factor` refuse.
     """
-    with _seeded(0):
-        notes = load_rescaled(make(0), state, 1.0, which, head)  # a mistake is told before anything is trained
+    with random_state_restored(0):
+        notes = load_rescaled(make(0), state, 1.0, which, head)  # a mistake is reported before any training
 
-    def run(factor: float, seed: int, **options: float) -> float:
-        with _seeded(seed):
+    takes_rate = "rate" in inspect.signature(finetune).parameters
+
+    def run(factor: float, seed: int, rate: float = 1.0) -> float:
+        with random_state_restored(seed):
             module = make(seed)
             load_rescaled(module, state, factor, which, head)
             if renew_statistics is not None:
-                renew(module, renew_statistics, seed)
-            finetune(module, seed, **options)
+                given = renew_statistics(seed) if callable(renew_statistics) else renew_statistics
+                renewed(module, partial(called, module), given)
+            finetune(module, seed, **({"rate": rate} if takes_rate else {}))
             return score(module)
 
-    def run_with_rate(factor: float, seed: int, rate: float = 1.0) -> float:
-        return run(factor, seed, rate=rate)
-
-    takes_rate = "rate" in inspect.signature(finetune).parameters
-    arrays = {name: as_array(name, tensor) for name, tensor in state.items()}
+    arrays = {name: as_array(tensor) for name, tensor in state.items()}
     identity = [arrays, which, head, *(source_of(function) for function in (make, finetune, score))]
-    return search_factor(run_with_rate if takes_rate else run, which=which, notes=notes, identity=identity, **search)
-
-
-@contextmanager
-def _seeded(seed: int) -> Iterator[None]:
-    """Torch's own generators, of which dropout draws, seeded inside the block and afterwards as they were."""
-    with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
-        torch.manual_seed(seed)
-        yield
-
-
-def renew(module: Module, batches: Iterable | Callable[[int], Iterable], seed: int) -> None:
-    """Compute the running statistics of normalisation layers anew; UserError where there are none, or no batches."""
-    if not normalisations(module):
-        raise UserError(f"this {type(module).__name__} has no running statistics of batches that could be renewed")
-    given = iter(batches(seed) if callable(batches) else batches)
-    if (first := next(given, None)) is None:
-        raise UserError("renew_statistics gave no batches: give a loader (iterators are used up), or a function")
-    renew_statistics(module, partial(called, module), chain([first], given))
+    return search_factor(
+        run if takes_rate else lambda factor, seed: run(factor, seed),
+        which=which,
+        notes=notes,
+        identity=identity,
+        **search,
+    )
 
 
 def load_rescaled(
@@ -127,14 +111,10 @@ def load_rescaled(
     Raises
     ------
     UserError
-        For another `factor`, `which` or `head`, a `state` of another network, and where there is nothing to multiply.
+        For another `which` or `head`, a `state` of another network, and where there is nothing to multiply.
     """
     if which not in KINDS:
         raise UserError(f"which must be one of {', '.join(KINDS)}, got {which!r}")
-    if not (math.isfinite(factor) and factor > 0):
-        raise UserError(f"factor must be a finite number above 0, got {factor!r}")
-    if not isinstance(state, Mapping):
-        raise UserError(f"state must be what state_dict() gives, tensors by name, got a {type(state).__name__}")
     parameters = dict(module.named_parameters(remove_duplicate=False))
     last = next(reversed(module.state_dict()), "").rpartition(".")[0] if head is None else head
     if head is not None and not any(_inside(name, head) for name in parameters):
@@ -157,7 +137,7 @@ def load_rescaled(
 
 
 def _inside(name: str, layer: str) -> bool:
-    return name == layer or name.startswith(f"{layer}.") or (layer == "" and "." not in name)
+    return name.startswith(f"{layer}.") or (layer == "" and "." not in name)
 
 
 def _load(
@@ -166,31 +146,23 @@ def _load(
     """Load what fits; the head only where it need not begin anew and fits as a whole."""
     own = module.state_dict()
     in_head = [name for name in own if _inside(name, head)]
-    outside = {id(value) for name, value in parameters.items() if name not in in_head}
-    tied = [name for name in in_head if id(parameters.get(name)) in outside]
-    if begins_anew and tied:
-        raise UserError(f"the head {head!r} shares {tied[0]!r} with a pretrained layer: it cannot begin anew")
     fitting = {name: tensor for name, tensor in state.items() if name in own and tensor.shape == own[name].shape}
     loaded = {id(parameters[name]) for name in fitting if name in parameters}
-
-    def found(name: str) -> bool:
-        return name in fitting or id(parameters.get(name)) in loaded
-
-    for name, tensor in own.items():
-        counts_batches = name not in parameters and not tensor.is_floating_point()
-        if not (name in in_head or counts_batches or found(name)):
+    missing = [name for name in own if name not in fitting and id(parameters.get(name)) not in loaded]
+    for name in missing:
+        counts_batches = name not in parameters and not own[name].is_floating_point()
+        if name not in in_head and not counts_batches:
             what = f"has {name!r} of the shape {tuple(state[name].shape)}" if name in state else f"lacks {name!r}"
             raise UserError(
-                f"state {what}, in this {type(module).__name__} of the shape {tuple(tensor.shape)}: give weights of "
+                f"state {what}, in this {type(module).__name__} of the shape {tuple(own[name].shape)}: give weights of "
                 "the same network, of which the last layer alone may be another (name it with head, where it is not "
                 "the last)"
             )
-    kept = not begins_anew and all(map(found, in_head))  # a bias alone may have the right shape by chance
+    kept = not begins_anew and not set(missing) & set(in_head)  # a bias alone may have the right shape by chance
     module.load_state_dict({k: v for k, v in fitting.items() if kept or k not in in_head}, strict=False)
     if not kept:
         return []
-    hint = " with what shares its weights" if tied else f": head={head!r} begins it anew"
-    return [f"The last layer, {head!r}, is of the pretrained one's shape and kept{hint}."]
+    return [f"The last layer, {head!r}, is of the pretrained one's shape and kept: head={head!r} begins it anew."]
 
 
 def _chosen(parameters: Mapping[str, Tensor], which: str, head: str) -> list[Tensor]:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,8 +30,9 @@ from tqdm import tqdm
 from carryover.errors import UserError
 
 FACTORS = (0.0625, 0.25, 1.0, 4.0)
-RATES = (0.5, 2.0, 4.0)
 CONFIDENCE = 0.95
+_RATES = (0.5, 2.0, 4.0)  # learning rates, as multiples of the usual one
+_EXTENSIONS = 2  # places beyond an end of the grid
 _FIRST_LOOK = 5  # fresh seeds of the first look; the second and last is at all of them
 _RACERS = 3  # factors that get more seeds than the grid has
 _MORE = 4  # times the seeds of the grid
@@ -42,7 +42,6 @@ _CURVE = {
     "low": "lower end of the 95 % t interval of the mean, with one spread over seeds for all factors",
     "high": "upper end of the 95 % t interval of the mean, with one spread over seeds for all factors",
     "seeds": "seeds that the factor was tried with",
-    "not_finite": "seeds whose score was not finite and counts as the lowest of the search",
     "factor": "factor on the weights before finetuning",
 }
 
@@ -55,8 +54,7 @@ class Interval(NamedTuple):
     @classmethod
     def student(cls, values: np.ndarray, confidence: float = CONFIDENCE) -> Interval:
         """Mean and t interval of independent values."""
-        mean, error = values.mean(), values.std(ddof=1) / math.sqrt(len(values))
-        reach = error * stats.t.ppf((1 + confidence) / 2, len(values) - 1)
+        mean, reach = values.mean(), stats.sem(values) * stats.t.ppf((1 + confidence) / 2, len(values) - 1)
         return cls(float(mean), float(mean - reach), float(mean + reach))
 
     def __str__(self) -> str:
@@ -73,7 +71,6 @@ class Control:
     rate: float
     gain: Interval
     lead: Interval
-    rates: tuple[float, ...]
 
     @property
     def explains(self) -> bool:
@@ -81,13 +78,13 @@ class Control:
         return self.lead.low <= 0
 
     def sentence(self) -> str:
-        tried = ", ".join(f"{rate:g}" for rate in self.rates)
         lead = f"the factor beats that by {self.lead}."
         if not self.explains:
+            tried = ", ".join(f"{rate:g}" for rate in _RATES)
             return f"No learning rate does as much: of {tried} times the usual, {self.rate:g} gains {self.gain}; {lead}"
-        rate = f"a learning rate of {self.rate:g} times the usual"
         if self.gain.low > 0:
-            return f"{rate.capitalize()} does so, too: it gains {self.gain}."
+            return f"A learning rate of {self.rate:g} times the usual does so, too: it gains {self.gain}."
+        rate = f"a learning rate of {self.rate:g} times the usual"
         return f"It cannot be distinguished from {rate}, which gains {self.gain}: {lead}"
 
 
@@ -110,9 +107,9 @@ class Choice:
     curve: xr.Dataset
     gain: Interval
     which: str
-    control: Control | None = None
-    trainings: int = 0
-    notes: tuple[str, ...] = ()
+    control: Control | None
+    trainings: int
+    notes: tuple[str, ...]
 
     @property
     def verdict(self) -> str:
@@ -162,8 +159,6 @@ def search_factor(
     fresh_seeds: int = 12,
     which: str = "all",
     *,
-    extensions: int = 2,
-    rates: Sequence[float] = RATES,
     journal: str | Path | None = None,
     jobs: int = 1,
     progress: bool = True,
@@ -172,64 +167,57 @@ def search_factor(
 ) -> Choice:
     """The factor with the highest score; `run(factor, seed)` gives the score, higher is better.
 
-    Before it starts it says on standard error how many trainings there will be at most; often there are far fewer.
-
     Parameters
     ----------
     run
         A score that is not finite counts as the lowest of all. It may take a third argument named `rate`, a multiple of
-        the learning rate.
+        the learning rate: where a factor helps, several rates are tried without a factor.
     factors, seeds
         A grid, to which 1 is added, and the seeds of each factor; the best few get four times as many.
-    refinements, extensions
-        How often the places next to the best factor are tried, and places beyond an end of the grid.
+    refinements
+        How often the places next to the best factor are tried.
     fresh_seeds
         Other seeds, at most, for the comparison with 1, two or more.
-    rates
-        Learning rates, as multiples of the usual one, that are tried without a factor where one helps.
     journal, identity
         A folder in which joblib keeps scores, from which an interrupted search continues. A score is used again for the
         same file of `run` and the same `identity`: text, numbers and arrays.
     jobs
         Trainings at once, in as many processes, which share the processor's threads.
     notes
-        Sentences that are said before the first training, and are the first of the choice's.
+        Sentences that are the first of the choice's.
 
     Raises
     ------
     UserError
         For factors that are not finite and above 0, too few seeds, and where no score is finite.
     """
-    grid = sorted({*_positive("factors", factors), 1.0})
+    if not all(math.isfinite(value) and value > 0 for value in factors):
+        raise UserError(f"factors must be finite numbers above 0, got {list(factors)}")
     if seeds < 2 or fresh_seeds < 2:
         raise UserError(f"seeds and fresh_seeds must be at least 2, got {seeds} and {fresh_seeds}")
+    grid = sorted({*map(float, factors), 1.0})
     takes_rate = "rate" in inspect.signature(run).parameters
-    tried_rates = _positive("rates", rates) if rates and takes_rate else ()
     try:
         score = joblib.Memory(journal, verbose=0).cache(_score, ignore=["run", "takes_rate"])
     except OSError as error:
         raise UserError(f"the journal {journal} cannot be used ({error.strerror}): name a folder") from None
     key = joblib.hash([source_of(run), identity]) if journal else ""
-    places = len(grid) + extensions + 2 * refinements
+    places = len(grid) + _EXTENSIONS + 2 * refinements
     race = min(_RACERS, places) * seeds * (_MORE - 1)
-    most = places * seeds + race + (2 + (len(tried_rates) + 2) * bool(tried_rates)) * fresh_seeds
+    most = places * seeds + race + (2 + (len(_RATES) + 2) * takes_rate) * fresh_seeds
     with tqdm(desc="choose_factor", total=most, unit=" trainings", disable=not progress) as bar:
-        if progress:
-            tqdm.write(f"choose_factor: at most {most} trainings.", file=sys.stderr)
         search = _Search(lambda point: joblib.delayed(score)(key, point, run, takes_rate), jobs, seeds, bar)
-        for sentence in notes:
-            search.note(sentence)
-        chosen = search.best_factor(grid, extensions, refinements)
+        chosen = search.best_factor(grid, refinements)
         gain, control = Interval(0.0, 0.0, 0.0), None
         if chosen != 1:
             gain, number = search.gain(chosen, fresh_seeds)
-            if gain.low > 0 and tried_rates:
-                control = search.control(chosen, fresh_seeds, number, tried_rates)
-        if lost := [point.factor for point, value in search.scores.items() if not math.isfinite(value)]:
-            where = ", ".join(f"{factor:g}" for factor in sorted(set(lost)))
-            count = f"{len(lost)} of {len(search.scores)} scores were not finite (factor {where})"
-            search.note(f"{count}: they count as the lowest.")
-        return Choice(chosen, search.curve(), gain, which, control, len(search.scores), tuple(search.notes))
+            if gain.low > 0 and takes_rate:
+                control = search.control(chosen, fresh_seeds, number)
+        lost = sorted({point.factor for point, value in search.scores.items() if not math.isfinite(value)})
+        if lost:
+            where = ", ".join(f"{factor:g}" for factor in lost)
+            notes = [*notes, f"Some scores were not finite (factor {where}): they count as the lowest."]
+        return Choice(chosen, search.curve(), gain, which, control, len(search.scores), tuple(notes))
 
 
 def source_of(function: Callable[..., Any]) -> str:
@@ -250,12 +238,6 @@ def _score(key: str, point: Point, run: Callable[..., Any], takes_rate: bool) ->
         ) from None
 
 
-def _positive(name: str, values: Sequence[float]) -> tuple[float, ...]:
-    if not all(math.isfinite(value) and value > 0 for value in values) or not len(values):
-        raise UserError(f"{name} must be finite numbers above 0, got {list(values)}")
-    return tuple(map(float, values))
-
-
 class _Search:
     """Scores by factor, seed and learning rate, in the order in which they are needed."""
 
@@ -263,17 +245,11 @@ class _Search:
         self.task, self.jobs, self.bar = task, jobs, bar
         self.first, self.selecting = range(seeds), range(seeds * _MORE)
         self.scores: dict[Point, float] = {}
-        self.notes: list[str] = []
 
     @property
     def factors(self) -> list[float]:
         """Those that were tried with the usual learning rate."""
         return sorted({point.factor for point in self.scores if point.rate == 1})
-
-    def note(self, sentence: str) -> None:
-        self.notes.append(sentence)
-        if not self.bar.disable:
-            tqdm.write(sentence, file=sys.stderr)
 
     def compute(self, points: Iterable[Point]) -> None:
         """Compute the scores that are not known yet, `jobs` at once."""
@@ -292,55 +268,43 @@ class _Search:
         values = np.array([self.scores[point] for point in points])
         return np.where(np.isfinite(values), values, lowest)
 
-    def lost(self, factor: float, seeds: Sequence[int]) -> int:
-        """How many scores of these were not finite."""
-        return sum(not math.isfinite(self.scores.get(Point(factor, seed), 0)) for seed in seeds)
-
     def best(self, factors: Sequence[float], seeds: Sequence[int]) -> float:
         """The factor of the highest mean; of several 1, or else the nearest to it."""
+        return max(factors, key=lambda factor: (self.values(factor, seeds).mean(), -abs(math.log(factor))))
 
-        def rank(factor: float) -> tuple:
-            return self.values(factor, seeds).mean(), -self.lost(factor, seeds), -abs(math.log(factor))
-
-        return max(factors, key=rank)
-
-    def best_factor(self, grid: list[float], extensions: int, refinements: int) -> float:
+    def best_factor(self, grid: list[float], refinements: int) -> float:
         """The best of the grid, of places beyond its ends and of places between, after a race of the best few."""
         self.compute(Point(factor, seed) for seed in self.first for factor in grid)
         if not any(map(math.isfinite, self.scores.values())):
             value = next(iter(self.scores.values()))
             raise UserError(f"score must be a finite number, got none in {len(self.scores)} trainings, but {value}")
-        self._extend(extensions)
-        for _ in range(refinements):
-            tried, best = self.factors, self.best(self.factors, self.first)
-            place = tried.index(best)
-            between = [math.sqrt(best * near) for near in tried[max(place - 1, 0) : place + 2] if near != best]
-            self.compute(Point(factor, seed) for seed in self.first for factor in between)
-        if flat := _flat(np.array([self.values(factor, self.first) for factor in self.factors])):
-            self.note(flat)
-        return self._race()
-
-    def _extend(self, extensions: int) -> None:
-        further: list[float] = []
-        for _ in range(extensions):
+        for _ in range(_EXTENSIONS):
             tried, best = self.factors, self.best(self.factors, self.first)
             if len(tried) == 1 or best not in (tried[0], tried[-1]):
                 break
             neighbour = tried[1] if best == tried[0] else tried[-2]
             if self.values(best, self.first).mean() == self.values(neighbour, self.first).mean():
                 break  # scores that are all the same lead nowhere
-            further.append(best * best / neighbour)
-            self.values(further[-1], self.first)
-        if further:
-            places = " and ".join(f"{factor:g}" for factor in further)
-            self.note(f"The best factor was at an end of the grid, which was extended by {places}.")
+            self.values(best * best / neighbour, self.first)
+        for _ in range(refinements):
+            tried, best = self.factors, self.best(self.factors, self.first)
+            place = tried.index(best)
+            between = [math.sqrt(best * near) for near in tried[max(place - 1, 0) : place + 2] if near != best]
+            self.compute(Point(factor, seed) for seed in self.first for factor in between)
+        return self._race()
 
     def _race(self) -> float:
         """The best factor, after more seeds for those of the best three that are not clearly behind it."""
         best = self.best(self.factors, self.first)
+        if len(self.factors) == 1:
+            return best
         scores = {factor: self.values(factor, self.first) for factor in self.factors}
         leaders = sorted(scores, key=lambda factor: (factor != best, -scores[factor].mean()))[:_RACERS]
-        noise = math.sqrt(2 / len(self.first) * _residual(np.array(list(scores.values())))) if len(scores) > 1 else 0
+        # Residual variance of scores about the sum of a part of the factor and one of the seed (two-way analysis).
+        table = np.array(list(scores.values()))
+        rest = table - table.mean(0) - table.mean(1, keepdims=True) + table.mean()
+        variance = (rest**2).sum() / ((len(table) - 1) * (len(self.first) - 1))
+        noise = math.sqrt(2 / len(self.first) * variance)
         racers = [factor for factor in leaders if scores[best].mean() - scores[factor].mean() <= _BEHIND * noise]
         if len(racers) == 1 or not noise:
             return best
@@ -361,19 +325,18 @@ class _Search:
                 break
         return gain, look
 
-    def control(self, chosen: float, fresh: int, number: int, rates: tuple[float, ...]) -> Control:
+    def control(self, chosen: float, fresh: int, number: int) -> Control:
         """Learning rates compared with the factor and with neither: the one that is least clearly beaten.
 
         Seeds are new once more: a factor that won on the fresh ones was lucky on them.
         """
         start = len(self.selecting) + fresh
         new = range(start, start + number)
-        without = [Point(1.0, 0, rate) for rate in (1.0, *rates)]
+        without = [Point(1.0, 0, rate) for rate in (1.0, *_RATES)]
         self.compute(point._replace(seed=seed) for seed in new for point in (Point(chosen, 0), *without))
-        leads = {rate: Interval.student(self.values(chosen, new) - self.values(1.0, new, rate)) for rate in rates}
+        leads = {rate: Interval.student(self.values(chosen, new) - self.values(1.0, new, rate)) for rate in _RATES}
         rate = min(leads, key=lambda rate: leads[rate].low)
-        gain = Interval.student(self.values(1.0, new, rate) - self.values(1.0, new))
-        return Control(rate, gain, leads[rate], rates)
+        return Control(rate, Interval.student(self.values(1.0, new, rate) - self.values(1.0, new)), leads[rate])
 
     def curve(self) -> xr.Dataset:
         """Scores of the seeds that chose, by factor."""
@@ -384,31 +347,8 @@ class _Search:
         spread = math.sqrt(sum(((values - values.mean()) ** 2).sum() for values in scores) / freedom)
         reach = spread * stats.t.ppf((1 + CONFIDENCE) / 2, freedom) / seeds**0.5
         mean = np.array([values.mean() for values in scores])
-        lost = np.array([self.lost(factor, seeds) for factor, seeds in tried.items()])
-        columns = {"score": mean, "low": mean - reach, "high": mean + reach, "seeds": seeds, "not_finite": lost}
+        columns = {"score": mean, "low": mean - reach, "high": mean + reach, "seeds": seeds}
         curve = xr.Dataset({name: ("factor", values) for name, values in columns.items()}, {"factor": list(tried)})
         for name, meaning in _CURVE.items():
             curve[name].attrs = {"long_name": meaning, "units": "1"}
         return curve
-
-
-def _residual(values: np.ndarray) -> float:
-    """Variance of scores (factors, seeds) about the sum of a part of the factor and one of the seed."""
-    rest = values - values.mean(0) - values.mean(1, keepdims=True) + values.mean()
-    return float((rest**2).sum() / ((len(values) - 1) * (values.shape[1] - 1)))
-
-
-def _flat(values: np.ndarray) -> str:
-    """A sentence where scores (factors, seeds) do not tell factors apart, by the F test of two-way analysis."""
-    factors, seeds = values.shape
-    if factors == 1:
-        return ""
-    if (values == values[0]).all():
-        return "All factors score the same: scores may be at chance, or as high as they can be."
-    critical = stats.f.ppf(CONFIDENCE, factors - 1, (factors - 1) * (seeds - 1))
-    if seeds * values.mean(1).var(ddof=1) > critical * _residual(values):
-        return ""
-    return (
-        f"The first {seeds} seeds do not tell factors apart (F test at 5 %): scores may be at chance, or as high as "
-        "they can be."
-    )

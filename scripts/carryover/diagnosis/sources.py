@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import netCDF4
 import numpy as np
+from safetensors.numpy import load_file
 
 from carryover.errors import UserError
 from carryover.measures.dimensionality import constant
@@ -23,11 +25,6 @@ IDS = ("sample_id", "id")
 """Names under which samples may be named, (samples,), numbers or text."""
 SINGLE = "layer"
 """Name of the layer that an array by itself is."""
-NAMED = "layer_name"
-"""Attribute of a variable in netCDF: the layer's name where it could not be the variable's."""
-KINDS = (".npz", ".npy", ".nc", ".safetensors")
-"""Suffixes of files that can be read."""
-_CACHED = 2**15  # numbers in double precision that stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -45,7 +42,7 @@ class Activations:
         """
         where = f"the layer of {self.name}" if layer == SINGLE else f"layer {layer} of {self.name}"
         with _reading(where):
-            values = as_array(where, self.layers[layer][...])
+            values = as_array(self.layers[layer][...])
         if values.dtype.kind not in "biuf" or not values.ndim or len(values) < 2 or not values.size:
             raise UserError(
                 f"{where} must be numbers of shape (samples, …) with two samples or more, got {values.dtype} of shape "
@@ -60,12 +57,9 @@ class Activations:
             raise UserError(f"{where} must be finite, and sample {wrong[0]} is not")
         if constant(low, high, values.dtype):
             raise UserError(f"{where} must vary between samples: leave it out by naming the other layers")
-        mean, scale = X.mean(axis=0, dtype=np.float64), 2.0 ** -max(np.frexp((high - low).max())[1], -1000)
         centred = np.empty(X.shape, np.float32)
-        step = max(1, _CACHED // X.shape[1])
-        for start in range(0, len(X), step):  # in double precision, a part at a time
-            centred[start : start + step] = (X[start : start + step] - mean) * scale
-        return centred
+        np.subtract(X, X.mean(axis=0, dtype=np.float64), out=centred, casting="same_kind")  # in double precision
+        return np.ldexp(centred, -np.frexp((high - low).max())[1])
 
 
 @contextmanager
@@ -79,11 +73,10 @@ def opened(source: Any, name: str = "the mapping") -> Iterator[Activations]:
         source = {SINGLE: source}
     with ExitStack() as stack:
         if isinstance(source, Mapping):
-            arrays = {str(key): as_array(f"layer {key} of {name}", value) for key, value in source.items()}
+            with _reading(name):
+                arrays = {str(key): as_array(value) for key, value in source.items()}
         elif isinstance(source, str | Path):
             name = str(source)
-            if Path(source).suffix not in KINDS:
-                raise UserError(f"{name} must be of one of the kinds {', '.join(KINDS)}")
             with _reading(name):
                 arrays = _arrays(Path(source), stack)
         else:
@@ -98,21 +91,16 @@ def opened(source: Any, name: str = "the mapping") -> Iterator[Activations]:
 def _arrays(path: Path, stack: ExitStack) -> dict[str, Any]:
     """Arrays by name, of which netCDF and npy are read when they are used."""
     if path.suffix == ".npy":
-        return {SINGLE: np.load(path, mmap_mode="r", allow_pickle=False)}
+        return {SINGLE: np.load(path, mmap_mode="r")}
     if path.suffix == ".npz":
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            return dict(arrays)
+        return dict(stack.enter_context(np.load(path)))
     if path.suffix == ".safetensors":
-        from safetensors.numpy import load_file
-
         return load_file(path)
-    import netCDF4
-
-    path.open("rb").close()  # a missing file has an error of its own
-    dataset = stack.enter_context(netCDF4.Dataset(path))
-    dataset.set_auto_mask(False)
-    held = {key: held for key, held in dataset.variables.items() if key in IDS or key not in dataset.dimensions}
-    return {getattr(variable, NAMED, key): variable for key, variable in held.items()}
+    if path.suffix == ".nc":
+        dataset = stack.enter_context(netCDF4.Dataset(path))
+        dataset.set_auto_mask(False)
+        return {key: held for key, held in dataset.variables.items() if key in IDS or key not in dataset.dimensions}
+    raise UserError(f"{path} must be of one of the kinds .npz, .npy, .nc, .safetensors")
 
 
 @contextmanager
@@ -125,18 +113,16 @@ def _reading(where: str) -> Iterator[None]:
         raise UserError(f"{where} cannot be read: {error}") from None
 
 
-def as_array(where: str, values: Any) -> np.ndarray:
-    try:
-        if hasattr(values, "detach"):  # a tensor of torch
-            values = values.detach().cpu()
-            values = values.float() if str(values.dtype) == "torch.bfloat16" else values  # NumPy has no such type
-        return np.asarray(values)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise UserError(f"{where} must be an array of numbers, and is none ({error})") from None
+def as_array(values: Any) -> np.ndarray:
+    """An array of an array or of a tensor on any device."""
+    if hasattr(values, "detach"):
+        values = values.detach().cpu()
+        values = values.float() if str(values.dtype) == "torch.bfloat16" else values  # NumPy has no such type
+    return np.asarray(values)
 
 
 def same_order(first: Activations, other: Activations) -> None:
-    """UserError unless both are of the same samples in the same order, as far as their names tell."""
+    """UserError unless both are of the same samples in the same order, as far as they have names."""
     if first.ids is None or other.ids is None or len(first.ids) != len(other.ids):
         return
     differ = np.flatnonzero(first.ids.astype(str) != other.ids.astype(str))
