@@ -27,7 +27,7 @@ def on_files(files, config):
         text = _relinked((ROOT / source).read_text(encoding="utf-8"), source, page)
         files.append(File.generated(config, page, content=text))
     files.append(File.generated(config, "notebook/index.md", content=_notebook()))
-    for source in ("CITATION.cff", "LICENSE"):
+    for source in ("CITATION.cff", "LICENSE", "resources/archive/paper/claims.csv"):
         files.append(File.generated(config, source, abs_src_path=str(ROOT / source)))
     for name, modules in sorted(_modules().items()):
         reference = (f"::: {module}" for module in modules if not module.endswith(".parameters"))
