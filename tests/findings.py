@@ -39,7 +39,7 @@ PAGES = "README.md", "CONTRIBUTING.md", "config/README.md", "docs/*.md"
 ARCHIVE = ROOT / "resources/archive/paper"
 NUMBER = r"[+−]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)"
 QUOTED = re.compile(
-    rf"(?P<number>{NUMBER})(?:\s\[(?P<low>{NUMBER}),\s(?P<high>{NUMBER})\])?(?P<unit>\s?%|\s[a-z]+)?"
+    rf"(?P<number>{NUMBER})(?:\s\[(?P<low>{NUMBER}),\s(?P<high>{NUMBER})\])?(?P<unit>\s?%|\s[a-z-]+)?"
     r"<!-- (?:(?P<record>\S+\.json) (?P<key>\S+)|(?P<claim>\w+/\S+))(?: (?P<sign>[*/]) (?P<factor>-?[\d.]+))? -->"
 )
 STATED = re.compile(r"<!-- rests on (?P<claims>[^>]*?) -->")
