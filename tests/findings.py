@@ -1,19 +1,19 @@
 """Whether pages say what the archived claims and the records say: `python tests/findings.py [--write | --results]`.
 
-Pages are README.md, CONTRIBUTING.md and those of docs/ and config/. A page with `<!-- claims archived in FILE -->` quotes
-that table of claims. There a comment after a number names the claim whose statistic it is, `+3.5 [1.7,
-5.3]<!-- convnet_rescaling/resnet_pairs * 100 -->`, and one after a sentence names claims that must hold, `<!-- rests on
-linear_transfer/positive -->`. On every page a comment can name a record and a key instead, `4.8<!--
-tests/small_scale.json clock / 60 -->`. Digits are compared as they stand. Tables end with `<!-- end -->`: verdicts of some
-claims begin with `<!-- headlines NAME … -->`, links from the items of a paper to our figures and data with
+Pages are README.md, CONTRIBUTING.md and those of docs/ and config/. A page with `<!-- claims archived in FILE -->`
+quotes that table of claims. There a comment after a number names the claim whose statistic it is, `+3.5 [1.7,
+5.3]<!-- convnet_rescaling/resnet_pairs * 100 -->`, and one after a sentence names claims that must hold, `<!-- rests
+on linear_transfer/positive -->`. On every page a comment can name a record and a key instead, `4.8<!--
+tests/small_scale.json clock / 60 -->`. Digits are compared as they stand. Tables end with `<!-- end -->`: verdicts of
+some claims begin with `<!-- headlines NAME … -->`, links from the items of a paper to our figures and data with
 `<!-- reproduction PAPER -->`. --write puts what is found in the place of what is there.
 
-Titles of figures are compared as well: their `rests_on` names claims, which must hold in the archive, and with --results
-in results/claims.nc.
+Titles of figures are compared as well: their `rests_on` names claims, which must hold in the archive, and with
+--results in results/claims.nc.
 
-`--site` prints the pages that the site shows with more in them than the files have, as JSON: the index with pictures and
-verdicts, and the tables `<!-- verdicts -->` and `<!-- failed -->`. `--archive TABLE.nc FILE.csv` writes a table of claims
-as text.
+`--site` prints, as JSON, the pages that have more on the site than in the repository: the index with pictures and
+verdicts, and the tables `<!-- verdicts -->` and `<!-- failed -->`. `--archive TABLE.nc FILE.csv` writes a table of
+claims as text.
 """
 
 import json
@@ -44,7 +44,9 @@ QUOTED = re.compile(
 )
 STATED = re.compile(r"<!-- rests on (?P<claims>[^>]*?) -->")
 ARCHIVED = re.compile(r"<!-- claims archived in (?P<file>\S+) -->")
-BLOCK = re.compile(r"(?P<head><!-- (?P<kind>headlines|reproduction) (?P<names>[^>]*?) -->\n)(?P<body>.*?)(?=<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(
+    r"(?P<head><!-- (?P<kind>headlines|reproduction) (?P<names>[^>]*?) -->\n)(?P<body>.*?)(?=<!-- end -->)", re.DOTALL
+)
 SITE = re.compile(r"<!-- (?P<kind>verdicts|failed|reproduction)(?P<names>[^>]*?) -->\n(?:[^<]*?<!-- end -->)?")
 
 

@@ -1,4 +1,4 @@
-"""Numbers on pages are compared with the claims and records that they quote, and titles with the claims that they state."""
+"""Numbers on pages are compared with the claims and records that they quote, and titles with claims."""
 
 import pytest
 
