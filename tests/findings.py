@@ -39,9 +39,10 @@ PAGES = "README.md", "CONTRIBUTING.md", "config/README.md", "docs/*.md"
 ARCHIVE = ROOT / "resources/archive/paper"
 NUMBER = r"[+−]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)"
 QUOTED = re.compile(
-    rf"(?P<number>{NUMBER})(?:\s\[(?P<low>{NUMBER}),\s(?P<high>{NUMBER})\])?(?P<unit>\s?%|\s[a-z-]+)?"
+    rf"(?P<number>{NUMBER})(?:\s+\[(?P<low>{NUMBER}),\s+(?P<high>{NUMBER})\])?(?P<unit>\s?%|\s+[a-z-]+)?"
     r"<!-- (?:(?P<record>\S+\.json) (?P<key>\S+)|(?P<claim>\w+/\S+))(?: (?P<sign>[*/]) (?P<factor>-?[\d.]+))? -->"
 )
+MARK = re.compile(r"<!-- \w[\w./]*/\S+(?: \S+)? [*/] \S+ -->|<!-- \w+/[\w.]+ -->")
 STATED = re.compile(r"<!-- rests on (?P<claims>[^>]*?) -->")
 ARCHIVED = re.compile(r"<!-- claims archived in (?P<file>\S+) -->")
 BLOCK = re.compile(
@@ -63,6 +64,8 @@ def stale(text, table):
     stated = STATED.finditer(text) if table is not None else ()
     found = [f"what rests on it: {one}" for sentence in stated
              for one in not_held(sentence["claims"].split(), table)]  # fmt: skip
+    read = {quoted.end() for quoted in QUOTED.finditer(text)}
+    found += [f"no number stands before {mark[0]}" for mark in MARK.finditer(text) if mark.end() not in read]
     for quoted in QUOTED.finditer(text):
         now = current(quoted, table)
         if now != quoted[0]:

@@ -27,6 +27,7 @@ def test_a_number_is_stale_with_another_digit_and_what_is_written_is_not(table, 
     assert "+4.0 [1.5, 6.5]<!-- one/gain * 100 -->, and .04<!-- one/gain --> as a share;" in found
     assert findings.stale(found, table) == []
     assert findings.stale("1<!-- one/other -->", table) == ["one/other is not known"]
+    assert findings.stale("much<!-- one/gain * 100 -->", table) == ["no number stands before <!-- one/gain * 100 -->"]
 
 
 def test_sentences_rest_on_claims_that_hold(table):
