@@ -54,7 +54,7 @@ rule first:
         "printf '%s\\n' 'One figure of each paper:' {input:q} > {log} && cat {log}"
 
 
-# An audit as a page of Snakemake's report: snakemake audited, then snakemake --report jobs.html all audited
+# The page of the last audit, for Snakemake's report: snakemake audit, then snakemake --report jobs.html all audited
 rule audited:
     output:
         page=report(
@@ -69,7 +69,7 @@ rule audited:
         "envs/audit.yaml"
     params:
         configuration=startup.effective(sweep),
-        results=sweep.results,
+        results=[sweep.results],
     shell:
         'python "$CARRYOVER_SCRIPTS"/audit.py {params.results:q} --configfile {params.configuration:q}'
         " --html {output.page:q} > {log} 2>&1 || test -s {output.page:q}"
