@@ -58,8 +58,10 @@ lint: $(READY_TO_TEST)
 	@$(VENV)/bin/snakefmt --check Snakefile rules
 	@PATH="$$PWD/$(VENV)/bin:$$PATH" snakemake --lint
 
-# docs/ as a site, in an environment of its own, with the figures of results/ where there are any
+# docs/ as a site, in an environment of its own, with the figures of results/ where there are any; first it compares the
+# numbers of the pages with the archived claims and the records
 docs: $(DOCS)/.ready $(READY)
+	@$(VENV)/bin/python tests/findings.py
 	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build && echo "site/index.html"
 
 # envs/lock.txt and envs/tests-lock.txt, with hashes for every platform, from requirements.in and tests.in; what stands

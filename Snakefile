@@ -50,3 +50,24 @@ rule first:
         "envs/plotting.yaml"
     shell:
         "printf '%s\\n' 'One figure of each paper:' {input:q} > {log} && cat {log}"
+
+
+# The page of the last audit, for Snakemake's report: snakemake audit, then snakemake --report jobs.html all audited
+rule audited:
+    output:
+        page=report(
+            "<results>/audit.html",
+            category="Audit",
+            labels={"table": "all results"},
+        ),
+    log:
+        "<results>/logs/audited.log",
+    localrule: True
+    conda:
+        "envs/audit.yaml"
+    params:
+        configuration=startup.effective(sweep),
+        results=[sweep.results],
+    shell:
+        'python "$CARRYOVER_SCRIPTS"/audit.py {params.results:q} --configfile {params.configuration:q}'
+        " --html {output.page:q} > {log} 2>&1 || test -s {output.page:q}"

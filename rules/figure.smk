@@ -6,7 +6,7 @@ rule figure:
             "<results>/figures/{figure}.png",
             caption="report/figure.rst",
             category=sweep.paper("figure"),
-            labels={"figure": "{figure}"},
+            labels=sweep.labels("figure"),
         ),
         svg="<results>/figures/{figure}.svg",
         pdf="<results>/figures/{figure}.pdf",

@@ -5,7 +5,7 @@ rule table:
         markdown=report(
             "<results>/tables/{table}.md",
             category=sweep.paper("table"),
-            labels={"table": "{table}"},
+            labels=sweep.labels("table"),
         ),
         latex="<results>/tables/{table}.tex",
         records=multiext("<results>/tables/{table}", ".md.json", ".tex.json"),

@@ -1,4 +1,4 @@
-"""Version and date are the same wherever they stand."""
+"""Version, date and papers are the same wherever they stand."""
 
 import re
 import tomllib
@@ -16,3 +16,10 @@ def test_package_changelog_and_citation_agree():
     assert released[0] == (version, str(citation["date-released"]))
     assert citation["version"] == version
     assert len(set(released)) == len(released)
+
+
+def test_the_citation_has_every_paper_as_a_reference():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    papers = [yaml.safe_load(file.read_text())["paper"] for file in (ROOT / "config/papers").glob("*.yaml")]
+    titles = {paper["title"] for paper in papers if "venue" in paper}
+    assert {reference["title"] for reference in citation["references"]} == titles

@@ -1,7 +1,10 @@
 """Pages of the site that do not stand in docs/: those at the top, the reference, the figures of the last run."""
 
+import json
 import os
 import re
+import subprocess
+from functools import cache
 from pathlib import Path
 
 from mkdocs.structure.files import File
@@ -24,7 +27,7 @@ def on_files(files, config):
         text = _relinked((ROOT / source).read_text(encoding="utf-8"), source, page)
         files.append(File.generated(config, page, content=text))
     files.append(File.generated(config, "notebook/index.md", content=_notebook()))
-    for source in ("CITATION.cff", "LICENSE"):
+    for source in ("CITATION.cff", "LICENSE", "resources/archive/paper/claims.csv"):
         files.append(File.generated(config, source, abs_src_path=str(ROOT / source)))
     for name, modules in sorted(_modules().items()):
         reference = (f"::: {module}" for module in modules if not module.endswith(".parameters"))
@@ -48,7 +51,15 @@ def on_page_markdown(markdown, page, config, files):
     """As `on_files`, of the links of pages that stand in docs/."""
     if page.file.generated_by:
         return markdown
+    markdown = _longer_pages().get(page.file.src_uri, markdown)
     return _relinked(markdown, f"docs/{page.file.src_uri}", page.file.src_uri)
+
+
+@cache
+def _longer_pages():
+    """{page: its text} of pages that show more on the site than in the repository, such as pictures and verdicts."""
+    command = [ROOT / ".venv/bin/python", ROOT / "tests/findings.py", "--site"]
+    return json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
 
 
 def _notebook():

@@ -168,6 +168,16 @@ class Sweep:
     def paper(self, rule):
         return lambda wildcards: self.request(rule, wildcards).paper
 
+    def labels(self, rule):
+        """Labels in Snakemake's report: the name of a figure or table, and what it is in the papers."""
+
+        def labels(wildcards):
+            name, papers = wildcards[rule], self.config.get("papers", {}).values()
+            items = [item for paper in papers for item in paper.get("items", ()) if name in item.get(f"{rule}s", ())]
+            return {rule: name, "in the papers": "; ".join(dict.fromkeys(item["item"] for item in items))}
+
+        return labels
+
     def resource(self, name):
         """A resource of the experiment's training jobs (`resources: {gpu: 1, mem_mb: 4000}`).
 
