@@ -19,10 +19,11 @@ ifneq ($(shell [ "$(CORES)" -ge 1 ] 2>/dev/null && echo yes),yes)
 $(error carryover: CORES is $(CORES), but must be a whole number of at least 1)
 endif
 
-.PHONY: all first report papers fashion papers-check test test-all bench bench-gpu lint docs lock unlock clean help
+.PHONY: all first report papers fashion papers-check test test-all bench bench-gpu lint docs schema lock unlock clean help
 
 all first report: $(READY)
 	@$(UNLOCKED)
+	@$(VENV)/bin/python scripts/carryover check > /dev/null
 	@$(SNAKEMAKE) $@
 
 # other configurations, drawn and checked from the archive; nothing is trained
@@ -64,6 +65,10 @@ docs: $(DOCS)/.ready $(READY)
 	@$(VENV)/bin/python tests/findings.py
 	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build && echo "site/index.html"
 
+# The configuration's JSON schema, for editors
+schema: $(READY)
+	@$(VENV)/bin/python scripts/schema.py > config/schema.json && echo "config/schema.json"
+
 # envs/lock.txt and envs/tests-lock.txt, with hashes for every platform, from requirements.in and tests.in; what stands
 # in the locks stays where it fits (UPGRADE=--upgrade takes the newest)
 COMPILE := .venv-lock/bin/uv pip compile -q --universal --generate-hashes --no-annotate --python-version 3.11 \
@@ -93,6 +98,7 @@ help:
 	@echo "make bench-gpu  time a GPU against the CPU beside it, as ratios"
 	@echo "make lint    ruff, mypy, snakefmt, snakemake --lint"
 	@echo "make docs    docs/, the library's reference and the figures of results/ as a site: site/index.html"
+	@echo "make schema  write config/schema.json, by which an editor checks a configuration"
 	@echo "make lock    resolve envs/requirements.in into envs/lock.txt, and tests.in into tests-lock.txt, with hashes"
 	@echo "make unlock  clear the lock that a killed run has left"
 	@echo "make clean   remove results/, site/ and Snakemake's metadata"

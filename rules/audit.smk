@@ -13,4 +13,5 @@ rule audit:
         results=sweep.results,
     shell:
         'python "$CARRYOVER_SCRIPTS"/audit.py {params.results:q} --configfile {params.configuration:q}'
-        " --json {params.results:q}/audit.json > {log} 2>&1 && cat {log}"
+        " --json {params.results:q}/audit.json --html {params.results:q}/audit.html"
+        " > {log} 2>&1 && cat {log}"

@@ -6,11 +6,12 @@ import sys
 from copy import deepcopy
 from pathlib import Path
 
+import jsonschema
 import pytest
 import yaml
 from snakemake.utils import update_config
 
-from carryover.config import papers
+from carryover.config import papers, schema
 from carryover.errors import UserError
 from carryover.workflow.sweep import Sweep
 
@@ -64,6 +65,7 @@ def test_the_configurations_that_come_with_the_project_are_valid_and_make_jobs(o
     outputs = [output for *_, output in sweep.jobs()]
     assert len(outputs) == len(set(outputs)) > 50
     sweep.check()
+    jsonschema.Draft202012Validator(schema.schema()).validate(made)  # as an editor does
 
 
 @pytest.mark.parametrize("overlays", SCALES)
@@ -104,12 +106,13 @@ REFUSED = [
     ("experiments/toy/split", ["sample"], "experiments.toy.split: there is no sample; there are: protocol, "),
     ("experiments/toy/pretrain/solver", "newton", "experiments.toy.pretrain.solver: Input should be 'exact', "),
     ("experiments/toy/finetune/overlap", [0.5, 1.5], "experiments.toy.finetune.grids.one.overlap: Input should"),
+    ("experiments/figures", TOY["experiments"]["toy"], "experiments.figures.[key]: figures is the name of another "),
     ("experiments/Toy", TOY["experiments"]["toy"], "experiments.Toy.[key]: String should match pattern "),
     ("figures/toy_risk/options/rows", "T", "figures.toy_risk.options: unknown key rows; allowed here: "),
     ("claims/relu_richness/data", {"rsk": "toy/risk"}, "claims.relu_richness.data: risk is missing."),
     ("claims/relu_richness/data/norm", "toy/risk", "claims.relu_richness.data: there is no norm; there are: risk, "),
     *(("pathvars", {"results": name}, "pathvars.results: ")
-      for name in ("x;touch y", "..", "x\n", "-x", "/etc", "$HOME")),
+      for name in ("x;touch y", "..", "x\n", "-x", "/etc", "$HOME", "scripts")),
 ]  # fmt: skip
 
 

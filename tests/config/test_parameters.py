@@ -44,8 +44,11 @@ def test_flags_come_back_as_they_went_in(rate, offsets, centred, title):
 @pytest.mark.parametrize(("values", "sentence"), [
     ({"sampels": 3}, ": unknown key sampels; allowed here: samples, solver, learning_rate, centred, offsets, title."),
     ({"samples": 0}, "samples: Input should be greater than 0, not 0."),
+    ({"samples": True}, "samples: Input should be a valid integer, not True."),
     ({"samples": [8, 4, 8]}, "samples: a value is given twice."),
     ({"learning_rate": float("nan")}, "learning_rate: Input should be a finite number, not nan."),
+    ({"learning_rate": True}, "learning_rate: Input should be a valid number, not True."),
+    ({"centred": "yes"}, "centred: Input should be a valid boolean, not 'yes'."),
     ({"solver": "newton"}, "solver: Input should be 'exact' or 'descent', not 'newton'."),
 ])  # fmt: skip
 def test_what_is_not_allowed_is_one_sentence_with_the_key(values, sentence):

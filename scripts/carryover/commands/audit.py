@@ -14,6 +14,7 @@ from carryover.audit.replay import replay
 from carryover.errors import UserError
 from carryover.provenance import writing
 from carryover.provenance.job_record import SCRIPTS
+from carryover.templates.rendering import rendered
 
 
 def parsed(argv, prog):
@@ -24,6 +25,7 @@ def parsed(argv, prog):
     parser.add_argument("--replay", type=int, default=0, metavar="K", help="run K random jobs again and compare")
     parser.add_argument("--seed", type=int, default=random.randrange(2**32), help="draws the jobs; default: random")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write everything as a page")
     arguments = parser.parse_args(argv)
     if arguments.replay < 0:
         parser.error("--replay must be a whole number from 0")
@@ -77,6 +79,7 @@ def main(argv, prog="carryover audit", root=None):
 
     failed = any(one.verdict != "OK" and (arguments.strict or not one.warning) for one in findings)
     failed = failed or not all(one.passed for one in replays)
+    sentences = list(summary(audit))
     if arguments.json:
         parts = {
             "passed": not failed,
@@ -86,9 +89,16 @@ def main(argv, prog="carryover audit", root=None):
             "passed_over": audit.others,
             "replays": [asdict(one) for one in replays],
         }
-        with writing.atomic(arguments.json) as unfinished:  # names of files may be no UTF-8
-            text = json.dumps(parts, indent=1, ensure_ascii=False) + "\n"
-            unfinished.write_text(text, encoding="utf-8", errors="backslashreplace")
-    print("\n".join(summary(audit)))
+        write(arguments.json, json.dumps(parts, indent=1, ensure_ascii=False) + "\n")
+    if arguments.html:
+        rows = [(one.verdict, one.path, one.rule, one.cause or one.remark) for one in findings]
+        again = [(one.verdict, one.path, one.promise, "; ".join((one.text, *one.changes))) for one in replays]
+        write(arguments.html, rendered("audit.html.j2", summary=sentences, findings=rows, replays=again, note=""))
+    print("\n".join(sentences))
     if failed:
         sys.exit(1)
+
+
+def write(path, text):
+    with writing.atomic(path) as temporary:  # names of files may be no UTF-8
+        temporary.write_text(text, encoding="utf-8", errors="backslashreplace")

@@ -3,16 +3,34 @@ own, see `parameters`."""
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
 
 from carryover.config import parameters, plugins
 from carryover.config.artifacts import ARTIFACTS, STAGES
 from carryover.errors import UserError
 
-Name = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")]
+RESERVED = ("theory", *(kind.section for kind in ARTIFACTS.values()), "logs", "benchmarks")
+"""Folders of results that no experiment may have the name of."""
+
+
+def _free(name):
+    if name in RESERVED:
+        raise ValueError(f"{name} is the name of another folder of results")
+    return name
+
+
+Name = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$"), AfterValidator(_free)]
+
+
+def _apart(folder):
+    if folder.partition("/")[0] in ("config", "docs", "envs", "profiles", "resources", "rules", "scripts", "tests"):
+        raise ValueError(f"{folder} is a folder of the workflow itself")
+    return folder
+
+
 PATH = r"\w[\w.+-]*(/\w[\w.+-]*)*$"
 """Of letters that no shell takes for something else."""
-Folder = Annotated[str, Field(pattern=f"^{PATH}", max_length=250)]
+Folder = Annotated[str, Field(pattern=f"^{PATH}", max_length=250), AfterValidator(_apart)]
 Options = dict[str, Any] | None
 
 
@@ -135,7 +153,7 @@ def validate(config: dict) -> Configuration:
         for measure, options in spec.measures.items():
             _check_plugin("measures", measure, options, f"experiments.{name}.measures.{measure}")
         models = [parameters.model_of(f"families.{spec.family}", stage) for stage in STAGES]
-        several = {field for cls in models for field in cls.model_fields if parameters.takes_several(cls, field)}
+        several = {field for cls in models for field in cls.model_fields if parameters.kind_of(cls, field)[1]}
         for split in spec.split:
             _known(split, ["protocol", *sorted(several), *plugins.names("measures")], f"experiments.{name}.split")
     for name, options in whole.curves.items():

@@ -25,6 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from carryover.errors import UserError
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")
 
 
 class Model(BaseModel):
@@ -35,8 +36,7 @@ class Model(BaseModel):
     the `ROLES` of the data that it reads, and `OPTIONAL_ROLES`: None for any.
     """
 
-    # Not strict: a command line has text alone, and YAML reads 1e-6 as text.
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
     FAMILIES: ClassVar[tuple[str, ...]] = ()
     APPLIES_TO: ClassVar[dict[str, tuple]] = {}
     NEEDS: ClassVar[dict[str, tuple]] = {}
@@ -52,10 +52,11 @@ class Model(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def one_for_several(cls, values):
-        """One value stands for a tuple of it."""
-        tuples = {name for name in cls.model_fields if takes_several(cls, name)}
-        return {name: (v,) if name in tuples and not isinstance(v, tuple | list) else v for name, v in values.items()}
+    def as_written(cls, values):
+        """Values as YAML or a command line has them: one for several, and 1e-6, which YAML reads as text."""
+        if not isinstance(values, dict):
+            return values
+        return {name: _as_written(cls, name, value) for name, value in values.items()}
 
     @model_validator(mode="after")
     def without_duplicates(self):
@@ -63,6 +64,19 @@ class Model(BaseModel):
             if isinstance(value, tuple) and len(set(value)) < len(value):
                 raise ValueError(f"{name}: a value is given twice")
         return self
+
+
+def _as_written(cls, name, value):
+    if name not in cls.model_fields:
+        return value
+    kind, several = kind_of(cls, name)
+    if several and not isinstance(value, tuple):
+        value = tuple(value) if isinstance(value, list) else (value,)
+    if kind is not float:
+        return value
+    items = value if several else (value,)
+    numbers = tuple(float(one) if isinstance(one, str) and _NUMBER.fullmatch(one) else one for one in items)
+    return numbers if several else numbers[0]
 
 
 def parameter(
@@ -84,9 +98,14 @@ def about(cls: type[Model], name: str, what: str) -> Any:
     return cls.model_fields[name].json_schema_extra[what]
 
 
-def takes_several(cls: type[Model], name: str) -> bool:
-    """Whether a parameter takes several values, all worked on in one job."""
-    return get_origin(cls.model_fields[name].annotation) is tuple
+def kind_of(cls: type[Model], name: str) -> tuple[Any, bool]:
+    """(type of one value, whether the parameter takes several)."""
+    kind = cls.model_fields[name].annotation
+    several = get_origin(kind) is tuple
+    kind = get_args(kind)[0] if several else kind
+    while get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    return type(get_args(kind)[0]) if get_origin(kind) is not None else kind, several
 
 
 def model_of(folder: str, name: str) -> type[Model]:
@@ -133,13 +152,15 @@ def in_words(when):
 def add_arguments(parser: argparse.ArgumentParser, cls: type[Model]) -> None:
     """One flag per parameter, all optional: what is left out takes the model's default."""
     for name, field in cls.model_fields.items():
+        kind, several = kind_of(cls, name)
         unit = f" [{about(cls, name, 'unit')}]" if about(cls, name, "unit") else ""
-        choices = get_args(field.annotation) if not takes_several(cls, name) else ()
+        choices = get_args(field.annotation) if get_origin(field.annotation) is not tuple else ()
         listed = f"; one of {', '.join(map(str, choices))}" if choices else ""
         default = " ".join(words(field.default))
         parser.add_argument(
             flag(name),
-            nargs="+" if takes_several(cls, name) else None,
+            nargs="+" if several else None,
+            type=_boolean if kind is bool else kind,
             default=argparse.SUPPRESS,
             metavar=name.upper(),
             help=f"{field.description}{unit}{listed} (default: {default})".replace("%", "%%"),
@@ -150,6 +171,10 @@ def from_arguments(cls: type[Model], arguments: argparse.Namespace) -> Model:
     """The model filled from parsed flags, and checked; UserError."""
     given = {name: value for name, value in vars(arguments).items() if name in cls.model_fields}
     return read(cls, given, "--")
+
+
+def _boolean(word):
+    return {"True": True, "False": False}.get(word, word)
 
 
 def flag(name: str) -> str:

@@ -1,0 +1,8 @@
+"""Print the JSON schema of the configuration, for editors."""
+
+import json
+
+from carryover.config.schema import schema
+
+if __name__ == "__main__":
+    print(json.dumps(schema(), indent=1, ensure_ascii=False))

@@ -1,0 +1,36 @@
+"""`carryover check` refuses what a job would refuse, before there is one."""
+
+from pathlib import Path
+
+import pytest
+
+from carryover.commands import check
+from carryover.errors import UserError
+
+ROOT = Path(__file__).resolve().parents[2]
+WRONG = {
+    "solver": (
+        "linear_depth: {finetune: {grids: {wrong: {protocol: linear_transfer, solver: balanced}}}}",
+        r"experiments\.linear_depth\.finetune\.grids\.wrong: linear_transfer has no solver balanced: choose ",
+    ),
+    "layers": (
+        "frozen_layers: {finetune: {grids: {frozen: {trained_layers: [1, 9]}}}}",
+        r"experiments\.frozen_layers\.finetune\.grids\.frozen: trained_layers has 9, but depth only ",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_parameters_that_contradict_each_other_are_named(tmp_path, monkeypatch, name):
+    entry, said = WRONG[name]
+    (tmp_path / "mine.yaml").write_text(f"experiments: {{{entry}}}\n")
+    monkeypatch.chdir(ROOT)
+    with pytest.raises(UserError, match=said):
+        check.main(["config/config.yaml", f"{tmp_path}/mine.yaml"], root=ROOT)
+
+
+@pytest.mark.parametrize("overlays", [[], pytest.param(["config/paper.yaml"], marks=pytest.mark.extended)], ids=str)
+def test_the_configurations_of_the_project_have_nothing_wrong(monkeypatch, capsys, overlays):
+    monkeypatch.chdir(ROOT)
+    check.main(["config/config.yaml", *overlays], root=ROOT)
+    assert capsys.readouterr().out.endswith(", nothing wrong\n")
