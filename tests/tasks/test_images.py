@@ -48,7 +48,7 @@ def test_pixels_are_shares_of_white(dtype):
 @pytest.mark.parametrize(
     ("source", "folder", "said"),
     [
-        ("cifar", "x", "images are of digits, mnist, fashion-mnist, cifar-100, stl-10, not of 'cifar'."),
+        ("cifar", "x", "images are of digits, mnist, fashion-mnist, cifar-10, cifar-100, stl-10, not of 'cifar'."),
         ("digits", "x", "the digits come with scikit-learn and not from x: leave the folder out."),
         ("stl-10", "", "images of stl-10 are read from a local folder: name the one that holds its files."),
     ],

@@ -59,6 +59,12 @@ CIFAR100 = Published(
     {"cifar-100-binary.tar.gz": "03b5dce01913d631647c71ecec9e9cb8"},
     {"train.bin": (50_000, 2 + 3 * 32 * 32), "test.bin": (10_000, 2 + 3 * 32 * 32)}, "cifar-100-binary",
 )  # fmt: skip
+CIFAR10 = Published(
+    "CIFAR-10", "www.cs.toronto.edu/~kriz/cifar.html",
+    {"cifar-10-binary.tar.gz": "c32a1d4ab5d03f1284b67883e8d87530"},
+    {f"{name}.bin": (10_000, 1 + 3 * 32 * 32) for name in (*(f"data_batch_{i}" for i in range(1, 6)), "test_batch")},
+    "cifar-10-batches-bin",
+)  # fmt: skip
 STL10 = Published(
     "STL-10", "cs.stanford.edu/~acoates/stl10", {"stl10_binary.tar.gz": "91f7769df0f17e558f3565bffb0c7dfb"},
     {"train_X.bin": (5_000, 3 * 96 * 96), "train_y.bin": (5_000, 1), "test_X.bin": (8_000, 3 * 96 * 96),
@@ -83,6 +89,17 @@ def cifar100(folder: str | Path, other: bool = False) -> tuple[Part, Part]:
     """
     train, test = ((records[:, 2:].reshape(-1, 3, 32, 32), records[:, 1].astype(np.int64))
                    for records in _records(Path(folder), CIFAR100, other).values())  # fmt: skip
+    return train, test
+
+
+def cifar10(folder: str | Path, other: bool = False) -> tuple[Part, Part]:
+    """CIFAR-10's training and test images, (N, 3, 32, 32), with its ten classes; five files are of training images.
+
+    A record is a byte for the class, and the red, green and blue plane, row by row.
+    """
+    *several, last = _records(Path(folder), CIFAR10, other).values()
+    train, test = ((records[:, 1:].reshape(-1, 3, 32, 32), records[:, 0].astype(np.int64))
+                   for records in (np.concatenate(several), last))  # fmt: skip
     return train, test
 
 

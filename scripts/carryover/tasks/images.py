@@ -17,6 +17,7 @@ from carryover.tasks import image_files
 READERS = {
     "mnist": image_files.idx,
     "fashion-mnist": partial(image_files.idx, published=image_files.FASHION_MNIST),
+    "cifar-10": image_files.cifar10,
     "cifar-100": image_files.cifar100,
     "stl-10": image_files.stl10,
 }
@@ -43,8 +44,8 @@ class ImageSet:
 
 
 def images(source: str = "digits", folder: str | Path = "", other: bool = False) -> ImageSet:
-    """The set of images `source`: "digits", "mnist", "fashion-mnist", "cifar-100" (100 fine classes) or "stl-10" (the
-    labelled images).
+    """The set of images `source`: "digits", "mnist", "fashion-mnist", "cifar-10", "cifar-100" (100 fine classes) or
+    "stl-10" (the labelled images).
 
     Args:
         source: one of `SOURCES`. The digits are scikit-learn's 1797 of 8 × 8 pixels, which come in one piece: the first

@@ -14,7 +14,8 @@ from carryover.runs import coordinates
 from carryover.statistics import intervals
 
 PAIRS = 2
-IMAGES = {"mnist": "MNIST", "fashion-mnist": "Fashion-MNIST", "cifar-100": "CIFAR-100", "stl-10": "STL-10"}
+IMAGES = {"mnist": "MNIST", "fashion-mnist": "Fashion-MNIST", "cifar-10": "CIFAR-10", "cifar-100": "CIFAR-100",
+          "stl-10": "STL-10"}  # fmt: skip
 
 
 def by_task(runs, quantity):
