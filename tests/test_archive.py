@@ -1,12 +1,15 @@
 """The archive: a dataset is used where it is what the configuration asks for, whatever the code is by then."""
 
+import hashlib
 import json
+import lzma
 import shutil
 from pathlib import Path
 
 import pytest
 
 from carryover import archive
+from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.workflow import startup
 from toy.small_project import TINY
@@ -17,7 +20,7 @@ FOLDER = "resources/archive/tiny"
 PLACE = Path(FOLDER, "tiny")
 PACKED, RECORD = PLACE / "risk.nc.xz", PLACE / "risk.json"
 RISK = "results/tiny/risk.nc"
-TRAINER = "scripts/carryover/families/diagonal/solvers.py"
+TRAINER = "scripts/carryover/families/diagonal/exact.py"
 
 
 @pytest.fixture(scope="module")
@@ -102,9 +105,14 @@ def truncated():
     PACKED.write_bytes(PACKED.read_bytes()[:-20])
 
 
+def negative():
+    record(unpacked={"sha256": "0", "bytes": -1})
+
+
 BAD = {
     "truncated": (truncated, f"{PACKED} is truncated or exchanged: its record names another file, so restore both."),
-    "no JSON": (lambda: RECORD.write_text("{"), f"{RECORD} is no record of an archived dataset ("),
+    "no JSON": (lambda: RECORD.write_text("{"), f"{RECORD} is no record of an archived dataset (Invalid JSON: "),
+    "negative": (negative, f"{RECORD} is no record of an archived dataset (unpacked.bytes: "),
     "not there": (RECORD.unlink, f"tiny/risk is not in {FOLDER}."),
 }
 
@@ -123,3 +131,11 @@ def test_bad_input_is_said_in_one_sentence_and_nothing_is_written(project, bad):
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert not Path("results").exists()
+
+
+def test_no_more_is_unpacked_than_the_record_says(project):
+    small = lzma.compress(bytes(10**7))
+    PACKED.write_bytes(small)
+    record(packed={"sha256": hashlib.sha256(small).hexdigest(), "bytes": len(small)})
+    with pytest.raises(UserError, match=r"risk\.nc\.xz unpacks to other bytes than its record names: restore both\.$"):
+        archive.unpacked(FOLDER, "tiny", "risk")

@@ -20,6 +20,9 @@ from carryover.errors import UserError, sentence
 from carryover.provenance import store, writing
 from carryover.provenance.job_record import Job
 
+LARGEST = 2**31
+"""Bytes of a dataset: a small file may unpack to more than fits in memory."""
+
 
 def path(folder, experiment, measure, suffix=".nc.xz"):
     """The packed file of a dataset, or with `.json` its record."""
@@ -32,18 +35,23 @@ def record(folder, experiment, measure):
     try:
         known = json.loads(file.read_bytes())
         _ = known["request"], known["commit"], known["packed"]["sha256"], known["unpacked"]["sha256"]
+        if not 0 < known["unpacked"]["bytes"] <= LARGEST:
+            raise ValueError(f"unpacked.bytes must be from 1 to {LARGEST}")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"{file} is no record of an archived dataset ({error}): restore it.") from None
     return known
 
 
 def unpacked(folder, experiment, measure):
-    """The bytes of an archived dataset; UserError where there are none, or others than its record names."""
+    """The bytes of an archived dataset; UserError where there are none, or others or more than its record names."""
     place = (folder, experiment, measure)
     file, known = path(*place), record(*place)
     if store.sha256(file) != known["packed"]["sha256"]:
         raise UserError(f"{file} is truncated or exchanged: its record names another file, so restore both.")
-    content = lzma.decompress(file.read_bytes())
+    try:
+        content = lzma.LZMADecompressor(memlimit=2**28).decompress(file.read_bytes(), known["unpacked"]["bytes"] + 1)
+    except lzma.LZMAError:
+        content = b""
     if hashlib.sha256(content).hexdigest() != known["unpacked"]["sha256"]:
         raise UserError(f"{file} unpacks to other bytes than its record names: restore both.")
     return content

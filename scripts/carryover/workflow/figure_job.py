@@ -16,7 +16,7 @@ def main(argv):
     doc = "Draw one figure, as PNG, SVG and PDF."
     with plugin_job.started(argv, "figure", "figures", doc, _add, _inputs, KEYS) as (job, module, p, arguments):
         style.use(arguments.style)
-        style.save(plugin_job.of_data(module.draw, arguments, p), job, *arguments.output)
+        style.save(plugin_job.of_data(module.draw, plt.Figure, arguments, p), job, *arguments.output)
 
 
 def _add(parser):

@@ -59,15 +59,19 @@ class Roles(dict):
         raise UserError(f"data of the role {role} are needed; given were: {', '.join(self)}.")
 
 
-def of_data(make, arguments, p):
+def of_data(make, kind, arguments, p):
     """The result of a plug-in's function of data by role and parameters; UserError where the data lack a variable or
-    coordinate."""
+    coordinate, or where the result is of another kind."""
     if len(arguments.roles) != len(arguments.data):
         raise UserError("--roles and --data must name as many things each.")
     # CSV tables ship with the project.
     data = [store.read_table(file) if file.suffix == ".csv" else store.load(file) for file in arguments.data]
     with naming_what_is_missing(make, arguments.data):
-        return make(Roles(zip(arguments.roles, data, strict=True)), p)
+        result = make(Roles(zip(arguments.roles, data, strict=True)), p)
+    if not isinstance(result, kind):
+        plugin = make.__module__.rpartition(".")[2]
+        raise UserError(f"{plugin} must return a {kind.__name__}, not {type(result).__name__}.")
+    return result
 
 
 @contextmanager
