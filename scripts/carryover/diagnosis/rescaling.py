@@ -146,6 +146,9 @@ def _load(
     """Load what fits; the head only where it need not begin anew and fits as a whole."""
     own = module.state_dict()
     in_head = [name for name in own if _inside(name, head)]
+    outside = {id(value) for name, value in parameters.items() if name not in in_head}
+    if begins_anew and (tied := [name for name in in_head if id(parameters.get(name)) in outside]):
+        raise UserError(f"the head {head!r} shares {tied[0]!r} with a pretrained layer: it cannot begin anew")
     fitting = {name: tensor for name, tensor in state.items() if name in own and tensor.shape == own[name].shape}
     loaded = {id(parameters[name]) for name in fitting if name in parameters}
     missing = [name for name in own if name not in fitting and id(parameters.get(name)) not in loaded]
