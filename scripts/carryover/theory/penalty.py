@@ -15,7 +15,7 @@ Exchanging the two coordinates where needed, a ≥ b and x ≥ 1, and there the 
 
 For the teacher, units h with input weights w₀ₕ and readouts 0 take up parts mₕ of the teacher's unit v, of coefficient
 c = Σ mₕ. With pₕ = ⟨w₀ₕ, v⟩ > 0 the stationarity of equation 9 gives u = pₕ/(1 − q²) and m = q u², where q = |w⁽²⁾|/u
-is between 0 and 1 and ∂r̃/∂m = 2q. So where all recruited units pay the same for a little more of m, they have one q, and
+is between 0 and 1 and ∂r̃/∂m = 2q. Where all recruited units pay the same for a little more of m, they have one q, and
 
     Σ mₕ = q/(1 − q²)² Σ pₕ²,        Σ r̃ = (q² + q⁴)/(1 − q²)² Σ pₕ² + Σ (‖w₀ₕ‖² − pₕ²).
 
