@@ -31,9 +31,19 @@ def use(path: Path | None) -> None:
 
 
 def save(figure, job, *outputs):
-    """Lay a figure out once, and write it as outputs of a `Job`, in the formats of their suffixes."""
-    if engine := figure.get_layout_engine():
-        engine.execute(figure)
+    """Lay a figure out once, and write it as outputs of a `Job`, in the formats of their suffixes.
+
+    Raises UserError for a text with mathematics (`$…$`) that Matplotlib cannot read.
+    """
+    try:
+        if engine := figure.get_layout_engine():
+            engine.execute(figure)
+    except ValueError as error:
+        text, _, fault = " ".join(str(error).split()).partition("Exception: ")
+        if not fault:
+            raise
+        text = text.partition(" ^")[0]
+        raise UserError(f"the formula {text} is no mathematics: {fault}; a dollar sign is written \\$.") from error
     with matplotlib.rc_context({"figure.constrained_layout.use": False}):  # Matplotlib asks it again after every format
         figure.set_layout_engine(None)
         for output in outputs:
