@@ -20,7 +20,7 @@ FOLDER = "resources/archive/tiny"
 PLACE = Path(FOLDER, "tiny")
 PACKED, RECORD = PLACE / "risk.nc.xz", PLACE / "risk.json"
 RISK = "results/tiny/risk.nc"
-TRAINER = "scripts/carryover/families/diagonal/exact.py"
+TRAINER = "scripts/carryover/families/diagonal/solvers.py"
 
 
 @pytest.fixture(scope="module")
@@ -111,8 +111,8 @@ def negative():
 
 BAD = {
     "truncated": (truncated, f"{PACKED} is truncated or exchanged: its record names another file, so restore both."),
-    "no JSON": (lambda: RECORD.write_text("{"), f"{RECORD} is no record of an archived dataset (Invalid JSON: "),
-    "negative": (negative, f"{RECORD} is no record of an archived dataset (unpacked.bytes: "),
+    "no JSON": (lambda: RECORD.write_text("{"), f"{RECORD} is no record of an archived dataset ("),
+    "negative": (negative, f"{RECORD} is no record of an archived dataset (unpacked.bytes must be "),
     "not there": (RECORD.unlink, f"tiny/risk is not in {FOLDER}."),
 }
 

@@ -88,7 +88,7 @@ MISTAKES = {
         "collect: damaged.nc is not netCDF, or truncated or damaged: delete it and run again (",
     ),
     "family": (["collect", "risk.nc", "--family", "diagonals"], 2),
-    "value": ([*FINETUNE, "--samples", "0"], "finetune: --samples: Input should be greater than 0, not '0'."),
+    "value": ([*FINETUNE, "--samples", "0"], "finetune: --samples: Input should be greater than 0, not 0."),
     "start": (FINETUNE, "finetune: finetuning starts from pretrained networks: name their shard with --pretrained."),
     "solver": (
         [*FINETUNE, *MAIN, "--protocol", "multi_task"],

@@ -15,7 +15,7 @@ SEEDS = [0, 1]
 TASK = {"dimension": 5, "width": 16, "auxiliary_features": 2}
 QUICK = {"learning_rate": 0.3, "batch_size": 0, "tolerance": 1e-3, "max_epochs": 60}
 MEASURES = {
-    "clusters": (clusters, {"largest_k": 5, "restarts": 1}),
+    "clusters": (clusters, {"largest_k": 5}),
     "dimensionality": (dimensionality, {"samples": 50}),
     "relu_norms": (relu_norms, {}),
     "displacement": (displacement, {}),
