@@ -8,6 +8,7 @@ from carryover.figures.drawing import convnet, layout, panels
 from carryover.runs import where
 
 RESCALE = 0.5  # factor that is compared with no rescaling in c
+LEAST = -16.0  # left end of a and b, percentage points; smaller means are written
 
 
 def draw(data, p):
@@ -36,6 +37,13 @@ def _rows(ax, risk):
     accuracy = convnet.accuracy(plain, learning_rate=usual)
     rows = {name: (convnet.accuracy(runs) - accuracy, runs, marker) for _, name, runs, marker in kinds}
     convnet.gain_rows(ax, rows, convnet.GAIN)
+    # A factor with which nothing is learned would press all others together.
+    means = [float(np.mean(gains)) for gains, *_ in rows.values()]
+    ax.set_xlim(LEAST, None)
+    ax.xaxis.set_major_locator(plt.MultipleLocator(5))
+    for place, mean in enumerate(means):
+        if mean < LEAST:
+            ax.annotate(f"← {mean:.0f}".replace("-", "−"), (LEAST + 0.5, place), va="center")
 
 
 def _by_size(ax, data):

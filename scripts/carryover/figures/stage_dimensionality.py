@@ -61,4 +61,5 @@ def _by_stage(ax, runs, quantity, shift, label, most=np.inf, **style):
     names = runs["stage"].values
     tables = [by_task(runs.sel(stage=name), quantity) for name in names]
     convnet.points(ax, np.arange(len(names)) + shift, tables, label, (0.0, most), **style)
-    ax.set_xticks(range(len(names)), names)
+    ax.set_xticks(range(len(names)), [name.removeprefix("stage") for name in names])
+    ax.set_xlabel("stage")
