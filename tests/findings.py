@@ -9,7 +9,7 @@ some claims begin with `<!-- headlines NAME … -->`, links from the items of a 
 `<!-- reproduction PAPER -->`. --write puts what is found in the place of what is there.
 
 Titles of figures are compared as well: their `rests_on` names claims, which must hold in the archive, and with
---results in results/claims.nc.
+--results in results/claims.nc, with which the verdicts in tests/small_verdicts.json are compared as well.
 
 `--site` prints, as JSON, the pages that have more on the site than in the repository: the index with pictures and
 verdicts, and the tables `<!-- verdicts -->` and `<!-- failed -->`. `--archive TABLE.nc FILE.csv` writes a table of
@@ -37,6 +37,7 @@ from carryover.workflow import startup  # noqa: E402
 
 PAGES = "README.md", "CONTRIBUTING.md", "config/README.md", "docs/*.md"
 ARCHIVE = ROOT / "resources/archive/paper"
+SMALL = ROOT / "tests/small_verdicts.json"  # of the claims in README
 NUMBER = r"[+−]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)"
 QUOTED = re.compile(
     rf"(?P<number>{NUMBER})(?:\s+\[(?P<low>{NUMBER}),\s+(?P<high>{NUMBER})\])?(?P<unit>\s?%|\s+[a-z-]+)?"
@@ -120,11 +121,13 @@ def not_held(claims, table):
 
 
 def headline_table(table, *names):
-    """Verdicts of some claims, in Markdown."""
-    claims = table.drop_duplicates("headline").set_index("headline")
-    rows = [claims.loc[name, ["headline_paper", "sentence", "headline_verdict"]] for name in names]
-    lines = [f"| {paper} | {sentence} | {verdict} |" for paper, sentence, verdict in rows]
-    return "\n".join(["| paper | claim | verdict |", "|---|---|---|", *lines]) + "\n"
+    """Verdicts of some claims at the papers' scale and, by the record, at the small one, in Markdown."""
+    claims, small = table.drop_duplicates("headline").set_index("headline"), json.loads(SMALL.read_text())
+    lines = ["| paper | claim | papers' scale | small scale |", "|---|---|---|---|"]
+    for name in names:
+        paper, sentence, verdict = claims.loc[name, ["headline_paper", "sentence", "headline_verdict"]]
+        lines.append(f"| {paper} | {sentence} | {verdict} | {small[name]} |")
+    return "\n".join(lines) + "\n"
 
 
 def reproduction_links(table, paper):
@@ -253,6 +256,12 @@ def main(*words):
     if "--results" in words:
         table = store.load(ROOT / "results/claims.nc").to_dataframe()
         wrong += untrue_titles(configured("config/config.yaml")["figures"], table)
+        found = table.drop_duplicates("headline").set_index("headline")["headline_verdict"]
+        if "--write" in words:
+            shown = BLOCK.search((ROOT / "README.md").read_text(encoding="utf-8"))["names"].split()
+            SMALL.write_text(json.dumps({name: found[name] for name in shown}, indent=1) + "\n")
+        recorded = json.loads(SMALL.read_text())
+        wrong += [f"{SMALL.name}: {name} is now {found[name]}" for name in recorded if recorded[name] != found[name]]
     for path, text, table in pages():
         if "--write" in words:
             path.write_text(text := written(text, table), encoding="utf-8")
