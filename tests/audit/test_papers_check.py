@@ -83,6 +83,7 @@ def folder(tmp_path_factory):
         known = {"request": archive.request(sweep, experiment, "risk"), "commit": "0", "versions": {}, "seconds": {},
                  "unpacked": {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}}  # fmt: skip
         archive.save(made / "archive/small", known, content)
+    (made / "archive/bands.yaml").write_text(yaml.safe_dump({"small": {"descended": {}, "followed": {}}}))
     return made
 
 
@@ -123,12 +124,18 @@ def test_other_steps_and_accuracies_disagree(folder, monkeypatch, capsys, solver
     assert any(line.startswith(f"{experiment}, ") and "seed=" in line and "log differs by" in line for line in said)
 
 
-def test_a_superseded_experiment_is_named_with_its_reason_and_not_compared(folder, monkeypatch, capsys):
-    superseded = folder / "archive/superseded.yaml"
+def test_what_is_superseded_or_has_no_bands_is_named_with_its_reason_and_not_compared(folder, monkeypatch, capsys):
+    superseded, bands = (folder / f"archive/{name}.yaml" for name in ("superseded", "bands"))
+    measured = bands.read_text()
     superseded.write_text(yaml.safe_dump({"small": {"followed": "steps at kinks were mended"}}))
+    bands.write_text(yaml.safe_dump({"small": {"followed": {}}}))
     monkeypatch.setattr(relu, "gradient_flow", None)
+    monkeypatch.setattr(relu, "gradient_descent", None)
     try:
         assert check(folder)
     finally:
         superseded.unlink()
-    assert "superseded: steps at kinks were mended" in capsys.readouterr().out
+        bands.write_text(measured)
+    said = capsys.readouterr().out
+    assert "superseded: steps at kinks were mended" in said
+    assert "descended                not compared: its training enlarges rounding" in said
