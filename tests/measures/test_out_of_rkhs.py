@@ -35,12 +35,3 @@ def test_the_least_risk_is_a_share_of_the_target_s_variance():
         expected = result["out_of_rkhs"].values[run] * (y**2).mean() / y.var()
         assert result["least_risk"].values[run] == pytest.approx(expected, rel=0.02)
     assert (result["cutoff"] == 1e-3).all()
-
-
-def test_features_that_hold_the_target_leave_nothing():
-    told = drawn()
-    told["first"][0, :4] = told["directions"][0]
-    result = out_of_rkhs.measure(networks(**told), P)
-    assert result["out_of_rkhs"][0] < 1e-9
-    assert result["out_of_rkhs"][1] > 1e-3
-    assert (result["initial_out_of_rkhs"] > 1e-3).all()
