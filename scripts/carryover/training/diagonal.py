@@ -18,7 +18,7 @@ from carryover.networks.diagonal import Weights
 from carryover.training.devices import torch_device
 from carryover.training.integrate import Ensemble, History, Progress, Values, integrate, log_spaced
 from carryover.training.losses import LOSSES, RISKS
-from carryover.training.result import Divergence, Trained
+from carryover.training.result import Trained
 
 _INSPECT = 50  # steps between inspections of which runs have ended: each waits for the device
 _BLOWN_UP = 1e4  # times the loss at the start
@@ -31,9 +31,7 @@ class DiagonalEnsemble(Ensemble):
         "X", "y", "teacher", "first", "second", "time", "loss", "risk", "risk_best",
     )  # fmt: skip
 
-    time: torch.Tensor  # (R,), like the risk of output 0 and the smallest one so far
-    risk: torch.Tensor
-    risk_best: torch.Tensor
+    risk_best: torch.Tensor  # (R,), the smallest one of output 0 so far
 
     def __init__(
         self,
@@ -89,8 +87,8 @@ class DiagonalEnsemble(Ensemble):
         """β (runs, O, D)."""
         return coefficients(self.first, self.second)
 
-    def observed(self, which: torch.Tensor) -> dict[str, Values]:
-        return {"time": self.time[which], "loss": self.loss[which], "risk": self.risk[which]}
+    def outcome(self) -> dict[str, Values | int]:
+        return {**super().outcome(), "risk_best": self.risk_best}
 
     def weights(self) -> list[Values]:
         return [self.first, self.second]
@@ -211,15 +209,10 @@ class _Descent(DiagonalEnsemble):
         if self.steps % _INSPECT and self.steps != self.max_steps:
             return None
         lost = ~(self.loss <= self.limit)  # also catches NaN
-        if lost.any():
-            runs = self.runs[lost.cpu().numpy()].tolist()
-            raise Divergence(runs, f"gradient descent with learning rate {self.learning_rate:g} diverged")
+        self.refuse(lost, f"gradient descent with learning rate {self.learning_rate:g} diverged")
         return ~self.active if self.steps < self.max_steps else torch.ones_like(self.active)
 
     def observed(self, which: torch.Tensor) -> dict[str, Values]:
         beta, teacher = self.beta(), self.teacher
         observed = {name: function(beta, teacher)[which] for name, function in self.observe.items()}
         return {**super().observed(which), **observed}
-
-    def outcome(self) -> dict[str, Values | int]:
-        return {"evaluations": self.evaluations, "converged": ~self.active, "risk_best": self.risk_best}

@@ -192,9 +192,6 @@ class _Flow(Ensemble):
     def observed(self, which: torch.Tensor) -> dict[str, Values]:
         return {"time": self.time[which], "loss": self.loss[which], "risk": 2 * self.loss[which]}
 
-    def outcome(self) -> dict[str, Values | int]:
-        return {"evaluations": self.evaluations, "converged": self.loss <= self.tolerance}
-
     def weights(self) -> list[Values]:
         return [self.units[:, :, :-1], self.units[:, :, -1:].mT]
 
