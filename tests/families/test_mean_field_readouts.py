@@ -10,7 +10,6 @@ from carryover.families.mean_field.readouts import Modes, Quadratic
 from carryover.networks.relu import Weights
 from toy.mean_field_toys import followed, pretrained
 
-ENDLESS = 1e30
 FLOWS = {"readout": ("zero", "pretrained"), "draws": 2, "noise": 0.2, "tolerance": 1e-30}
 
 
@@ -74,19 +73,6 @@ def test_descent_of_the_readout_is_the_plain_loop(start, samples):
         assert abs(mean - data["risk_final"].values[run]) < 4 * error
         assert data["evaluations"][run] == steps
         assert data["time"][run] == pytest.approx(0.02 * steps)
-
-
-@pytest.mark.parametrize("samples", [5, 30])
-def test_an_endless_flow_is_the_least_squares_solution_nearest_to_its_start(start, samples):
-    data, problem, _ = followed(start, samples=(samples,), max_time=(ENDLESS,), **FLOWS)
-    for run, *_, features, y, begin in cases(problem):
-        inverse = np.linalg.pinv(features / 12, rcond=1e-12)
-        expected = begin + inverse @ (y - features @ begin / 12)
-        readout, _ = Modes.of_samples(features, y).flow(begin, ENDLESS)
-        np.testing.assert_allclose(features @ readout, features @ expected, rtol=0, atol=1e-9 * np.abs(y).max() * 12)
-        np.testing.assert_allclose(readout, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
-        loss = ((features @ expected / 12 - y) ** 2).mean() / 2
-        np.testing.assert_allclose(data["loss"][run], loss, rtol=1e-6, atol=1e-18)
 
 
 @settings(derandomize=True, deadline=None, max_examples=60)

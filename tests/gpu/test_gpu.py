@@ -1,5 +1,6 @@
-"""A card computes what the CPU computes, goes on in halves where its memory is too small, and is named in records; where
-there is none, the CPU stands in and shows that the tests work.
+"""A card computes what the CPU computes, goes on in halves where its memory is too small, and is named in records.
+
+Where there is none, the CPU stands in and shows that the tests work.
 
 A number may differ by the stated share of the largest one of its variable. Sums in another order make shares of 1e-12
 in float64 and 1e-6 in float32 of the shards of these tests, of convolutional networks 4e-7.

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from carryover.networks.diagonal import Weights, growth, rates, weights_at
+from carryover.networks.diagonal import growth, rates, weights_at
 
 FIXED = settings(derandomize=True, deadline=None, max_examples=30)
 
@@ -12,16 +12,6 @@ FIXED = settings(derandomize=True, deadline=None, max_examples=30)
 def draw(seed, scale, D=7):
     rng = np.random.default_rng(seed)
     return rng, [scale * np.exp(rng.standard_normal(D)) * rng.choice([-1, 1], D) for _ in range(4)]
-
-
-def test_coefficients_are_the_sum_over_both_paths():
-    rng = np.random.default_rng(0)
-    w = Weights(*rng.standard_normal((2, 3, 5)), *rng.standard_normal((2, 3, 2, 5)))
-    beta = w.coefficients()
-    assert beta.shape == (3, 2, 5)
-    for r, o, d in np.ndindex(3, 2, 5):
-        plus, minus = w.second_plus[r, o, d] * w.first_plus[r, d], w.second_minus[r, o, d] * w.first_minus[r, d]
-        assert beta[r, o, d] == pytest.approx(plus - minus, rel=1e-14)
 
 
 @FIXED

@@ -3,7 +3,6 @@ import pytest
 import torch
 
 from carryover.training.diagonal import gradient_descent
-from carryover.training.exact import diagonal_flow_limit, linear_probe_limit
 from carryover.training.result import Divergence
 from toy.diagonal_ensembles import ensemble, part
 
@@ -101,23 +100,6 @@ def test_normalised_steps_are_divided_by_the_loss_and_its_logarithm():
     assert short.converged.all()  # plain steps would need e^90 of them
 
 
-def test_small_steps_end_in_the_exact_limits():
-    X, y, w = ensemble(seed=4)
-    start = (w.first_plus, w.second_plus[:, 0], w.first_minus, w.second_minus[:, 0])
-    exact = diagonal_flow_limit(X[0], y[0], *start)
-    settings = {"tolerance": 1e-13, "max_steps": 200_000, "device": "cpu"}
-    gaps = []
-    for rate in (0.04, 0.02):
-        beta = gradient_descent(X, y, w, learning_rate=rate, **settings).weights.coefficients()[:, 0]
-        gaps.append(np.abs(beta - exact).max())
-    assert gaps[1] < 0.6 * gaps[0] < 0.02  # first order in the learning rate
-    probe = gradient_descent(X, y, w, learning_rate=0.04, trainable=("second",), **settings).weights
-    plus, minus = linear_probe_limit(X[0], y[0], w.first_plus, w.first_minus, w.second_plus[:, 0], w.second_minus[:, 0])
-    np.testing.assert_allclose(probe.second_plus[:, 0], plus, atol=1e-6)
-    np.testing.assert_allclose(probe.second_minus[:, 0], minus, atol=1e-6)
-    np.testing.assert_array_equal(probe.first_plus, w.first_plus)
-
-
 def test_risk_and_curves_belong_to_the_main_output():
     X, y, w = ensemble(samples=(4, 5))
     teacher = np.random.default_rng(1).standard_normal((3, 7))
@@ -141,27 +123,6 @@ def test_risk_and_curves_belong_to_the_main_output():
     assert np.isnan(untaught.risk_best).all()
     assert np.isnan(untaught.risk_final).all()
     assert np.isnan(untaught.curves["risk"]).all()
-
-
-def test_cross_entropy_is_trained_as_long_as_it_may_and_judged_by_its_errors():
-    X, y, w = ensemble(samples=(4, 5))
-    y, teacher = labelled(y), np.random.default_rng(1).standard_normal((3, 7))
-    settings = {"learning_rate": 0.1, "max_steps": 2000, "loss": "cross_entropy", "teacher": teacher, "device": "cpu"}
-    trained = gradient_descent(X, y, w, tolerance=1e-9, **settings)
-    assert not trained.converged.any()
-    assert (trained.loss < 0.02).all()
-    beta = trained.weights.coefficients()
-    loss = sum(np.log1p(np.exp(-t * np.einsum("rnd,rd->rn", x, b))).mean(1)
-               for x, t, b in zip(X, y, beta.swapaxes(0, 1), strict=True))  # fmt: skip
-    np.testing.assert_allclose(trained.loss, loss, rtol=1e-12)
-    cosine = np.sum(beta[:, 0] * teacher, 1) / np.linalg.norm(beta[:, 0], axis=1) / np.linalg.norm(teacher, axis=1)
-    np.testing.assert_allclose(trained.risk_final, np.arccos(cosine) / np.pi, rtol=1e-12)
-    last = np.isfinite(trained.time[0]).sum() - 1
-    np.testing.assert_allclose(trained.curves["risk"][:, last], trained.risk_final, rtol=1e-12)
-    assert (trained.risk_best <= trained.risk_final).all()
-    early = gradient_descent(X, y, w, tolerance=0.1, **settings)
-    assert early.converged.all()
-    assert (early.evaluations < 2000).all()
 
 
 def test_divergence_names_the_runs_and_the_learning_rate():

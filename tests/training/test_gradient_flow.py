@@ -64,34 +64,6 @@ def test_path_and_end_are_those_of_an_independent_integrator(samples):
     assert trained.curves["loss"][0, middle] == pytest.approx(loss, rel=2e-3)
 
 
-def test_weights_of_outputs_are_those_of_their_losses():
-    """A weight multiplies a mean of squares: the same is had by its root on inputs and targets."""
-    X, y, w = ensemble(seed=4, runs=2, samples=(3, 12))
-    shares = 3 / 15, 12 / 15
-    options = {"tolerance": 1e-10, "accuracy": 1e-3, "device": "cpu"}
-    weighted = gradient_flow(X, y, w, weights=shares, **options)
-    scaled = [[a * s**0.5 for a, s in zip(arrays_of, shares, strict=True)] for arrays_of in (X, y)]
-    expected = gradient_flow(*scaled, w, **options)
-    np.testing.assert_allclose(weighted.weights.second_plus, expected.weights.second_plus, rtol=1e-6, atol=1e-9)
-    beta = weighted.weights.coefficients()
-    squares = sum(
-        ((x @ beta[:, o, :, None])[..., 0] - t) ** 2 @ np.ones(len(t[0]))
-        for o, (x, t) in enumerate(zip(X, y, strict=True))
-    )
-    np.testing.assert_allclose(weighted.loss, squares / 15, rtol=1e-4)
-    assert np.abs(beta - gradient_flow(X, y, w, **options).weights.coefficients()).max() > 0.01
-
-
-@pytest.mark.extended
-def test_the_error_of_the_multi_task_limit_is_of_second_order():
-    X, y, w = ensemble(seed=5, runs=1, samples=(3, 4), scale=0.01)
-    runs = [
-        gradient_flow(X, y, w, tolerance=1e-18, accuracy=a, max_steps=100_000, device="cpu") for a in (1e-5, 1e-3, 1e-1)
-    ]
-    reference, fine, coarse = (run.weights.coefficients() for run in runs)
-    assert np.abs(fine - reference).max() < 0.1 * np.abs(coarse - reference).max() < 0.1 * np.abs(reference).max()
-
-
 @pytest.mark.parametrize("samples", [(4,), (3, 5)])
 def test_training_stops_at_a_flow_time(samples):
     X, y, w = ensemble(seed=3, runs=2, samples=samples)

@@ -5,7 +5,6 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from carryover.networks.diagonal import Weights
-from carryover.training.exact import linear_probe_limit
 from carryover.training.readout_flow import readout_flow
 
 
@@ -45,16 +44,6 @@ def test_it_is_where_an_independent_integrator_is(samples, end):
         for time, risk in zip(trained.time[run], trained.curves["risk"][run], strict=True):
             there = integrated(X, y, start, run, time)
             assert risk == pytest.approx(np.sum((there - teacher[run]) ** 2), rel=1e-5)
-
-
-@pytest.mark.parametrize("samples", [4, 12])
-def test_without_a_limit_of_time_it_ends_where_the_least_norm_does(samples):
-    X, y, start, teacher = networks(samples, seed=1)
-    paths = start.first_plus, start.first_minus, start.second_plus[:, 0], start.second_minus[:, 0]
-    plus, minus = linear_probe_limit(X, y, *paths)
-    trained = readout_flow(X, y, start, tolerance=0.0, teacher=teacher)
-    np.testing.assert_allclose(trained.weights.second_plus[:, 0], plus, atol=1e-10)
-    np.testing.assert_allclose(trained.weights.second_minus[:, 0], minus, atol=1e-10)
 
 
 def test_it_stops_at_its_tolerance_or_time_whichever_is_first():

@@ -101,26 +101,6 @@ def test_blocks_of_samples_add_up_to_all_of_them(columns, loss, monkeypatch):
             assert_same(blocks, whole, share=share("float64", 30 * 2, 4 + 6 + 11))
 
 
-@pytest.mark.parametrize("loss", OBJECTIVES)
-def test_single_precision_follows_double(loss):
-    tasks, w = ensemble(samples=(9, 20), D=6, H=30, loss=loss)
-    settings = {
-        "learning_rate": 0.02,
-        "tolerance": 0.0,
-        "max_epochs": 60,
-        "batch_size": 8,
-        "loss": loss,
-        "device": "cpu",
-    }
-    single, double = (
-        gradient_descent(tasks, w, **settings, precision=precision, shuffles=np.random.default_rng)
-        for precision in ("float32", "float64")
-    )
-    assert_same(single, double, share=share("float32", 60 * 3, 6 + 30 + 8))
-    np.testing.assert_array_equal(single.time, double.time)
-    assert not np.array_equal(single.weights.first, double.weights.first)
-
-
 def schedule(epochs, count):
     """Epochs after which values are recorded, written down another way: evenly spaced in their logarithm."""
     exponents = np.arange(count) / (count - 1) if count > 1 else [1.0]
