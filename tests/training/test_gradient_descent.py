@@ -106,7 +106,7 @@ def test_risk_and_curves_belong_to_the_main_output():
     seen = []
     trained = gradient_descent(
         X, y, w, learning_rate=0.02, tolerance=0.0, max_steps=300, teacher=teacher, device="cpu",
-        checkpoints=20, progress=seen.append,
+        progress=seen.append,
     )  # fmt: skip
     risk = np.sum((trained.weights.coefficients()[:, 0] - teacher) ** 2, axis=1)
     np.testing.assert_allclose(trained.curves["risk"][:, np.isfinite(trained.time[0])][:, -1], risk, rtol=1e-12)

@@ -53,7 +53,7 @@ def test_one_output_ends_in_the_exact_limit_whatever_the_accuracy(seed, n, log_s
 @pytest.mark.parametrize("samples", [(4,), (3, 5), (3, 12), (2, 3, 4)])
 def test_path_and_end_are_those_of_an_independent_integrator(samples):
     X, y, w = ensemble(seed=3, runs=1, samples=samples)
-    trained = gradient_flow(X, y, w, tolerance=0.0, accuracy=1e-4, max_steps=400, device="cpu", checkpoints=1000)
+    trained = gradient_flow(X, y, w, tolerance=0.0, accuracy=1e-4, max_steps=400, device="cpu")
     last = int(np.isfinite(trained.time[0]).sum()) - 1
     scale = np.abs(trained.weights.coefficients()).max()
     end = integrate(X, y, w, trained.time[0, last])
@@ -68,7 +68,7 @@ def test_path_and_end_are_those_of_an_independent_integrator(samples):
 def test_training_stops_at_a_flow_time(samples):
     X, y, w = ensemble(seed=3, runs=2, samples=samples)
     options = {"tolerance": 1e-12, "accuracy": 1e-4, "max_steps": 10_000, "device": "cpu"}
-    whole = gradient_flow(X, y, w, checkpoints=1000, **options)
+    whole = gradient_flow(X, y, w, **options)
     ends = [whole.time[run][np.isfinite(whole.time[run])][-1] for run in (0, 1)]
     stop = 0.5 * min(ends)
     stopped = gradient_flow(X, y, w, max_time=stop, **options)

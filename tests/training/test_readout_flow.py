@@ -35,7 +35,7 @@ def integrated(X, y, start, run, end):
 def test_it_is_where_an_independent_integrator_is(samples, end):
     X, y, start, teacher = networks(samples)
     y = y + np.random.default_rng(1).standard_normal(y.shape)  # of more samples than dimensions some loss remains
-    trained = readout_flow(X, y, start, tolerance=0.0, max_time=end, teacher=teacher, checkpoints=8)
+    trained = readout_flow(X, y, start, tolerance=0.0, max_time=end, teacher=teacher)
     for run in (0, 1):
         beta = integrated(X, y, start, run, end)
         np.testing.assert_allclose(trained.weights.coefficients()[run, 0], beta, rtol=1e-7, atol=1e-8)

@@ -119,11 +119,11 @@ def test_runs_end_at_their_first_checkpoint_below_the_tolerance():
         seen.append(len(runs))
         return torch.sin(40 * first[:, 0, 0]) + second[:, 0, 0]
 
-    free = gradient_descent(tasks, w, **settings, tolerance=0.0, checkpoints=50, observe={"risk": risk})
+    free = gradient_descent(tasks, w, **settings, tolerance=0.0, observe={"risk": risk})
     tolerance = 1.5 * float(np.median(free.loss))
-    trained = gradient_descent(tasks, w, **settings, tolerance=tolerance, checkpoints=50, observe={"risk": risk})
-    epochs = schedule(1500, 50)
-    assert len(epochs) < 50
+    trained = gradient_descent(tasks, w, **settings, tolerance=tolerance, observe={"risk": risk})
+    epochs = schedule(1500, 64)
+    assert len(epochs) < 64
     assert len(set(seen)) > 2  # networks that have ended are no longer recorded
     for run in range(6):
         below = np.flatnonzero(free.curves["loss"][run, : len(epochs)] <= tolerance)

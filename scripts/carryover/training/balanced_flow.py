@@ -38,7 +38,6 @@ def balanced_flow(
     tolerance: float,
     max_time: float,
     accuracy: float = 1e-6,
-    checkpoints: int = 64,
     progress: Progress | None = None,
 ) -> Trained:
     """Follow every run's gradient flow on |Xβ − y|²/(2n), until it is `tolerance` above its floor, or to `max_time`.
@@ -57,9 +56,6 @@ def balanced_flow(
     accuracy : float
         Bound of a step's error, relative to each component of ω and to |ω| at the start. A tolerance near accuracy²
         is below what the integration can tell from zero, and may never be reached.
-    checkpoints : int
-        Curves hold so many steps at most, about evenly spaced in the logarithm of time; of a run that has converged
-        at its start, the start alone.
 
     Returns
     -------
@@ -76,7 +72,7 @@ def balanced_flow(
     targets, start, teacher = (np.asarray(values, dtype=np.float64) for values in (targets, start, teacher))
     if not start.any(axis=1).all():
         raise ValueError("start must have no run of zeros: the flow of two layers and more does not leave it")
-    history = History(len(start), checkpoints)
+    history = History(len(start))
 
     def risk(runs: np.ndarray, beta: np.ndarray) -> np.ndarray:
         return (covariance * (beta - teacher[runs]) ** 2).sum(1)

@@ -100,7 +100,7 @@ def gradient_descent(
         rates = rates * (1 + np.cos(math.pi * np.arange(len(rates)) / len(rates))) / 2
     schedule = log_spaced(max_epochs, checkpoints)
     training = _Training(networks, feed, tests, images, rates, tolerance, schedule, renew, renew_tested)
-    history = History(len(networks), len(schedule))
+    history = History(len(networks), checkpoints=len(schedule))
     integrate(training, history, progress)
     return history.trained(*history.stacked())
 

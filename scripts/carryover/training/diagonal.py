@@ -119,7 +119,6 @@ def gradient_descent(
     weights: Sequence[float] | None = None,
     observe: Mapping[str, Callable] | None = None,
     device: str = "auto",
-    checkpoints: int = 64,
     progress: Progress | None = None,
 ) -> Trained:
     """Train every run by gradient descent on L = Σ_o weight · mean loss of output o, until L ≤ `tolerance`.
@@ -139,8 +138,6 @@ def gradient_descent(
         grows exponentially in the number of steps instead of logarithmically.
     observe : {name: function of β (R, O, D) and teacher (R, D) -> (R,)}
         Curves besides loss and risk.
-    checkpoints : int
-        The most log-spaced steps at which curves are recorded.
 
     Raises
     ------
@@ -149,9 +146,9 @@ def gradient_descent(
     """
     descent = _Descent(
         X, y, start, teacher, trainable, device, loss, weights, learning_rate, normalised, tolerance, max_steps,
-        checkpoints, observe or {},
+        observe or {},
     )  # fmt: skip
-    history = History(len(descent), checkpoints, observe or {})
+    history = History(len(descent), observe or {})
     integrate(descent, history, progress)
     return history.trained(as_weights(*history.stacked()))
 
@@ -165,12 +162,12 @@ class _Descent(DiagonalEnsemble):
     def __init__(
         self, X: Sequence[np.ndarray], y: Sequence[np.ndarray], start: Weights, teacher: np.ndarray | None,
         trainable: Container[str], device: str, loss: str, weights: Sequence[float] | None, learning_rate: float,
-        normalised: bool, tolerance: float, max_steps: int, checkpoints: int, observe: Mapping[str, Callable],
+        normalised: bool, tolerance: float, max_steps: int, observe: Mapping[str, Callable],
     ) -> None:  # fmt: skip
         super().__init__(X, y, start, teacher, trainable, device, loss, weights)
         self.learning_rate, self.normalised, self.tolerance = learning_rate, normalised, tolerance
         self.max_steps, self.observe = max_steps, observe
-        self.schedule = frozenset(log_spaced(max_steps, checkpoints).tolist())
+        self.schedule = frozenset(log_spaced(max_steps).tolist())
         self.active = torch.ones(len(self), dtype=torch.bool, device=self.device)
         self.time = torch.zeros(len(self), dtype=torch.float64, device=self.device)
         self.risk_best = torch.full_like(self.time, torch.nan)

@@ -43,7 +43,6 @@ def gradient_flow(
     teacher: np.ndarray | None = None,
     weights: Sequence[float] | None = None,
     device: str = "auto",
-    checkpoints: int = 64,
     progress: Progress | None = None,
 ) -> Trained:
     """Train every run by gradient flow on L = Σ_o weight · mean squared error of output o, until L ≤ `tolerance`.
@@ -61,8 +60,6 @@ def gradient_flow(
     max_steps, max_time : int, float
         Budget of gradient evaluations, of which a step takes two, and of flow time. A run that would need more ends
         with `converged` false.
-    checkpoints : int
-        Curves hold so many accepted steps at most, about evenly spaced in the logarithm of time.
 
     Raises
     ------
@@ -70,7 +67,7 @@ def gradient_flow(
         The loss of some runs is not finite.
     """
     flow = _Flow(X, y, start, teacher, device, weights, tolerance, accuracy, max_steps, max_time)
-    history = History(len(flow), checkpoints)
+    history = History(len(flow))
     integrate(flow, history, progress)
     return history.trained(as_weights(*history.stacked()))
 

@@ -17,6 +17,8 @@ from carryover.training.result import Divergence, Trained
 
 Values = np.ndarray | torch.Tensor
 Progress = Callable[[dict], None]
+CHECKPOINTS = 64
+"""Of a run at most: curves hold so many values, about evenly spaced in the logarithm of time, besides its end."""
 _OPTIONAL = ("learning_rate", "at_rest")
 _BLOWN_UP = 2  # times the loss at the start: what a step too large does to a network that starts from almost nothing
 
@@ -172,7 +174,7 @@ class Descent(Ensemble):
         return {**super().outcome(), "learning_rate": self.rates}
 
 
-def log_spaced(last: int, checkpoints: int) -> np.ndarray:
+def log_spaced(last: int, checkpoints: int = CHECKPOINTS) -> np.ndarray:
     """At most `checkpoints` log-spaced integers from 1 to `last`, always with `last`."""
     return np.unique(np.geomspace(last, 1, checkpoints).round().astype(int))
 
@@ -184,7 +186,7 @@ class History:
     log-spaced times, where there are more.
     """
 
-    def __init__(self, runs: int, checkpoints: int, observed: Iterable[str] = ()) -> None:
+    def __init__(self, runs: int, observed: Iterable[str] = (), checkpoints: int = CHECKPOINTS) -> None:
         """Of time, loss, risk, and the names in `observed`."""
         self.checkpoints = checkpoints
         names = dict.fromkeys(("time", "loss", "risk", *observed))

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from carryover.networks.diagonal import Weights
+from carryover.training.integrate import CHECKPOINTS
 from carryover.training.result import Trained
 
 HALVINGS = 60  # of the ratio of two times, between which training stops: to rounding
@@ -108,7 +109,6 @@ def readout_flow(
     tolerance: float,
     max_time: float = np.inf,
     teacher: np.ndarray,
-    checkpoints: int = 64,
     progress: Callable[[dict], None] | None = None,
 ) -> Trained:
     """Solve each run's flow of a diagonal network's readout until its mean squared error is `tolerance`, or `max_time`.
@@ -120,26 +120,25 @@ def readout_flow(
     X, y, teacher : (runs, n, D), (runs, n), (runs, D)
     start : Weights
         Networks of one output.
-    checkpoints : int
-        Points of the curves. The smallest risk is that of the start and of 4 × `checkpoints` log-spaced times.
 
     Returns
     -------
     Trained
         A run that neither tolerance nor time stops ends in the limit, with `converged` false. Risks are ‖β − teacher‖².
+        The smallest risk is that of the start and of four times as many log-spaced times as the curves have.
         `evaluations` is 1: all follows from the residual at the start.
     """
     runs = len(X)
     readouts = np.empty((2, runs, 1, X.shape[2]))
     ends = {name: np.empty(runs) for name in ("loss", "risk_final", "risk_best")}
-    curves = {name: np.full((runs, checkpoints), np.nan) for name in ("time", "loss", "risk")}
+    curves = {name: np.full((runs, CHECKPOINTS), np.nan) for name in ("time", "loss", "risk")}
     for run in range(runs):
         first, second = (start.first_plus[run], -start.first_minus[run]), (start.second_plus, start.second_minus)
         paths = [(one, other[run, 0]) for one, other in zip(first, second, strict=True)]
         scale, beta = np.hypot(*first), sum(one * other for one, other in paths)
         modes, still = Modes.of_samples(X[run] * scale, y[run] - X[run] @ beta, weight=1.0), np.zeros(len(scale))
         end = modes.stop(still, max_time, tolerance)
-        times = _times(modes.rates, end, _FINER * checkpoints)
+        times = _times(modes.rates, end, _FINER * CHECKPOINTS)
         moved = modes.after(still, np.append(times, (0, end)))
         risks = ((beta + scale * moved - teacher[run]) ** 2).sum(1)
         ends["loss"][run], ends["risk_final"][run] = modes.loss_after(still, end), risks[-1]

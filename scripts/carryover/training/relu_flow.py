@@ -47,7 +47,6 @@ def gradient_flow(
     on_sphere: bool = False,
     trainable: Container[str] = ("first", "second"),
     observe: Mapping[str, Callable] | None = None,
-    checkpoints: int = 64,
     progress: Progress | None = None,
 ) -> Trained:
     """Train every run by gradient flow on L = Σ_o mean loss of output o, until L ≤ `tolerance`.
@@ -65,8 +64,6 @@ def gradient_flow(
         start, or to a tenth of its size where that is larger.
     max_steps : int
         Budget of gradient evaluations, of which a step takes two.
-    checkpoints : int
-        Curves hold so many accepted steps at most, about evenly spaced in the logarithm of time, and the last one.
 
     Returns
     -------
@@ -80,7 +77,7 @@ def gradient_flow(
     Divergence
         The loss at the start is not finite.
     """
-    place, history = torch_device(device), History(len(start.first), checkpoints, observe or ())
+    place, history = torch_device(device), History(len(start.first), observe or ())
     runs, H, D = start.first.shape
     samples = sum(task.y.shape[1] for task in tasks)
     tolerances = np.broadcast_to(tolerance, runs)
