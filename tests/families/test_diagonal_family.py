@@ -140,10 +140,6 @@ def test_symmetric_minimises_the_q_penalty_of_paths_that_start_alike(start):
     [
         ({"protocol": "multi_task"}, r"multi_task has no exact limit: choose solver flow or descent\."),
         (
-            {"protocol": "multi_task", "solver": "symmetric"},
-            r"multi_task has no exact limit: choose solver flow or descent\.",
-        ),
-        (
             {"protocol": "finetuning_probe", "solver": "symmetric"},
             r"a probe minimises no Q penalty: choose solver exact, .*",
         ),

@@ -67,9 +67,6 @@ def test_what_does_not_fit_is_refused_in_a_sentence(start):
     assert refused(start, teacher_scale=(3.0, 2.0)) == (
         "the pretrained shard has the teacher_scale [1.0, 3.0], but not [2.0]."
     )
-    assert refused(start, teacher_scale=(1.0,), seeds=(2, 7)) == (
-        "the pretrained shard has the seeds [0, 1, 2], but not [7]."
-    )
 
 
 LARGE = model_of("families.mean_field", "pretrain")(**{**TASK, "teacher_units": 2000, "width": 3000, "dimension": 5})

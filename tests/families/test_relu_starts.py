@@ -114,7 +114,6 @@ def test_pretrained_weights_are_turned_apart_and_keep_their_lengths(start):
     ("told", "sentence"),
     [
         *(({"protocol": name, "solver": "descent"}, f"{name} has no solver descent: choose ridge.") for name in FITTED),
-        ({"main_features": (3,)}, "overlap 0.5 of 3 main features is 1.5, no whole number."),
         (
             {"main_features": (4,), "overlap": (1.0,)},
             "main unit 4 correlates with an auxiliary one, but there are only 3.",
