@@ -5,10 +5,7 @@ import pytest
 
 from carryover.diagnosis import regimes
 from carryover.diagnosis.diagnosis import Parameters, diagnose
-from carryover.networks.relu import Weights
-from carryover.tasks.sparse import sphere
 from toy import diagnosed_networks as networks
-from toy.shards import shard
 
 
 def verdict(before, after, **more):
@@ -80,21 +77,3 @@ def test_samples_in_another_order_are_suspected_unless_they_have_names(named):
     found = diagnose({"hidden": before, **ids}, {"hidden": before[order], **ids})
     assert found["regime"].item() == regimes.REPLACE
     assert ("in another order" in found["warning"].item()) != named
-
-
-def test_our_relu_networks_select_where_their_weights_are_rescaled_by_a_tenth():
-    """Fig. 8b, c of the paper: a main task with one of six pretrained features."""
-    small = {"width": 60, "max_epochs": 1500, "learning_rate": 0.5, "tolerance": 1e-6, "device": "cpu"}
-    start = shard("relu", "pretrain", [0], **small)
-    told = {"samples": (64,), "main_features": (1,), "main_norm": "l1", "rescale": (0.1, 1.0, 10.0), "batch_size": 0}
-    ends = shard("relu", "finetune", [0], start, **told, **small)
-    X = sphere(np.random.default_rng(0), 2000, 15)
-    layers = [
-        {f"{factor:g}": Weights(run[f"{prefix}first"].values, run[f"{prefix}second"].values).responses(X)
-         for factor, run in ((run["rescale"].item(), run) for run in (ends.isel(run=r) for r in range(3)))}
-        for prefix in ("start_", "")
-    ]  # fmt: skip
-    unrelated = np.maximum(X @ np.random.default_rng(1).standard_normal((15, 60)), 0)
-    found = diagnose(*layers, baseline=dict.fromkeys(layers[0], unrelated))
-    assert found["layer"].values.tolist() == ["0.1", "1", "10"]
-    assert found["regime"].values.tolist() == [regimes.SELECT, regimes.UNCHANGED, regimes.UNCHANGED]

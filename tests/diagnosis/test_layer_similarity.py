@@ -4,7 +4,6 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-import torch
 from scipy.spatial import procrustes
 
 from carryover.diagnosis.inheritance import jackknife, sample_blocks
@@ -73,11 +72,3 @@ def test_intervals_leave_blocks_of_samples_out(how):
     low, high = jackknife(np.array(values)[:, 1, 0], 0.9)
     assert (found["low"][1, 0], found["high"][1, 0]) == (pytest.approx(low, rel=1e-4), pytest.approx(high, rel=1e-4))
     assert (found["low"] < found["cka"]).all()
-
-
-def test_the_debiased_similarity_is_that_of_pytorch_cka():
-    theirs = pytest.importorskip("cka", reason="pytorch-cka is not installed")
-    pair = network(60, (30, 90), 0), network(60, (50, 20, 8), 1)
-    tensors = [[torch.from_numpy(values).double() for values in side.values()] for side in pair]
-    expected = theirs.cka_from_features(*tensors).clamp(0, 1)
-    np.testing.assert_allclose(layer_similarity(*pair, debiased=True), expected, atol=1e-5)

@@ -109,19 +109,6 @@ def test_a_head_anywhere_may_be_new():
         load_rescaled(build(1, 2), state, 1.0, head="fc")
 
 
-def test_what_is_random_in_torch_is_the_seeds():
-    state, drawn = {"weight": torch.ones(1, 1), "bias": torch.ones(1)}, {}
-
-    def finetune(module, seed):
-        drawn.setdefault(seed, set()).add(torch.rand(()).item())
-
-    before = torch.get_rng_state()
-    choose_factor(lambda seed: nn.Linear(1, 1), state, finetune, lambda module: 0.0, progress=False)
-    assert torch.equal(torch.get_rng_state(), before)
-    assert [len(values) for values in drawn.values()] == [1, 1]
-    assert drawn[0] != drawn[1]
-
-
 def noisy(best, noise, calls=None):
     """Scores that fall with the distance from the best factor in octaves; noise of seeds that all factors share, and
     of each factor and seed."""

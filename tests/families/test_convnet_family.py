@@ -104,17 +104,6 @@ def test_statistics_are_renewed_or_kept(start):
     assert (found[0] < 0.5 * before).all()  # of inputs and weights a half as large
 
 
-@pytest.mark.portable
-def test_protocols_and_factors_share_samples_and_a_run_is_the_same_alone(start):
-    told = {"together": 1, "rescale": (0.5, 1.0)}
-    both, alone = finetuned(start, **told), finetuned(start, seeds=(1,), samples=(6,), together=1, rescale=(1.0,))
-    for name in ("risk_final", "loss"):
-        expected = one(both, seed=1, task=1, samples=6, rescale=1.0)[name].values
-        assert one(alone, seed=1, task=1)[name].values == expected
-    begun = finetuned(together=1), finetuned(together=1, experiment="another")
-    assert not np.array_equal(begun[0]["loss"], begun[1]["loss"])
-
-
 def test_several_tasks_are_learned_beside_the_classes_of_pretraining():
     data = finetuned(protocol="multi_task", tasks=1, samples=(4,), max_epochs=1, keep_weights=True, seeds=(0,))
     assert data.attrs["classes"] == 10

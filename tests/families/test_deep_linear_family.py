@@ -7,20 +7,7 @@ from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.families.deep_linear import pretrain
 from carryover.streams import generator
-from carryover.theory.transfer import linear_transfer_risk
-from toy.deep_linear_family import SEEDS, D, finetuned, inputs, labels, pretrained
-
-
-@pytest.mark.portable
-@pytest.mark.parametrize("solver_protocol", ["single_task", "linear_transfer", "finetuning"])
-def test_a_run_is_the_same_alone_and_in_any_company(solver_protocol):
-    together = finetuned(solver_protocol, angle=(0.1, 0.4), noise=(0.0, 0.3), samples=(4, 20))
-    alone = finetuned(solver_protocol, seeds=[1], angle=(0.4,), noise=(0.3,), samples=(20,))
-    same = (
-        (together["seed"] == 1) & (together["angle"] == 0.4) & (together["noise"] == 0.3) & (together["samples"] == 20)
-    )
-    found = together["coefficients"].values[same.values]
-    np.testing.assert_allclose(found, alone["coefficients"].values, rtol=1e-6, atol=1e-7)
+from toy.deep_linear_family import D, finetuned, inputs, labels, pretrained
 
 
 def test_what_has_draws_of_its_own_is_independent_and_all_else_is_shared():
@@ -48,16 +35,6 @@ def test_what_has_draws_of_its_own_is_independent_and_all_else_is_shared():
     np.testing.assert_array_equal(*(found["coefficients"] for found in stretched))  # which have no angle
 
 
-def test_from_scratch_the_limit_is_the_least_norm_of_the_noisy_labels():
-    found = finetuned("single_task", samples=(5, 30))
-    for r in range(found.sizes["run"]):
-        run = found.isel(run=r)
-        expected = np.linalg.pinv(inputs(int(run["seed"]), int(run["samples"]))) @ labels(run)
-        np.testing.assert_allclose(run["coefficients"].values[0], expected, atol=1e-5)
-        risk = ((expected - run["teacher"].values) ** 2).sum()
-        assert float(run["risk_final"]) == pytest.approx(risk, rel=1e-5)
-
-
 def test_linear_transfer_is_regression_on_the_source():
     found, shard = finetuned("linear_transfer", ridge=(0.0, 0.5)), pretrained()
     for r in range(found.sizes["run"]):
@@ -75,22 +52,6 @@ def test_a_readout_keeps_what_its_data_do_not_see_of_features_that_are_many():
     told = {"solver": "descent", "learning_rate": 0.05, "tolerance": 1e-20, "max_steps": 100_000}
     trained = finetuned("linear_transfer", shard=shard, precision="float64", **told)
     np.testing.assert_allclose(trained["coefficients"], solved["coefficients"], atol=1e-4)
-
-
-def test_mean_risk_of_linear_transfer_is_equation_10():
-    seeds = list(range(400))
-    found = finetuned("linear_transfer", seeds=seeds, shard=pretrained(seeds), samples=(8,), noise=(0.5,))["risk_final"]
-    error = float(found.std()) / np.sqrt(len(seeds))
-    assert abs(float(found.mean()) - linear_transfer_risk(np.pi / 4, 0.5, 8)) < 3 * error
-
-
-def test_depth_changes_what_finetuning_keeps_and_nothing_else():
-    depths = finetuned("finetuning", depth=(1, 3), noise=(1.0,))
-    one, three = (depths.isel(run=(depths["depth"] == depth).values) for depth in (1, 3))
-    X = np.stack([inputs(seed, 5) for seed in SEEDS])
-    fitted = [np.einsum("rnd,rd->rn", X, part["coefficients"].values[:, 0]) for part in (one, three)]
-    np.testing.assert_allclose(*fitted, atol=1e-4)
-    assert not np.allclose(one["risk_final"], three["risk_final"], rtol=1e-2)
 
 
 def test_targets_differ_from_the_source_as_their_relation_says():

@@ -10,7 +10,6 @@ from toy.mean_field_toys import TASK, finetuned, followed, pretrained
 
 WEIGHTS = {"first", "second", "start_first", "teacher_directions", "teacher_readout", "source_readout"}
 P = model_of("families.mean_field", "pretrain")(**TASK)
-PROTOCOLS = tuple(parameters.SOLVERS)
 
 
 @pytest.fixture(scope="module")
@@ -56,18 +55,6 @@ def test_inputs_depend_on_seed_and_draw_alone(start):
     assert clean.y[0] == pytest.approx(pretrain.outputs(pretrain.target(P, "toy", 0, 1.0), clean.X[0]))
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_seed_is_the_same_alone_as_in_a_block(start, protocol):
-    told = {"samples": (5,), "draws": 2, "tolerance": 0.02, "max_steps": 300, "precision": "float64"}
-    block = of(start, protocol, seeds=(0, 1, 2), **told)
-    if protocol in ("single_task", "finetuning"):
-        assert len(np.unique(block["evaluations"])) > 2
-    alone = of(start, protocol, seeds=(1,), **told)
-    part = block.isel(run=block["seed"].values == 1)
-    for name in alone.data_vars:
-        np.testing.assert_allclose(alone[name], part[name], rtol=1e-6, atol=1e-12, err_msg=name)
-
-
 def refused(*told, **more):
     with pytest.raises(UserError) as caught:
         finetuned(*told, **more)
@@ -79,9 +66,6 @@ def test_what_does_not_fit_is_refused_in_a_sentence(start):
     assert refused(start, teacher_scale=(1.0,), width=13) == "width is 13, but the pretrained networks have 12."
     assert refused(start, teacher_scale=(3.0, 2.0)) == (
         "the pretrained shard has the teacher_scale [1.0, 3.0], but not [2.0]."
-    )
-    assert refused(start, teacher_scale=(1.0,), seeds=(2, 7)) == (
-        "the pretrained shard has the seeds [0, 1, 2], but not [7]."
     )
 
 
@@ -120,10 +104,3 @@ def test_a_source_without_a_whole_number_of_units_is_refused(ablated, left):
     assert str(caught.value) == (
         f"ablated {ablated:g} of 4 teacher_units leaves {left}: it must be a whole number, 1 at least."
     )
-
-
-def test_networks_start_on_the_sphere_with_a_small_readout():
-    network = pretrain.initial(LARGE, "toy", 0)
-    np.testing.assert_allclose(np.linalg.norm(network.first, axis=1), 1)
-    assert abs(network.second.std() / 1e-7 - 1) < 5 / np.sqrt(2 * 3000)
-    assert abs(np.corrcoef(network.first[:2000, 0], pretrain.target(LARGE, "toy", 0, 1.0).first[:, 0])[0, 1]) < 0.12

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carryover.families.mean_field import pretrain
-from carryover.families.mean_field.readouts import Modes, Quadratic
+from carryover.families.mean_field.readouts import Quadratic
 from carryover.networks.relu import Weights
+from carryover.training.readout_flow import Modes
 from toy.mean_field_toys import followed, pretrained
 
-ENDLESS = 1e30
 FLOWS = {"readout": ("zero", "pretrained"), "draws": 2, "noise": 0.2, "tolerance": 1e-30}
 
 
@@ -48,7 +48,7 @@ def test_the_flow_is_gradient_descent_in_the_limit_of_small_steps(start, samples
     data, problem, _ = followed(start, samples=(samples,), max_time=(8.0,), **FLOWS)
     assert data.sizes["run"] == 4 * 2 * 2
     for run, network, teacher, features, y, begin in cases(problem):
-        readout, _ = Modes.of_samples(features, y).flow(begin, 8.0)
+        readout = Modes.of_samples(features / 12, y, speed=12).after(begin, 8.0)
         coarse, fine = (descended(features, y, begin, rate, round(8 / rate)) for rate in (0.02, 0.01))
         np.testing.assert_allclose(2 * fine - coarse, readout, rtol=0, atol=2e-4 * np.abs(readout).max())
         assert 1.8 < np.linalg.norm(coarse - readout) / np.linalg.norm(fine - readout) < 2.2
@@ -76,19 +76,6 @@ def test_descent_of_the_readout_is_the_plain_loop(start, samples):
         assert data["time"][run] == pytest.approx(0.02 * steps)
 
 
-@pytest.mark.parametrize("samples", [5, 30])
-def test_an_endless_flow_is_the_least_squares_solution_nearest_to_its_start(start, samples):
-    data, problem, _ = followed(start, samples=(samples,), max_time=(ENDLESS,), **FLOWS)
-    for run, *_, features, y, begin in cases(problem):
-        inverse = np.linalg.pinv(features / 12, rcond=1e-12)
-        expected = begin + inverse @ (y - features @ begin / 12)
-        readout, _ = Modes.of_samples(features, y).flow(begin, ENDLESS)
-        np.testing.assert_allclose(features @ readout, features @ expected, rtol=0, atol=1e-9 * np.abs(y).max() * 12)
-        np.testing.assert_allclose(readout, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
-        loss = ((features @ expected / 12 - y) ** 2).mean() / 2
-        np.testing.assert_allclose(data["loss"][run], loss, rtol=1e-6, atol=1e-18)
-
-
 @settings(derandomize=True, deadline=None, max_examples=60)
 @given(
     st.integers(0, 10**6), st.integers(1, 12), st.integers(1, 12), st.floats(1e-3, 1e3), st.floats(1.0, 100.0),
@@ -97,18 +84,19 @@ def test_an_endless_flow_is_the_least_squares_solution_nearest_to_its_start(star
 def test_the_loss_falls_along_the_flow_and_stops_it_at_the_tolerance(seed, n, m, time, later, log_tolerance):
     rng = np.random.default_rng(seed)
     features, y, begin = rng.standard_normal((n, m)), rng.standard_normal(n), rng.standard_normal(m)
-    modes = Modes.of_samples(features, y)
+    modes = Modes.of_samples(features / m, y, speed=m)
 
     def loss(readout):
         return ((features @ readout / m - y) ** 2).mean() / 2
 
-    losses = [loss(modes.flow(begin, t)[0]) for t in (0.0, time, time * later)]
+    losses = [loss(modes.after(begin, t)) for t in (0.0, time, time * later)]
     assert losses[0] == pytest.approx(loss(begin))
     assert losses[0] * (1 + 1e-9) >= losses[1] >= losses[2] * (1 - 1e-9)
     for t, expected in zip((0.0, time), losses, strict=False):
-        assert modes.loss(modes.flow(begin, t)[0]) == pytest.approx(expected, rel=1e-9, abs=1e-15)
+        assert modes.loss(modes.after(begin, t)) == pytest.approx(expected, rel=1e-9, abs=1e-15)
     tolerance = losses[0] * 10**log_tolerance
-    readout, stop = modes.flow(begin, time, tolerance)
+    stop = modes.stop(begin, time, tolerance)
+    readout = modes.after(begin, stop)
     if losses[0] < tolerance * (1 - 1e-9):
         assert stop == 0.0
     elif losses[1] > tolerance * (1 + 1e-9):

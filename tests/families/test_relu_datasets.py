@@ -6,17 +6,13 @@ import pytest
 from carryover.families.relu import pretrain
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_risk, tangent_risk
-from rounding import assert_same_runs, share
-from toy.relu_toys import FITTED, QUICK, TASK, TRAINED, finetuned, pretrained
+from toy.relu_toys import TRAINED, finetuned, pretrained
 from toy.shards import followed
 
 
 @pytest.fixture(scope="module")
 def start():
     return pretrained()
-
-
-# What a dataset says is true.
 
 
 def teacher_of(data, name="teacher"):
@@ -60,40 +56,3 @@ def test_the_loss_is_that_of_the_final_network_on_what_it_was_taught(start, prot
 
 
 # A run depends on nothing but itself.
-
-
-@pytest.mark.portable
-@pytest.mark.parametrize("precision", ["float32", "float64"])
-@pytest.mark.parametrize("size", [0, 3])
-@pytest.mark.parametrize("protocol", TRAINED)
-def test_a_run_is_the_same_to_rounding_alone_as_in_a_shard(start, protocol, size, precision):
-    several = {"samples": (4, 7), "main_features": (2, 4), "overlap": (0.0, 0.5), "magnitude": (1.0, 2.0)}
-    settings = {"batch_size": size, "precision": precision, "tolerance": 0.2, "initial_scale": (0.5,), "width": 9}
-    shard = finetuned(start, protocol, seeds=(0, 2), **several, **settings)
-    assert len(set(shard["evaluations"].values)) > 1
-    for index in (0, 13, 30):
-        run = shard.isel(run=[index])
-        alone = {key: (run[key].item(),) for key in several}
-        single = finetuned(start, protocol, seeds=run["seed"].values.tolist(), **alone, **settings)
-        units = slice(0, single.sizes["teacher_unit"])
-        steps = QUICK["max_epochs"] * (4 if size else 1)
-        terms = TASK["dimension"] + settings["width"] + 12
-        assert_same_runs(single, run.isel(teacher_unit=units), share(precision, steps, terms))
-
-
-@pytest.mark.portable
-@pytest.mark.parametrize("size", [0, 6])
-def test_more_seeds_pretrain_the_same_networks(size):
-    settings = {"batch_size": size, "tolerance": 0.1}
-    block = pretrained(seeds=(0, 1, 2, 3), **settings)
-    for seeds in ((2,), (3, 0)):
-        part = block.isel(run=list(seeds))
-        assert_same_runs(pretrained(seeds=seeds, **settings), part, share("float32", 30 * 4, 7 + 9 + 20))
-
-
-@pytest.mark.portable
-@pytest.mark.parametrize("protocol", FITTED)
-def test_a_fit_is_the_same_alone(start, protocol):
-    shard = finetuned(start, protocol, samples=(3, 6), overlap=(0.0, 0.5), seeds=(0, 2))
-    alone = finetuned(start, protocol, samples=(6,), overlap=(0.5,), seeds=(2,))
-    assert_same_runs(alone, shard.isel(run=[7]), share("float64", 1, 1e6))  # a linear system, of some condition

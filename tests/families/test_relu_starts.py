@@ -5,9 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from carryover.config.parameters import model_of
 from carryover.errors import UserError
-from carryover.families import stages
 from carryover.families.relu import parameters
 from toy.relu_toys import FITTED, TASK, TRAINED, finetuned, pretrained, problems
 
@@ -36,14 +34,6 @@ def test_protocols_and_starts_of_a_seed_share_teacher_data_and_weights(start):
         if protocol in parameters.SCRATCH and not several:
             np.testing.assert_array_equal(problem.start.first, reference.start.first)
             np.testing.assert_array_equal(problem.start.second[:, 0], reference.start.second[:, 0])
-
-
-def test_seeds_and_experiments_have_teachers_of_their_own(start):
-    directions = problems(start, seeds=(0, 1))[0].teacher.directions
-    assert not np.array_equal(directions[0], directions[1])
-    (other,) = problems(None, experiment="other", protocol="single_task")
-    assert not np.array_equal(other.teacher.directions, directions)
-    assert not np.array_equal(other.X[0][0, 0], problems(start)[0].X[0][0, 0])
 
 
 def test_multi_task_sees_the_auxiliary_data_of_pretraining(start):
@@ -124,7 +114,6 @@ def test_pretrained_weights_are_turned_apart_and_keep_their_lengths(start):
     ("told", "sentence"),
     [
         *(({"protocol": name, "solver": "descent"}, f"{name} has no solver descent: choose ridge.") for name in FITTED),
-        ({"main_features": (3,)}, "overlap 0.5 of 3 main features is 1.5, no whole number."),
         (
             {"main_features": (4,), "overlap": (1.0,)},
             "main unit 4 correlates with an auxiliary one, but there are only 3.",
@@ -137,16 +126,3 @@ def test_what_cannot_be_done_is_one_sentence(start, told, sentence):
     with pytest.raises(UserError) as error:
         finetuned(start, **told)
     assert str(error.value) == sentence
-
-
-def test_the_pretrained_shard_must_be_there_exactly_if_it_is_used(start):
-    for protocol in (*parameters.PRETRAINED, *parameters.SCRATCH):
-        solver = "ridge" if protocol in FITTED else "descent"
-        p = model_of("families.relu", "finetune")(**TASK, protocol=protocol, solver=solver)
-        from_scratch = protocol in parameters.SCRATCH
-        with pytest.raises(UserError) as error:
-            stages.run(p, "toy", [0], start if from_scratch else None)
-        start_is, remedy = ("scratch", "leave --pretrained out")
-        if not from_scratch:
-            start_is, remedy = "pretrained networks", "name their shard with --pretrained"
-        assert str(error.value) == f"{protocol} starts from {start_is}: {remedy}."

@@ -8,6 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from carryover.errors import UserError
 from carryover.training.devices import in_chunks
 from carryover.training.result import Divergence
 from rounding import assert_same_runs, share
@@ -52,49 +53,6 @@ def test_networks_are_the_same_in_halves(name, monkeypatch, capsys):
     assert_same_runs(found, expected, rounding(name, expected))
 
 
-@pytest.mark.portable
-@pytest.mark.parametrize(("name", "steps"), [("relu_batches", 60), ("deep_linear_descent", 200)])
-def test_what_was_recorded_before_memory_ran_out_is_forgotten(name, steps, monkeypatch):
-    """Networks that stand still until then take longer than some of those that count."""
-    (shard, kind, method), count = TRAINERS[name], itertools.count()
-    usual = getattr(kind, method)
-    expected = shard(device="cpu")
-
-    def step(self, *options):
-        if len(self) <= 2:
-            return usual(self, *options)
-        if next(count) > steps:
-            raise torch.OutOfMemoryError
-        return None
-
-    monkeypatch.setattr(kind, method, step)
-    assert expected["evaluations"].min() < steps
-    assert_same_runs(shard(device="cpu"), expected, rounding(name, expected))
-
-
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [
-        ("deep_linear_descent", {"learning_rate": 0.2}),
-        ("diagonal_descent", {"rescale": (1.0, 20.0)}),
-    ],
-)
-def test_runs_that_diverge_are_named_after_halving_as_before(name, options, monkeypatch):
-    def named():
-        with pytest.raises(Divergence) as caught:
-            TRAINERS[name][0](device="cpu", **options)
-        return caught.value.runs
-
-    expected = named()
-    failed = scarce(monkeypatch, name, most=2)
-    found = named()
-    assert failed
-    if name == "diagonal_descent":  # the first ensemble with such runs ends the training
-        assert found == expected[: len(found)]
-    else:
-        assert found == expected
-
-
 @settings(derandomize=True, deadline=None, max_examples=20)
 @given(sizes=st.lists(st.integers(1, 9), min_size=1, max_size=5), most=st.integers(1, 9))
 def test_every_run_is_trained_once_in_order_and_never_too_many_together(sizes, most):
@@ -114,3 +72,20 @@ def test_every_run_is_trained_once_in_order_and_never_too_many_together(sizes, m
     assert all(later <= earlier // 2 for earlier, later in itertools.pairwise(too_many))
     if not too_many:
         assert list(map(len, found)) == sizes
+
+
+def test_runs_that_diverge_are_named_by_their_own_numbers_after_halving():
+    def train(piece):
+        if len(piece) > 2:
+            raise torch.OutOfMemoryError
+        raise Divergence([len(piece) - 1], "it diverged")
+
+    with pytest.raises(Divergence, match=r"it diverged in runs \[6\]"):
+        in_chunks(train, [np.arange(5, 10)])
+
+
+def test_no_trainer_starts_without_the_card_it_is_to_have(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    for shard, _, _ in TRAINERS.values():
+        with pytest.raises(UserError, match=r"^device is cuda, but no CUDA GPU can be used here: choose auto or cpu"):
+            shard(device="cuda")

@@ -40,19 +40,6 @@ def test_no_partition_is_better(units, inputs, seed):
         assert inertia(W, weights, k, 0, restarts=20) == pytest.approx(best_partition(W, weights, k), abs=1e-12), k
 
 
-@pytest.mark.parametrize("features", [1, 3, 6])
-def test_a_student_built_from_its_teacher_is_explained_by_as_many_clusters(features):
-    teacher = unit(np.random.default_rng(features).standard_normal((features, 8)))
-    first, second = built(teacher)
-    weights = importance(first, second)
-    assert inertia(first, weights, features, 0) <= 1e-12
-    if features > 1:
-        assert inertia(first, weights, features - 1, 0) > 1e-3
-        random = np.random.default_rng(9).standard_normal(first.shape)
-    if features > 1:
-        assert inertia(random, weights, features, 0) > 0.05
-
-
 def test_importance_joins_the_readouts_of_all_outputs():
     first, second = np.array([[3.0, 4], [0, 0], [1, 0]]), np.array([[1.0, 7, 0], [2, 7, 0], [2, 7, 0]])
     np.testing.assert_allclose(importance(first, second), [15, 0, 0])

@@ -57,14 +57,6 @@ def test_the_penalty_is_the_least_distance_over_all_factors_between_the_layers()
     assert found["displacement"] > found["penalty"]
 
 
-def test_the_flow_of_one_unit_moves_it_a_little_more_than_it_must():
-    """Gradient flow keeps u² − a² = 1, so from (1, 0) it comes to (√2, 1), 4 − 2√2 away; the least is 1.135."""
-    found = measured([[np.sqrt(2), 0, 0]], [1.0], [[1.0, 0, 0]], [0.0])
-    assert found["displacement"] == pytest.approx(4 - 2 * np.sqrt(2))
-    u = np.linspace(1, 2, 100_001)
-    assert found["penalty"] == pytest.approx(((u - 1) ** 2 + 2 / u**2).min(), rel=1e-8)
-
-
 def test_penalties_of_the_teacher_are_those_of_a_pretrained_unit_and_of_a_new_one():
     """Coefficient ½ at cosine .6 to the auxiliary unit of coefficient 3/2, whose weights have the norm √1.5."""
     pretrained = np.array([[np.sqrt(1.5), 0, 0]])

@@ -1,4 +1,4 @@
-"""Stages of small networks against dimensionality of their outputs; streamed kernels against scikit-learn's."""
+"""Stages of small networks against dimensionality of their outputs, and kernels against scikit-learn's."""
 
 import math
 
@@ -11,7 +11,7 @@ from sklearn.preprocessing import KernelCenterer
 from carryover.config.parameters import model_of
 from carryover.measures import stages
 from carryover.measures.dimensionality import cka, compare_kernels, ensd, participation_ratio
-from carryover.measures.stages import centred_kernels
+from carryover.measures.stages import centred_kernel
 from carryover.networks.convnet_weights import packed
 from carryover.networks.efficientnet import NETWORKS
 from carryover.tasks.images import images
@@ -77,60 +77,29 @@ def test_stages_are_compared_by_their_outputs_for_the_same_images(name):
             assert found == pytest.approx(expected, rel=1e-5), (run, stage)
 
 
-UNITS = {"wide": 300, "narrow": 5, "middle": 40}
-SAMPLES = 45
+def drawn(samples, units):
+    """(samples, units) float32, with means that are large beside what varies."""
+    rng = np.random.default_rng(units)
+    few = rng.standard_normal((samples, 6)) @ rng.standard_normal((6, units))
+    return torch.from_numpy(few + rng.standard_normal((samples, units)) + 100 * rng.standard_normal(units)).float()
 
 
-def drawn(seed=0, samples=SAMPLES):
-    """{stage: (samples, units) float32} with means that are large beside what varies."""
-    rng = np.random.default_rng(seed)
-    few = rng.standard_normal((samples, 6))
-    made = {name: few @ rng.standard_normal((6, p)) + rng.standard_normal((samples, p)) for name, p in UNITS.items()}
-    return {name: (X + 100 * rng.standard_normal(X.shape[1])).astype(np.float32) for name, X in made.items()}
-
-
-def streamed(arrays, calls=None, **told):
-    def features(rows):
-        if calls is not None:
-            calls.append(rows.tolist())
-        for name, X in arrays.items():
-            yield name, torch.from_numpy(X[rows])
-
-    return centred_kernels(features, len(next(iter(arrays.values()))), **told)
-
-
-@pytest.mark.parametrize(("batch", "samples"), [(1, 45), (8, 45), (64, 300)])
-def test_kernels_are_those_of_centred_features(batch, samples):
-    arrays = drawn(samples=samples)
-    found = streamed(arrays, batch=batch)
-    assert list(found) == list(UNITS)
-    for name, X in arrays.items():
-        expected = KernelCenterer().fit_transform(X.astype(float) @ X.T.astype(float))
-        np.testing.assert_allclose(found[name], expected, atol=1e-6 * np.abs(expected).max(), rtol=0)
+@pytest.mark.parametrize("samples", [45, 300])
+@pytest.mark.parametrize("units", [5, 40, 300])
+def test_kernels_are_those_of_centred_features(samples, units):
+    features = drawn(samples, units)
+    expected = KernelCenterer().fit_transform((features.double() @ features.double().T).numpy())
+    found = centred_kernel("stem", features)
+    np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max(), rtol=0)
 
 
 def test_kernels_of_constant_stages_are_0_and_their_dimensionality_is_none():
-    arrays = drawn()
-    arrays["narrow"] = np.full((SAMPLES, 5), 0.1, dtype=np.float32)
-    arrays["narrow"][::3] *= 1 + np.finfo(np.float32).eps
-    kernels = streamed(arrays, batch=4)
-    assert not kernels["narrow"].any()
-    expected = participation_ratio(arrays["wide"]), math.nan, math.nan, math.nan
-    assert compare_kernels(kernels["narrow"], kernels["wide"]) == pytest.approx(expected, rel=1e-5, nan_ok=True)
-
-
-def test_rounding_that_depends_on_the_number_of_samples_does_not_make_a_stage_alive():
-    def features(rows):
-        yield "dead", torch.full((len(rows), 3), 1 + 1e-4 * len(rows))
-
-    for samples in (29, 100):  # the first call has 16
-        assert not centred_kernels(features, samples, batch=20)["dead"].any()
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-@pytest.mark.parametrize("sample", [0, 40, slice(None)])
-def test_features_that_are_not_finite_are_refused_by_the_name_of_the_stage(bad, sample):
-    arrays = drawn()
-    arrays["middle"][sample, 3] = bad
-    with pytest.raises(ValueError, match="the features of the stage middle must be finite"):
-        streamed(arrays, batch=7)
+    wide, dead = drawn(45, 300), torch.full((45, 5), 0.1)
+    dead[::3] *= 1 + torch.finfo(torch.float32).eps
+    kernel = centred_kernel("dead", dead)
+    assert not kernel.any()
+    expected = participation_ratio(wide.numpy()), math.nan, math.nan, math.nan
+    assert compare_kernels(kernel, centred_kernel("wide", wide)) == pytest.approx(expected, rel=1e-5, nan_ok=True)
+    wide[40, 3] = math.nan
+    with pytest.raises(ValueError, match="the features of the stage wide must be finite"):
+        centred_kernel("wide", wide)

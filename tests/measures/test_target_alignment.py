@@ -72,14 +72,6 @@ def test_left_out_samples_are_those_of_cross_validation():
     assert penalties[np.argmin(errors)] == pytest.approx(chosen.alpha_)
 
 
-def test_a_target_among_the_features_is_predicted_by_them_and_noise_is_not():
-    features, noise = np.split(normal(40, 9), [8], axis=1)
-    assert target_alignment.left_out(features, features @ np.arange(8.0)) == pytest.approx(1, abs=1e-6)
-    assert target_alignment.left_out(features, noise[:, 0]) < 0.1
-    assert np.isnan(target_alignment.left_out(features, np.ones(40)))
-    assert np.isnan(target_alignment.left_out(0 * features, noise[:, 0]))
-
-
 def test_diagonal_networks_are_compared_over_all_inputs():
     plus, minus, teacher = normal(3, D)
     found = measured(diagonal(plus, minus, teacher)).isel(run=0)

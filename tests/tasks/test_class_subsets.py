@@ -72,14 +72,6 @@ def test_samples_are_different_balanced_and_part_of_more(drawn, seed, data):
     assert refused(sampled, task, most + 1, np.random.default_rng(0)).endswith(said)
 
 
-def test_every_image_and_every_class_is_as_likely():
-    task = class_task(marked([0, 1, 1, 0, 1, 0, 1, 1], [0, 1]), (0, 1))
-    drawn = [sampled(task, 3, np.random.default_rng(seed)).train for seed in range(4000)]
-    counts = np.bincount(np.concatenate(drawn), minlength=8)
-    expected = 4000 * np.where(task.train_labels == 0, 1.5 / 3, 1.5 / 5)
-    assert (np.abs(counts - expected) < 5 * np.sqrt(expected)).all()
-
-
 def test_what_cannot_be_is_refused():
     found, rng = marked([0, 1, 1, 3], [0, 1, 2]), np.random.default_rng(0)
     assert refused(class_task, found, (1, 4, -1)) == "classes names [4, -1], but the classes are 0 to 3."

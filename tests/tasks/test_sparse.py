@@ -55,16 +55,6 @@ def test_a_task_with_fewer_features_of_either_kind_is_nested_in_one_with_more(ta
     np.testing.assert_array_equal(np.sign(small)[small != 0], np.sign(large)[small != 0])
 
 
-def test_dimensions_and_signs_are_drawn_evenly():
-    """Over 4000 seeds each of 6 dimensions is active and positive as often as it should, within 4 standard errors."""
-    seeds, dimension, active = 4000, 6, 2
-    drawn = np.array(
-        [sparse.auxiliary_teacher(np.random.default_rng(s), dimension, active, "l2")[2] for s in range(seeds)]
-    )
-    for event, share in ((drawn != 0, active / dimension), (drawn > 0, active / dimension / 2)):
-        assert np.all(np.abs(event.mean(0) - share) < 4 * np.sqrt(share * (1 - share) / seeds))
-
-
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [

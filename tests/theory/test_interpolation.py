@@ -46,9 +46,3 @@ def test_exact_limits_of_drawn_data_have_this_risk(start, n):
     down = ((third + fourth) ** 2 + (first - second) ** 2) / 4
     predicted = np.log10(interpolation_risk(n, counts, beta, up, down))
     assert abs(logs.mean() - predicted) < logs.std()
-
-
-@pytest.mark.parametrize("n", [0, D, D + 1, np.nan])
-def test_samples_are_fewer_than_dimensions(n):
-    with pytest.raises(ValueError, match="samples must be positive and below the number of dimensions"):
-        interpolation_risk(n, [5, D - 5], [0.4, 0.0], 1.0, 1.0)

@@ -1,12 +1,55 @@
-"""The arc-cosine kernel against quadrature in the plane and high precision."""
+"""Exact averages over inputs of ReLU units against quadrature in the plane, high precision, and by PyTorch."""
+
+from itertools import pairwise
 
 import mpmath
 import numpy as np
 import pytest
 import torch
-from relu_averages import batch, kinks, pair_apart, plane_mean
+from scipy.integrate import quad
 
-from carryover.theory.kernels import relu_kernel, relu_risk, tangent_risk
+from carryover.theory.kernels import (
+    function_power,
+    function_variance,
+    relu_kernel,
+    relu_risk,
+    rkhs_residual,
+    tangent_risk,
+)
+
+
+def network(rng, *shape):
+    """first (..., H, D), readout (..., H) of shape (..., H, D)."""
+    return rng.standard_normal(shape), rng.standard_normal(shape[:-1])
+
+
+def batch(rng):
+    """(2, 3) networks of 5 units, with teachers of their own that share the second axis."""
+    weights = *network(rng, 2, 3, 5, 4), *network(rng, 2, 3, 5, 4)
+    return weights, network(rng, 2, 1, 2, 4)
+
+
+def plane_mean(square, kinks):
+    """E[square(x)] in two dimensions of a function of degree 2, by quadrature over the angle; E|x|² = 2."""
+
+    def integrand(angle):
+        return square(np.array([np.cos(angle), np.sin(angle)]))
+
+    edges = np.unique(np.concatenate([[0, 2 * np.pi], np.mod(kinks, 2 * np.pi)]))
+    pieces = [quad(integrand, a, b, epsabs=1e-13)[0] for a, b in pairwise(edges)]
+    return sum(pieces) / np.pi
+
+
+def kinks(*layers):
+    """Angles at which units of the plane open or close."""
+    angles = np.concatenate([np.arctan2(layer[:, 1], layer[:, 0]) for layer in layers])
+    return np.concatenate([angles + np.pi / 2, angles - np.pi / 2])
+
+
+def pair_apart(rng, angle, D=6):
+    """Two unit vectors."""
+    w, n = np.linalg.qr(rng.standard_normal((D, 2)))[0].T
+    return w, np.cos(angle) * w + np.sin(angle) * n
 
 
 def precise_kernel(w, v):
@@ -52,23 +95,53 @@ def test_torch_gives_what_numpy_gives():
             np.testing.assert_allclose(result.numpy(), function(*single), rtol=1e-12, atol=1e-14)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_results_stay_on_the_device():
-    weights, teacher = batch(np.random.default_rng(15))
-    result = relu_risk(*(torch.tensor(array, device="cuda") for array in (*weights[:2], *teacher)))
-    assert result.device.type == "cuda"
-    np.testing.assert_allclose(result.cpu().numpy(), relu_risk(*weights[:2], *teacher), rtol=1e-12)
+def linearised(rng, H, D):
+    """first, readout, first_change, readout_change."""
+    return *network(rng, H, D), *network(rng, H, D)
 
 
-@pytest.mark.parametrize(
-    ("function", "shapes"),
-    [
-        (relu_kernel, [(2, 3, 4), (3, 3, 4)]),
-        (relu_risk, [(3, 4), (2,), (2, 4), (2,)]),
-        (relu_risk, [(5, 3, 4), (5, 3), (6, 2, 4), (6, 2)]),
-        (tangent_risk, [(3, 4), (3,), (2, 4), (3,), (2, 4), (2,)]),
-    ],
-)
-def test_shapes_that_do_not_fit(function, shapes):
-    with pytest.raises(ValueError):  # noqa: PT011
-        function(*map(np.ones, shapes))
+def outputs(first, readout, X):
+    return np.maximum(X @ first.T, 0) @ readout
+
+
+def linearised_outputs(first, readout, first_change, readout_change, X):
+    return outputs(first, readout + readout_change, X) + ((X @ first.T > 0) * (X @ first_change.T)) @ readout
+
+
+def test_risks_in_the_plane_by_quadrature():
+    rng = np.random.default_rng(6)
+    for _ in range(3):
+        weights, teacher = linearised(rng, 4, 2), network(rng, 2, 2)
+        edges = kinks(weights[0], teacher[0])
+        expected = plane_mean(lambda x, w=weights, t=teacher: (outputs(*w[:2], x) - outputs(*t, x)) ** 2, edges)
+        np.testing.assert_allclose(relu_risk(*weights[:2], *teacher), expected, rtol=1e-11)
+        expected = plane_mean(lambda x, w=weights, t=teacher: (linearised_outputs(*w, x) - outputs(*t, x)) ** 2, edges)
+        np.testing.assert_allclose(tangent_risk(*weights, *teacher), expected, rtol=1e-11)
+
+
+def test_residual_in_the_plane_by_quadrature():
+    """Gram matrix and overlaps by quadrature over the angle, the projection by solving with them."""
+    rng = np.random.default_rng(1)
+    (W_star, c_star), W = network(rng, 3, 2), rng.standard_normal((3, 2))
+    edges = kinks(W_star, W)
+
+    def target(x):
+        return np.maximum(W_star @ x, 0) @ c_star / 3
+
+    gram = [[plane_mean(lambda x, u=u, v=v: max(u @ x, 0) * max(v @ x, 0), edges) for v in W] for u in W]
+    overlap = [plane_mean(lambda x, u=u: max(u @ x, 0) * target(x), edges) for u in W]
+    power = plane_mean(lambda x: target(x) ** 2, edges)
+    assert function_power(c_star, W_star) == pytest.approx(power, rel=1e-11)
+    rectified = function_variance([1.0], [[1.0, 0.0]])  # of a rectified normal variable
+    assert rectified == pytest.approx(1 / 2 - 1 / (2 * np.pi), rel=1e-12)
+    expected = power - overlap @ np.linalg.solve(gram, overlap)
+    assert rkhs_residual(c_star, W_star, W) == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("angle", [1e-9, 1e-7])
+def test_nearly_parallel_units_count_as_one(angle):
+    rng = np.random.default_rng(3)
+    W_star, c_star = network(rng, 3, 6)
+    pair = np.stack(pair_apart(rng, angle))
+    alone = rkhs_residual(c_star, W_star, pair[:1])
+    assert rkhs_residual(c_star, W_star, pair) == pytest.approx(alone, rel=1e-6)

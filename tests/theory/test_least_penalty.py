@@ -50,30 +50,6 @@ def test_one_sample_is_learned_by_all_units_that_respond_to_it_at_one_ratio():
         assert outputs(found.first, found.readout, X) == pytest.approx([y])
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_from_weights_near_nothing_it_is_the_least_sum_of_magnitudes(seed):
-    """ℓ1: 2 Σ|m| by a linear programme over a fine grid of directions in the plane."""
-    _, _, X, y = problem(seed, dimension=2, samples=6)
-    _, units = directions(X, 20_000)
-    grid = linprog(np.full(2 * len(units), 2.0), A_eq=np.concatenate([units, -units]).T, b_eq=y, method="highs").fun
-    for start in (np.zeros((0, 2)), 1e-7 * np.ones((3, 2))):
-        found = least_penalty(start, np.zeros(len(start)), X, y, gap=GAP)
-        assert between(found, grid, above=1e-5)
-        assert set(found.origin) == {NEW}
-        assert 2 * np.abs(found.readout * np.linalg.norm(found.first, axis=1)).sum() == pytest.approx(found.penalty)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_beside_weights_without_bounds_it_is_the_least_square_of_readouts(seed):
-    """ℓ2: input weights too long to be turned are fixed features, and yᵀ K⁻¹ y is what their readouts cost."""
-    first, _, X, y = problem(seed, units=12)
-    first *= 300
-    features = np.maximum(first @ X.T, 0)
-    found = least_penalty(first, np.zeros(12), X, y, gap=GAP)
-    assert between(found, y @ np.linalg.solve(features.T @ features, y), above=1e-3)
-    assert np.abs(found.share.sum() - 12) < 1e-6
-
-
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.extended) for seed in (2, 3))])
 def test_in_the_plane_it_is_what_a_fine_grid_of_penalties_gives(seed):
     """Shares of units on a grid of directions and magnitudes, each at r̃ of equation 11: none of the cones is used."""

@@ -1,11 +1,13 @@
-"""The ReLU penalty against the problem it solves, the quartic's roots in other hands, and limits."""
+"""The ReLU penalty of a unit against the problem it solves, and of a network against all ways of sharing units out."""
+
+from itertools import product
 
 import mpmath
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from carryover.theory.penalty import relu_penalty, relu_penalty_exponent
+from carryover.theory.penalty import paired_penalty, relu_penalty, relu_penalty_exponent, teacher_penalty
 
 
 def random_units(seed, size, decades=1.0):
@@ -91,24 +93,59 @@ def test_at_zero_it_continues_the_side_of_the_readout(m0, rho, gamma):
     np.testing.assert_allclose(against, gamma**2 + m0**2 * (1 - max(rho, 0) ** 2), atol=1e-9)
 
 
-def test_arguments_broadcast_and_points_do_not_touch_each_other():
-    m, m0, rho, gamma = random_units(4, 20000)
-    together = relu_penalty(m, m0, rho, gamma)
-    alone = [relu_penalty(*unit) for unit in np.transpose([m, m0, rho, gamma])[::500]]
-    np.testing.assert_allclose(together[::500], alone, rtol=1e-15)
-    assert relu_penalty(m[:3, None, None], m0[:4, None], rho[:5], 0.0).shape == (3, 4, 5)
-    assert relu_penalty(np.ones((0, 3)), 1, 1, 0).shape == (0, 3)
+def network_distance(parts, first, directions, coefficients):
+    """Smallest squared distance for units (of the network) shared out as `parts` says, over the weights themselves.
+
+    Unit h gets the input weights u_h v and the readout a_h; products u a of each part add up to its coefficient.
+    """
+    recruited = [h for h, k in enumerate(parts) if k >= 0]
+    targets = directions[[parts[h] for h in recruited]]
+    same = np.array([[parts[h] == k for h in recruited] for k in range(len(coefficients))], dtype=float)
+
+    def squared(x):
+        u, a = np.split(x, 2)
+        return ((u[:, None] * targets - first[recruited]) ** 2).sum() + (a**2).sum()
+
+    def unmet(x):
+        u, a = np.split(x, 2)
+        return same @ (u * a) - coefficients
+
+    count = len(recruited)
+    share = np.sqrt(np.abs(coefficients)[[parts[h] for h in recruited]])
+    signs = np.sign(coefficients)[[parts[h] for h in recruited]]
+    start = np.concatenate([share, signs * share / same.sum(1)[[parts[h] for h in recruited]]])
+    found = minimize(
+        squared, start, method="SLSQP", bounds=[(1e-9, None)] * count + [(None, None)] * count,
+        constraints={"type": "eq", "fun": unmet}, options={"ftol": 1e-13, "maxiter": 500},
+    )  # fmt: skip
+    return found.fun if np.abs(unmet(found.x)).max() < 1e-8 else np.inf
 
 
-@pytest.mark.parametrize("function", [relu_penalty, relu_penalty_exponent])
-@pytest.mark.parametrize(
-    ("unit", "message"),
-    [
-        ((np.nan, 1, 0, 0), "m must be finite"),
-        ((1, [1, -0.1], 0, 0), r"m0 must lie in \[0, inf\]"),
-        (([1, 2], [1, 2, 3], 0, 0), r"shapes must fit and broadcast.*m0 \(3,\)"),
-    ],
-)
-def test_bad_arguments_are_named(function, unit, message):
-    with pytest.raises(ValueError, match=message):
-        function(*unit)
+def cheapest(first, directions, coefficients):
+    """The best of all ways to give each unit of the network to a unit of the teacher, or to none (−1)."""
+    count = len(coefficients)
+    ways = (w for w in product(range(-1, count), repeat=len(first)) if set(range(count)) <= set(w))
+    return min(network_distance(way, first, directions, coefficients) for way in ways)
+
+
+def pretrained(seed, units, spread):
+    """Units about two orthogonal directions of three, of different lengths, and a teacher of those directions."""
+    rng = np.random.default_rng(seed)
+    directions = np.linalg.qr(rng.standard_normal((3, 3)))[0][:2]
+    first = directions[np.arange(units) % 2] + spread * rng.standard_normal((units, 3))
+    return first * rng.uniform(0.3, 1.5, (units, 1)), directions, rng.uniform(0.2, 2, 2) * rng.choice([-1, 1], 2)
+
+
+@pytest.mark.parametrize(("seed", "spread"), [(0, 0.02), (1, 0.2), (2, 0.5), (5, 0.5)])
+def test_no_way_of_recruiting_units_is_cheaper(seed, spread):
+    problem = pretrained(seed, 4, spread)
+    best = cheapest(*problem)
+    assert best * (1 - 1e-6) <= teacher_penalty(*problem) <= best * (1.02 if spread == 0.5 else 1 + 1e-6)
+
+
+def test_the_papers_prediction_takes_each_unit_from_the_nearest_feature():
+    """Section 1.2: at cosine .9 a large auxiliary feature costs more than a new unit, at cosine 1 it costs less."""
+    main, auxiliary = [[0.9, np.sqrt(0.19)], [1.0, 0.0]], [[1.0, 0.0]]
+    near, same = (paired_penalty([direction], [1.0], auxiliary, [100.0]) for direction in main)
+    np.testing.assert_allclose([near, same], [relu_penalty(1.0, 10.0, rho, 0.0) for rho in (0.9, 1.0)], rtol=1e-9)
+    assert same < 2 < near

@@ -46,20 +46,6 @@ def test_steps_are_those_of_plain_loops(runs):
         torch.testing.assert_close(ensemble.outputs(some, shown[some]), found[some], rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.portable
-def test_networks_that_are_left_go_on_as_before():
-    networks = [toys.network(seed=run) for run in range(3)]
-    some, all_three = ensemble_of(networks), ensemble_of(networks)
-    first, second = batch(3, 0), batch(3, 1)
-    for ensemble in (some, all_three):
-        ensemble.step([first[0]], [first[1]], 0.05)
-    some.keep(np.array([True, False, True]))
-    assert some.runs.tolist() == [0, 2]
-    some.step([second[0][[0, 2]]], [second[1][[0, 2]]], 0.05)
-    all_three.step([second[0]], [second[1]], 0.05)
-    np.testing.assert_allclose(some.packed([0, 1]), all_three.packed([0, 2]), rtol=1e-4, atol=1e-5)
-
-
 def test_two_tasks_add_their_losses_and_each_has_its_own_outputs():
     network = toys.network(classes=5)
     (one, labels), (two, others) = batch(1, 0), batch(1, 1)

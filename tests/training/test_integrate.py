@@ -45,7 +45,7 @@ def trainings(draw):
 @given(trainings=trainings(), seed=st.integers(0, 1000), tensors=st.booleans())
 def test_groups_that_shrink_and_begin_again_leave_what_a_plain_loop_notes(trainings, seed, tensors):
     """Choices of a round: 0 begins the run again, 1 and 2 leave it unrecorded, 3 and 4 record it, 5 ends it."""
-    history, plain, rng = History(RUNS, CHECKPOINTS, ["norm"]), Plain(), np.random.default_rng(seed)
+    history, plain, rng = History(RUNS, ["norm"], CHECKPOINTS), Plain(), np.random.default_rng(seed)
     put = (lambda values: torch.as_tensor(np.asarray(values))) if tensors else np.asarray
     for runs, rounds in trainings:
         for choices in [*rounds, [5] * RUNS]:
@@ -102,7 +102,7 @@ def test_checkpoints_are_whole_numbers_up_to_the_last_spaced_in_their_logarithm(
 
 
 def test_the_smallest_risk_may_lie_between_checkpoints():
-    history = History(2, 3)
+    history = History(2)
     history.record(np.arange(2), {"time": np.ones(2), "risk": np.array([0.5, 0.5])})
     values = {"loss": np.zeros(2), "risk": np.ones(2), "evaluations": 1, "converged": np.ones(2, bool)}
     history.end(np.arange(2), [np.zeros(2)], {**values, "risk_best": np.array([0.1, 0.9])})

@@ -27,6 +27,12 @@ def outputs(first, readout, X):
     return np.maximum(X @ first.T, 0) @ readout
 
 
+def predicted(fitted, X):
+    """The network linearised where it started, along its displacement."""
+    change = (X @ fitted.first.T > 0) * (X @ fitted.first_change.T)
+    return outputs(fitted.first, fitted.readout, X) + change @ fitted.start_readout
+
+
 def torch_network(first, readout, X):
     return torch.relu(torch.as_tensor(X) @ first.T) @ readout
 
@@ -72,38 +78,17 @@ def test_strengths_are_those_of_explicit_leave_one_out(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("strength", [None, 1e-6, 1.0])
-def test_predictions_are_those_of_kernel_ridge(kind, strength):
+def test_predictions_are_those_of_kernel_ridge(kind):
     first, readout, X, y, *_ = problem(2)
     X_new = sphere(np.random.default_rng(3), 50, 4)
-    fitted = fit(kind, first, readout, X, y, strength)
-    if strength is not None:
-        assert fitted.strength == strength
+    fitted = fit(kind, first, readout, X, y)
     start = (lambda inputs: 0.0) if kind == "probe" else (lambda inputs: outputs(first, readout, inputs))
     scale = np.trace(kernel(kind, first, readout, X, X)) / len(X)
     ridge = KernelRidge(alpha=fitted.strength * scale, kernel="precomputed")
     ridge.fit(kernel(kind, first, readout, X, X), y - start(X))
     expected = ridge.predict(kernel(kind, first, readout, X_new, X)) + start(X_new)
-    np.testing.assert_allclose(fitted.predict(X_new), expected, rtol=1e-6, atol=1e-7)
-    np.testing.assert_allclose(fitted.loss, np.mean((fitted.predict(X) - y) ** 2), rtol=1e-12)
-
-
-def test_a_tangent_fit_is_the_network_linearised_along_its_displacement():
-    first, readout, X, y, *_ = problem(5)
-    X_new = sphere(np.random.default_rng(6), 50, 4)
-    fitted = fit("tangent", first, readout, X, y)
-    start, change = torch.autograd.functional.jvp(
-        lambda w, a: torch_network(w, a, X_new),
-        tensors(first, readout),
-        tensors(fitted.first_change, fitted.readout - fitted.start_readout),
-    )
-    np.testing.assert_allclose(fitted.predict(X_new), (start + change).numpy(), rtol=1e-10, atol=1e-12)
-    # The displacement is the shortest that gives these changes at the samples: it lies in the span of their gradients.
-    jacobian = torch.autograd.functional.jacobian(lambda w, a: torch_network(w, a, X), tensors(first, readout))
-    gradients = torch.cat([part.flatten(1) for part in jacobian], 1).numpy()
-    displacement = np.concatenate([fitted.first_change.ravel(), fitted.readout - fitted.start_readout])
-    dual = np.linalg.lstsq(gradients.T, displacement, rcond=None)[0]
-    np.testing.assert_allclose(gradients.T @ dual, displacement, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(predicted(fitted, X_new), expected, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(fitted.loss, np.mean((predicted(fitted, X) - y) ** 2), rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -111,7 +96,7 @@ def test_risk_is_the_mean_squared_error_over_the_sphere(kind):
     first, readout, X, y, directions, teacher_readout = problem(7)
     fitted = fit(kind, first, readout, X, y)
     X_new = sphere(np.random.default_rng(8), 200_000, 4)
-    errors = (fitted.predict(X_new) - outputs(directions, teacher_readout, X_new)) ** 2
+    errors = (predicted(fitted, X_new) - outputs(directions, teacher_readout, X_new)) ** 2
     assert abs(fitted.risk(directions, teacher_readout) - errors.mean()) < 5 * errors.std() / np.sqrt(len(errors))
 
 
@@ -121,7 +106,7 @@ def test_too_few_samples_to_choose_are_interpolated(kind, n):
     first, readout, X, y, *_ = problem(11, n=n)
     fitted = fit(kind, first, readout, X, y)
     assert fitted.strength == STRENGTHS[0]
-    np.testing.assert_allclose(fitted.predict(X), y, rtol=1e-5)
+    np.testing.assert_allclose(predicted(fitted, X), y, rtol=1e-5)
 
 
 def test_a_network_without_an_active_unit_is_refused():

@@ -68,17 +68,3 @@ def test_bad_input_is_refused():
     for wrong in (np.zeros((2, 2)), np.ones(3), np.array([[np.nan]])):
         with pytest.raises(ValueError, match="finite numbers"):
             Factored.of(wrong)
-
-
-def test_factors_give_the_matrix_back_without_directions_of_rounding():
-    X = np.random.default_rng(8).standard_normal((6, 3)) @ np.random.default_rng(9).standard_normal((3, 5))
-    data = Factored.of(X)
-    assert len(data.values) == 3
-    np.testing.assert_allclose((data.left * data.values) @ data.directions, X, atol=1e-12)
-
-
-def test_the_population_loss_is_half_the_squared_distance():
-    data, rng = Factored.population(np.ones(4)), np.random.default_rng(10)
-    beta, target = rng.standard_normal((2, 4))
-    residual = data.values * (data.directions @ beta) - data.targets(target)
-    assert (residual**2).sum() / (2 * data.samples) == pytest.approx(((beta - target) ** 2).sum() / 2)

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 from carryover.networks.relu import Weights
-from carryover.theory.kernels import relu_risk
 from carryover.training import population_flow as module
-from carryover.training.population_flow import PopulationGradient, _Flow, population_flow
+from carryover.training.population_flow import PopulationGradient, population_flow
 from carryover.training.result import Divergence
 from toy.population_ensembles import differentiated, ensemble, unit
 
@@ -53,14 +52,6 @@ def test_the_gradient_is_that_of_autograd(seed, D, H, K, length):
         np.testing.assert_allclose((weights.first[run] * G[run]).sum(1), second, rtol=1e-7, atol=1e-9)
 
 
-def test_single_precision_follows_double_even_between_parallel_units():
-    teacher, weights = ensemble(9, D=8, H=40, K=5)
-    weights.first[:, 20:] = unit(weights.first[:, :20] + 1e-5) * 0.7
-    double, single = (gradient_of(teacher, weights, kind) for kind in (torch.float64, torch.float32))
-    size = np.abs(weights.second).sum() + np.abs(teacher.second).sum()
-    assert (double - single).abs().max() < 3e-7 * size
-
-
 @pytest.mark.parametrize("anchor", [0.0, 0.5])
 def test_the_flow_is_that_of_an_integrator_with_gradients_by_autograd(anchor):
     teacher, start = ensemble(1, runs=2, D=3, H=4, K=2)
@@ -77,44 +68,6 @@ def test_the_flow_is_that_of_an_integrator_with_gradients_by_autograd(anchor):
         )
     assert errors[1] < 0.003
     assert errors[1] < errors[0] / 5
-
-
-def rounding(teacher, flow):
-    """Of a loss, (R,): all its terms are products of two of these coefficients."""
-    own = flow.units[:, :, :-1].norm(dim=2) * flow.units[:, :, -1].abs()
-    return 8 * np.finfo(float).eps * (own.sum(1).numpy() + np.abs(teacher.second[:, 0]).sum(1)) ** 2
-
-
-@pytest.mark.parametrize("precision", ["float32", "float64"])
-@pytest.mark.parametrize("anchor", [0.0, 0.5])
-def test_units_stay_on_their_sphere_and_the_energy_never_rises(precision, anchor):
-    teacher, start = ensemble(2, runs=3, D=5, H=12)
-    place, limits = torch.device("cpu"), (0.0, 1e6, 0.05, 10**6)
-    flow = _Flow(np.arange(3), start, teacher, np.full(3, anchor), getattr(torch, precision), place, *limits)
-    energy, accepted = flow.energy, 0
-    for _ in range(60):
-        noise = rounding(teacher, flow)
-        accepted += int(flow.advance().sum())
-        assert (flow.energy.numpy() <= energy.numpy() * (1 + 1e-9) + noise).all()
-        energy = flow.energy
-    assert accepted > 60
-    first, second = flow.units[:, :, :-1].numpy(), flow.units[:, :, -1].numpy()
-    lengths = (np.linalg.norm(one, axis=2) for one in (first, start.first))
-    np.testing.assert_allclose(*lengths, rtol=1e-15)
-    assert np.abs(first - start.first).max() > 0.1
-    loss = relu_risk(first, second, teacher.first, teacher.second[:, 0]) / 2
-    assert (np.abs(flow.loss.numpy() - loss) <= 1e-9 * loss + noise).all()
-    penalty = anchor * ((first - start.first) ** 2).sum((1, 2)) / 2
-    assert (np.abs(flow.energy.numpy() - loss - penalty) <= 1e-9 * flow.energy.numpy() + noise).all()
-
-
-def test_a_budget_of_gradients_ends_it():
-    teacher, start = ensemble(7)
-    for budget in (1, 9, 40):
-        trained = population_flow(teacher, start, tolerance=0, max_time=1e6, max_steps=budget, device="cpu")
-        assert (trained.evaluations <= budget).all()
-        assert not trained.converged.any()
-        assert np.isfinite(trained.loss).all()
 
 
 def test_what_does_not_move_has_converged_or_waits():

@@ -114,44 +114,6 @@ def test_descent_with_ever_smaller_steps_goes_where_the_flow_goes(seed, samples)
     assert (np.sqrt(((flow - limit) ** 2).mean((1, 2))) <= 0.01 * size).all()
 
 
-def test_the_flow_conserves_the_difference_of_layers():
-    """|w|² − Σ a² of every unit, which descent keeps only as its steps get small."""
-    tasks, w = teacher_problem(5, (8, 6))
-
-    def difference(weights):
-        return (weights.first**2).sum(2) - (weights.second**2).sum(1)
-
-    size = (w.first**2).sum(2).max()
-    drifts = [
-        np.abs(
-            difference(gradient_flow(tasks, w, tolerance=1e-8, accuracy=a, device="cpu").weights) - difference(w)
-        ).max()
-        for a in (0.1, 0.01)
-    ]
-    assert drifts[1] < drifts[0] / 2
-    assert drifts[1] < 0.02 * size
-
-
-def test_units_stay_on_their_sphere_and_fixed_readouts_stay():
-    tasks, w = teacher_problem(5, (8,))
-    trained = gradient_flow(tasks, w, tolerance=1e-4, on_sphere=True, device="cpu")
-    np.testing.assert_allclose(np.linalg.norm(trained.weights.first, axis=2), np.linalg.norm(w.first, axis=2))
-    assert np.abs(trained.weights.first - w.first).max() > 0.01
-    fixed = gradient_flow(tasks, w, tolerance=1e-4, trainable="first", device="cpu")
-    np.testing.assert_array_equal(fixed.weights.second, w.second)
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-def test_together_as_one_by_one(loss):
-    tasks, w = ensemble(samples=(7, 4), H=12, loss=loss)
-    asked = {"tolerance": 0.05, "loss": loss, "device": "cpu", "max_steps": 400}
-    together = gradient_flow(tasks, w, **asked)
-    for run in range(3):
-        alone = gradient_flow(*part(tasks, w, run), **asked)
-        np.testing.assert_allclose(alone.weights.first[0], together.weights.first[run], atol=1e-4)
-        assert abs(alone.evaluations[0] - together.evaluations[run]) <= 2
-
-
 @pytest.mark.parametrize("train", [
     partial(gradient_flow, max_steps=50_000),
     partial(gradient_descent, learning_rate=0.01, max_epochs=100_000, precision="float64"),

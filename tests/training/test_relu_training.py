@@ -101,26 +101,6 @@ def test_blocks_of_samples_add_up_to_all_of_them(columns, loss, monkeypatch):
             assert_same(blocks, whole, share=share("float64", 30 * 2, 4 + 6 + 11))
 
 
-@pytest.mark.parametrize("loss", OBJECTIVES)
-def test_single_precision_follows_double(loss):
-    tasks, w = ensemble(samples=(9, 20), D=6, H=30, loss=loss)
-    settings = {
-        "learning_rate": 0.02,
-        "tolerance": 0.0,
-        "max_epochs": 60,
-        "batch_size": 8,
-        "loss": loss,
-        "device": "cpu",
-    }
-    single, double = (
-        gradient_descent(tasks, w, **settings, precision=precision, shuffles=np.random.default_rng)
-        for precision in ("float32", "float64")
-    )
-    assert_same(single, double, share=share("float32", 60 * 3, 6 + 30 + 8))
-    np.testing.assert_array_equal(single.time, double.time)
-    assert not np.array_equal(single.weights.first, double.weights.first)
-
-
 def schedule(epochs, count):
     """Epochs after which values are recorded, written down another way: evenly spaced in their logarithm."""
     exponents = np.arange(count) / (count - 1) if count > 1 else [1.0]
@@ -139,11 +119,11 @@ def test_runs_end_at_their_first_checkpoint_below_the_tolerance():
         seen.append(len(runs))
         return torch.sin(40 * first[:, 0, 0]) + second[:, 0, 0]
 
-    free = gradient_descent(tasks, w, **settings, tolerance=0.0, checkpoints=50, observe={"risk": risk})
+    free = gradient_descent(tasks, w, **settings, tolerance=0.0, observe={"risk": risk})
     tolerance = 1.5 * float(np.median(free.loss))
-    trained = gradient_descent(tasks, w, **settings, tolerance=tolerance, checkpoints=50, observe={"risk": risk})
-    epochs = schedule(1500, 50)
-    assert len(epochs) < 50
+    trained = gradient_descent(tasks, w, **settings, tolerance=tolerance, observe={"risk": risk})
+    epochs = schedule(1500, 64)
+    assert len(epochs) < 64
     assert len(set(seen)) > 2  # networks that have ended are no longer recorded
     for run in range(6):
         below = np.flatnonzero(free.curves["loss"][run, : len(epochs)] <= tolerance)

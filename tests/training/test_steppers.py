@@ -22,19 +22,6 @@ def advanced(u, h):
     return RODAS.step(velocity, lambda right: torch.linalg.solve(matrix, right), u, velocity(u), h)
 
 
-def test_each_run_has_a_step_of_its_own():
-    h = torch.tensor([[0.1], [0.3]], dtype=torch.float64)
-    both, _ = advanced(START, h)
-    for run in range(2):
-        options = {"rtol": 1e-12, "atol": 1e-12, "method": "DOP853"}
-        expected = solve_ivp(
-            lambda _, u: velocity(torch.as_tensor(u)[None])[0].numpy(), (0, h[run].item()), START[run], **options
-        )  # fmt: skip
-        np.testing.assert_allclose(both[run], expected.y[:, -1], atol=1e-4)
-        alone, _ = advanced(START[run : run + 1], h[run : run + 1])
-        np.testing.assert_allclose(alone[0], both[run], rtol=1e-13)
-
-
 def test_rodas_is_of_order_four_and_its_error_estimate_too():
     options = {"rtol": 1e-13, "atol": 1e-13, "method": "DOP853"}
     exact = solve_ivp(lambda _, u: velocity(torch.as_tensor(u)[None])[0].numpy(), (0, 1), START[0], **options).y[:, -1]

@@ -7,7 +7,7 @@ result = compare(before, after, loader, layers="layer*")
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from functools import partial
 from itertools import chain, islice
@@ -23,7 +23,7 @@ from carryover.diagnosis.modules import Call, batches, called, labels_of, random
 from carryover.diagnosis.networks import reinitialised, renew_statistics, weight_changes
 from carryover.diagnosis.outputs import Reduction
 from carryover.diagnosis.quantities import attributes
-from carryover.diagnosis.recording import See, record
+from carryover.diagnosis.recording import record
 from carryover.diagnosis.task import Task
 from carryover.errors import UserError
 
@@ -102,6 +102,35 @@ def compare(
     """
     if not isinstance(samples, int) or samples < 2:
         raise UserError(f"samples must be a whole number from 2, got {samples!r}")
+    if not (baseline in (None, "reinitialised") or isinstance(baseline, nn.Module)):
+        raise UserError(f"baseline must be 'reinitialised', a torch module or None, got {baseline!r}")
+    networks = _networks(before, after, control, adapter)
+    with random_state_restored():
+        loaded = iter(batches(loader))
+        if isinstance(baseline, str):
+            networks["baseline"], loaded = _reinitialised(before, seed, call, loaded)
+        elif baseline is not None:
+            networks["baseline"] = baseline
+        calls = {name: partial(_called, one, call, adapter and name == "before") for name, one in networks.items()}
+        places = {"names": layers, "reduce": reduce, "batch_axis": batch_axis}
+        recordings, found = _recorded(networks, calls, loaded, samples, progress, places)
+    seen = min(len(next(iter(recordings["before"].values()))), samples)
+    shared = [name for name in recordings["before"] if all(name in one for one in recordings.values())]
+    if not shared:
+        raise UserError(f"layers must be of all networks, and they share none of {', '.join(recordings['before'])}")
+    ids = {"sample_id": np.arange(seen) if sample_id is None else np.asarray(sample_id)}
+    sides: dict[str, Any] = {name: {key: one[key][:seen] for key in shared} | ids for name, one in recordings.items()}
+    labels = _usable(found, seen) if isinstance(labels, str) else labels
+    old, new = sides.pop("before"), sides.pop("after")
+    result = diagnose(old, new, layers=shared, p=p, progress=progress, labels=labels, **sides)
+    changes, result.attrs["note"] = weight_changes(before, networks["after"], shared, adapter)
+    return result.assign({name: ("layer", values, attributes(name)) for name, values in changes.items()})
+
+
+def _networks(
+    before: nn.Module, after: nn.Module | None, control: nn.Module | None, adapter: bool
+) -> dict[str, nn.Module]:
+    """The networks by their names; UserError for what are none, and for an adapter that cannot be switched off."""
     if adapter:
         if after is not None or not callable(getattr(before, "disable_adapter", None)):
             raise UserError(
@@ -113,60 +142,46 @@ def compare(
     for name, network in networks.items():
         if not isinstance(network, nn.Module):
             raise UserError(f"{name} must be a torch module, got {type(network).__name__}: diagnose takes activations")
-    with random_state_restored():
-        loaded = iter(batches(loader))
-        if isinstance(baseline, nn.Module):
-            networks["baseline"] = baseline
-        elif baseline == "reinitialised":
-            networks["baseline"] = made = reinitialised(before, seed)
-            first = list(islice(loaded, _RENEWING))
-            renew_statistics(made, partial(call, made), first)
-            loaded = chain(first, loaded)
-        elif baseline is not None:
-            raise UserError(f"baseline must be 'reinitialised', a torch module or None, got {baseline!r}")
-        calls = {name: partial(_called, one, call, adapter and name == "before") for name, one in networks.items()}
-        with ExitStack() as stack:
-            sees = {
-                name: stack.enter_context(record(network, layers, reduce=reduce, batch_axis=batch_axis))
-                for name, network in networks.items()
-            }
-            bar = stack.enter_context(tqdm(total=samples, unit=" samples", disable=not progress, file=sys.stderr))
-            found = []
-            for batch in loaded:
-                for name, see in sees.items():
-                    see.during(partial(calls[name], batch), batch)
-                found.append(labels_of(before, batch))
-                _check_memory(sees)
-                seen = min(sees["before"].samples, samples)
-                bar.update(seen - bar.n)
-                if seen == samples:
-                    break
-    recordings = {name: see.recording for name, see in sees.items()}
-    shared = [name for name in recordings["before"] if all(name in one for one in recordings.values())]
-    if not shared:
-        raise UserError(f"layers must be of all networks, and they share none of {', '.join(recordings['before'])}")
-    ids = {"sample_id": np.arange(seen) if sample_id is None else np.asarray(sample_id)}
-    sides: dict[str, Any] = {name: {key: one[key][:seen] for key in shared} | ids for name, one in recordings.items()}
-    labels = _usable(found, seen) if isinstance(labels, str) else labels
-    old, new = sides.pop("before"), sides.pop("after")
-    result = diagnose(old, new, layers=shared, p=p, progress=progress, labels=labels, **sides)
-    changes, result.attrs["note"] = weight_changes(before, after or before, shared, adapter)
-    return result.assign({name: ("layer", values, attributes(name)) for name, values in changes.items()})
+    return networks
+
+
+def _reinitialised(before: nn.Module, seed: int, call: Call, loaded: Iterator[Any]) -> tuple[nn.Module, Iterator[Any]]:
+    """The network with parameters drawn anew, and all batches, of which the first renewed its statistics."""
+    made, first = reinitialised(before, seed), list(islice(loaded, _RENEWING))
+    renew_statistics(made, partial(call, made), first)
+    return made, chain(first, loaded)
+
+
+def _recorded(
+    networks: dict[str, nn.Module], calls: Mapping[str, Callable[[Any], Any]], loaded: Iterable[Any], samples: int,
+    progress: bool, places: dict[str, Any],
+) -> tuple[dict[str, dict[str, np.ndarray]], list[Any]]:  # fmt: skip
+    """{network: its recording} of so many samples, or a few more, and the labels of each batch."""
+    with ExitStack() as stack:
+        sees = {name: stack.enter_context(record(one, **places)) for name, one in networks.items()}
+        bar = stack.enter_context(tqdm(total=samples, unit=" samples", disable=not progress, file=sys.stderr))
+        found = []
+        for batch in loaded:
+            for name, see in sees.items():
+                see.during(partial(calls[name], batch), batch)
+            found.append(labels_of(networks["before"], batch))
+            if (size := sum(see.nbytes for see in sees.values())) > LARGEST:
+                raise UserError(
+                    f"activations of {sees['before'].samples} samples take {size / 2**30:.1f} GiB of memory, and "
+                    f"{LARGEST / 2**30:g} GiB are the most: name fewer layers, take fewer samples or reduce='mean', or "
+                    "record networks one by one"
+                )
+            seen = min(sees["before"].samples, samples)
+            bar.update(seen - bar.n)
+            if seen == samples:
+                break
+    return {name: see.recording for name, see in sees.items()}, found
 
 
 def _called(network: nn.Module, call: Call, without_adapter: bool, batch: Any) -> Any:
     network = network.module if isinstance(network, nn.DataParallel) else network  # replicas would be seen in any order
     with network.disable_adapter() if without_adapter else nullcontext():  # type: ignore[operator]
         return call(network, batch)
-
-
-def _check_memory(sees: dict[str, See]) -> None:
-    if (size := sum(see.nbytes for see in sees.values())) > LARGEST:
-        raise UserError(
-            f"activations of {sees['before'].samples} samples take {size / 2**30:.1f} GiB of memory, and "
-            f"{LARGEST / 2**30:g} GiB are the most: name fewer layers, take fewer samples or reduce='mean', or record "
-            "networks one by one"
-        )
 
 
 def _usable(labels: list[Any], count: int) -> Any:

@@ -20,9 +20,10 @@ import torch
 from torch import Tensor
 from torch.nn import Module
 
+from carryover.diagnosis.choice import Choice
 from carryover.diagnosis.modules import called, random_state_restored
 from carryover.diagnosis.networks import renew_statistics as renewed
-from carryover.diagnosis.search import Choice, search_factor, source_of
+from carryover.diagnosis.search import search_factor, source_of
 from carryover.diagnosis.sources import as_array
 from carryover.errors import UserError
 from carryover.networks.convnet_weights import KINDS

@@ -16,7 +16,6 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,11 +26,10 @@ from joblib.func_inspect import get_func_code
 from scipy import stats
 from tqdm import tqdm
 
+from carryover.diagnosis.choice import CONFIDENCE, RATES, Choice, Control, Interval
 from carryover.errors import UserError
 
 FACTORS = (0.0625, 0.25, 1.0, 4.0)
-CONFIDENCE = 0.95
-_RATES = (0.5, 2.0, 4.0)  # learning rates, as multiples of the usual one
 _EXTENSIONS = 2  # places beyond an end of the grid
 _FIRST_LOOK = 5  # fresh seeds of the first look; the second and last is at all of them
 _RACERS = 3  # factors that get more seeds than the grid has
@@ -44,103 +42,6 @@ _CURVE = {
     "seeds": "seeds that the factor was tried with",
     "factor": "factor on the weights before finetuning",
 }
-
-
-class Interval(NamedTuple):
-    mean: float
-    low: float
-    high: float
-
-    @classmethod
-    def student(cls, values: np.ndarray, confidence: float = CONFIDENCE) -> Interval:
-        """Mean and t interval of independent values."""
-        mean, reach = values.mean(), stats.sem(values) * stats.t.ppf((1 + confidence) / 2, len(values) - 1)
-        return cls(float(mean), float(mean - reach), float(mean + reach))
-
-    def __str__(self) -> str:
-        return f"{self.mean:.3g} [{self.low:.3g}, {self.high:.3g}]"
-
-
-@dataclass(frozen=True)
-class Control:
-    """The learning rate, as a multiple of the usual one, that the factor beats least clearly; it is tried without one.
-
-    `gain` is that of the rate over the usual one, `lead` that of the factor over the rate, on seeds of their own.
-    """
-
-    rate: float
-    gain: Interval
-    lead: Interval
-
-    @property
-    def explains(self) -> bool:
-        """Whether the factor does not beat the rate beyond noise."""
-        return self.lead.low <= 0
-
-    def sentence(self) -> str:
-        lead = f"the factor beats that by {self.lead}."
-        if not self.explains:
-            tried = ", ".join(f"{rate:g}" for rate in _RATES)
-            return f"No learning rate does as much: of {tried} times the usual, {self.rate:g} gains {self.gain}; {lead}"
-        if self.gain.low > 0:
-            return f"A learning rate of {self.rate:g} times the usual does so, too: it gains {self.gain}."
-        rate = f"a learning rate of {self.rate:g} times the usual"
-        return f"It cannot be distinguished from {rate}, which gains {self.gain}: {lead}"
-
-
-@dataclass(frozen=True)
-class Choice:
-    """The result of a search.
-
-    Attributes
-    ----------
-    factor : the best in validation
-    curve : scores by `factor`, with intervals
-    gain : of the factor over 1 on fresh seeds; the interval holds for both looks at them together
-    which : the weights that are multiplied
-    control : comparison with learning rates, if a gain had to be explained
-    trainings : how many there were
-    notes : sentences on the way
-    """
-
-    factor: float
-    curve: xr.Dataset
-    gain: Interval
-    which: str
-    control: Control | None
-    trainings: int
-    notes: tuple[str, ...]
-
-    @property
-    def verdict(self) -> str:
-        """Whether the whole interval of the gain "helps" or "hurts", or is "undecided"; "none" at the factor 1.
-
-        A factor that helps and does not beat a learning rate beyond noise is "rate".
-        """
-        if self.factor == 1:
-            return "none"
-        if self.gain.low > 0:
-            return "rate" if self.control and self.control.explains else "helps"
-        return "hurts" if self.gain.high < 0 else "undecided"
-
-    @property
-    def recommended(self) -> float:
-        """The factor if it beats 1 beyond noise on fresh seeds, else 1."""
-        return self.factor if self.verdict in ("helps", "rate") else 1.0
-
-    def sentence(self) -> str:
-        """The result in a sentence, and one more on learning rates where they were tried."""
-        on = {"all": "all weights", "readout": "the readout's weights"}.get(self.which, "weights")
-        if self.factor == 1:
-            return f"No factor on {on} scored higher than 1 in validation: leave them as they are."
-        outcome = {
-            "hurts": "is worse than 1 on fresh seeds: leave the weights as they are",
-            "undecided": "does not beat 1 beyond noise: leave the weights as they are, or try more seeds",
-        }.get(self.verdict, "beats 1 beyond noise")
-        tried = self.curve["factor"].values
-        end = {min(tried): " No smaller one was tried.", max(tried): " No larger one was tried."}.get(self.factor, "")
-        control = f" {self.control.sentence()}" if self.control else ""
-        return f"A factor of {self.factor:g} on {on} gains {self.gain}; it {outcome}.{end}{control}"
 
 
 class Point(NamedTuple):
@@ -202,10 +103,7 @@ def search_factor(
     except OSError as error:
         raise UserError(f"the journal {journal} cannot be used ({error.strerror}): name a folder") from None
     key = joblib.hash([source_of(run), identity]) if journal else ""
-    places = len(grid) + _EXTENSIONS + 2 * refinements
-    race = min(_RACERS, places) * seeds * (_MORE - 1)
-    most = places * seeds + race + (2 + (len(_RATES) + 2) * takes_rate) * fresh_seeds
-    with tqdm(desc="choose_factor", total=most, unit=" trainings", disable=not progress) as bar:
+    with tqdm(desc="choose_factor", unit=" trainings", disable=not progress) as bar:
         search = _Search(lambda point: joblib.delayed(score)(key, point, run, takes_rate), jobs, seeds, bar)
         chosen = search.best_factor(grid, refinements)
         gain, control = Interval(0.0, 0.0, 0.0), None
@@ -332,9 +230,9 @@ class _Search:
         """
         start = len(self.selecting) + fresh
         new = range(start, start + number)
-        without = [Point(1.0, 0, rate) for rate in (1.0, *_RATES)]
+        without = [Point(1.0, 0, rate) for rate in (1.0, *RATES)]
         self.compute(point._replace(seed=seed) for seed in new for point in (Point(chosen, 0), *without))
-        leads = {rate: Interval.student(self.values(chosen, new) - self.values(1.0, new, rate)) for rate in _RATES}
+        leads = {rate: Interval.student(self.values(chosen, new) - self.values(1.0, new, rate)) for rate in RATES}
         rate = min(leads, key=lambda rate: leads[rate].low)
         return Control(rate, Interval.student(self.values(1.0, new, rate) - self.values(1.0, new)), leads[rate])
 

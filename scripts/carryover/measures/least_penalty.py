@@ -13,7 +13,7 @@ from carryover.networks.relu import Weights
 from carryover.runs import measured_by_run, teacher_units
 from carryover.theory.kernels import relu_risk
 from carryover.theory.least_penalty import NEW, least_penalty
-from carryover.theory.penalty import network_penalty
+from carryover.theory.penalty import network_penalty, unit_cosines
 
 _MEANINGS = {
     "penalty": "penalty R̃ of the function that was found, from the weights that training started from",
@@ -60,7 +60,5 @@ def _of_run(network, gap):
 def _turned(first, start):
     """Mean of 1 − cosine, weighted by squared length at the start; NaN of no units. What has no length has not
     turned."""
-    lengths = np.linalg.norm(start, axis=1)
-    products = np.linalg.norm(first, axis=1) * lengths
-    cosines = np.divide((first * start).sum(1), products, out=np.ones_like(products), where=products > 0)
-    return (lengths**2 * (1 - cosines)).sum() / (lengths**2).sum() if len(start) else np.nan
+    squares = np.linalg.norm(start, axis=1) ** 2
+    return (squares * (1 - unit_cosines(first, start))).sum() / squares.sum() if len(start) else np.nan

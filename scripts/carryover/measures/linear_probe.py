@@ -4,14 +4,13 @@ import numpy as np
 import torch
 from sklearn.linear_model import RidgeClassifierCV
 
-from carryover.measures.stages import groups, load, network_and_images, test_images
+from carryover.measures.stages import BATCH, groups, load, network_and_images, test_images
 from carryover.runs import measured, naming
 from carryover.streams import generator
 from carryover.tasks.class_subsets import class_task, sampled
 
 READS = ("folder",)
 STRENGTHS = np.logspace(-2, 4, 7)  # of ridge, where features have variance 1 on average
-BATCH = 64  # images in a forward pass
 
 
 def measure(data, p):

@@ -4,11 +4,9 @@ them are the same; "Feature reuse in multi-task learning and finetuning (appendi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from carryover.errors import UserError
 from carryover.measures.dimensionality import MEANING, compare_kernels, constant
@@ -23,6 +21,7 @@ from carryover.tasks.prepared_images import PreparedImages
 from carryover.training.devices import torch_device
 
 READS = ("folder",)
+BATCH = 64  # images in a forward pass
 RENEWED = 512  # most images whose statistics normalisations get
 
 
@@ -92,84 +91,42 @@ def load(network, state, prepared, chosen, renew, when):
 
 
 def _kernels(network, state, prepared, chosen, p, when):
-    """{stage: kernel between the images `chosen`} of the network with packed weights `state` (parameter,)."""
+    """{stage: kernel between the images `chosen`} of the network with packed weights `state` (parameter,).
+
+    All outputs are held: 2000 images of 32 × 32 pixels in ResNet-18 with the stem "small" take 1.4 GiB.
+    """
     load(network, state, prepared, chosen, p.statistics == "renewed", when)
     device = next(network.parameters()).device
-
-    def features(rows):
-        for name, output in network.stages(prepared.batch("test", chosen[rows], device=device)):
-            yield name, output.flatten(1)
-
+    outputs: dict[str, list[torch.Tensor]] = {}
+    # All calls have equally many images, the last one being repeated: what outputs round to can depend on their number,
+    # and a stage that is dead must not seem alive by that.
+    size = math.ceil(len(chosen) / math.ceil(len(chosen) / BATCH))
     # Without TensorFloat-32, which keeps 10 bits, a GPU finds what a CPU finds.
-    with torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=False):
-        return centred_kernels(features, len(chosen))
+    with torch.inference_mode(), torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=False):
+        for first in range(0, len(chosen), size):
+            rows = np.minimum(np.arange(first, first + size), len(chosen) - 1)
+            for name, output in network.stages(prepared.batch("test", chosen[rows], device=device)):
+                outputs.setdefault(name, []).append(output.flatten(1))
+        return {name: centred_kernel(name, torch.cat(outputs.pop(name))[: len(chosen)]) for name in list(outputs)}
 
 
-_TILE = 256  # rows of a kernel at once: fewer are slower to multiply, of more a larger part is multiplied twice
-_PROBE = 16  # samples that say how many units there are, and about where and how far apart their responses are
+def centred_kernel(stage: str, features: torch.Tensor) -> np.ndarray:
+    """K = XXᵀ, (samples, samples) float64, of features X (samples, p) float32 less their mean over samples.
 
-Features = Callable[[np.ndarray], Iterable[tuple[str, Tensor]]]
-
-
-@torch.inference_mode()
-def centred_kernels(features: Features, samples: int, *, batch: int = 64) -> dict[str, np.ndarray]:
-    """K = XXᵀ of every stage's features X less their mean over samples, {stage: (samples, samples)} float64.
-
-    On K rest the participation ratio, ENSD and CKA, "Feature reuse in multi-task learning and finetuning (appendix)",
-    section G, see `dimensionality.compare_kernels`. K is 0 where features are the same for all samples up to rounding.
-    All features are held: 2000 images of 32 × 32 pixels in ResNet-18 with the stem "small" take 1.4 GiB.
-
-    Args:
-        features: called with indices of samples (b,), gives (stage, features (b, p) float32) of one stage after the
-            other, always the same ones. Each is done with before the next is asked for, so it may be a generator that
-            goes through the network. Products are taken where the features are, on the CPU or a GPU.
-        samples: n, two or more.
-        batch: most samples in one call. All calls but the first have equally many, the last sample being repeated: what
-            features round to can depend on their number, and a stage that is dead must not seem alive by that.
-
-    Raises ValueError, naming the stage, for features that are not finite.
+    On K rest the participation ratio, ENSD and CKA, see `dimensionality.compare_kernels`. K is 0 where features are the
+    same for all samples up to rounding. Raises ValueError, naming the stage, for features that are not finite.
     """
-    stages = {name: _Stage(probe, samples) for name, probe in features(np.arange(min(samples, batch, _PROBE)))}
-    batch = math.ceil(samples / math.ceil(samples / batch))
-    for begin in range(0, samples, batch):
-        for name, output in features(np.minimum(np.arange(begin, begin + batch), samples - 1)):
-            stages[name].take(output, begin)
-    return {name: stages.pop(name).centred(name) for name in list(stages)}
-
-
-class _Stage:
-    """The features of one stage while they come in, and their kernel."""
-
-    def __init__(self, probe: Tensor, samples: int) -> None:
-        # In double precision the mean of equal numbers is one of them. Subtracted first, it spares small variations
-        # about a large mean, and a power of two leaves products neither too large nor too small for single precision.
-        self.shift = probe.double().mean(0).float()
-        spread = float((probe - self.shift).abs().max())
-        exponent = math.frexp(spread)[1] if math.isfinite(spread) else 0
-        self.scale = 2.0 ** -min(max(exponent, -100), 100)
-        self.low, self.high = torch.full_like(self.shift, math.inf), torch.full_like(self.shift, -math.inf)
-        self.held = self.shift.new_empty(samples, len(self.shift))
-
-    def take(self, output: Tensor, begin: int) -> None:
-        """The samples from `begin`; those beyond the last are left out."""
-        output = output[: len(self.held) - begin]
-        self.low = torch.minimum(self.low, output.amin(0))
-        self.high = torch.maximum(self.high, output.amax(0))
-        torch.sub(output, self.shift, out=self.held[begin : begin + len(output)]).mul_(self.scale)
-
-    def centred(self, name: str) -> np.ndarray:
-        samples = len(self.held)
-        kernel = np.zeros((samples, samples))
-        for row in range(0, samples, _TILE):
-            below = min(row + _TILE, samples)
-            products = (self.held[row:below] @ self.held[:below].T).cpu().numpy()
-            kernel[row:below, :below] = products
-            kernel[:below, row:below] = products.T
-        if not np.isfinite(kernel).all():
-            raise ValueError(f"the features of the stage {name} must be finite")
-        if constant(self.low.cpu().numpy(), self.high.cpu().numpy(), np.float32):
-            return np.zeros_like(kernel)
-        kernel -= kernel.mean(0)
-        kernel -= kernel.mean(1)[:, None]
-        kernel /= self.scale**2
-        return kernel
+    low, high = (extreme.cpu().numpy() for extreme in (features.amin(0), features.amax(0)))
+    if not np.isfinite([low, high]).all():
+        raise ValueError(f"the features of the stage {stage} must be finite")
+    if constant(low, high, np.float32):
+        return np.zeros((len(features),) * 2)
+    # Their mean, subtracted first, spares small variations about a large mean, and a power of two leaves products
+    # neither too large nor too small for single precision.
+    features = features - features.mean(0, dtype=torch.float64).float()
+    exponent = min(max(math.frexp(float(features.abs().max()))[1], -100), 100)
+    features *= 2.0**-exponent
+    kernel = (features @ features.T).double().cpu().numpy()
+    kernel -= kernel.mean(0)
+    kernel -= kernel.mean(1)[:, None]
+    return kernel * 4.0**exponent

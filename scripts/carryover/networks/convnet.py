@@ -28,7 +28,7 @@ WIDTH = 64  # channels of torchvision's first convolution
 
 
 class Convnet(nn.Module):
-    """What all networks share; a subclass has `_build`, `_readout`, `_start_linear` and `stages`."""
+    """What all networks share. A subclass has `_build`, `_readout`, `stages`, and `_start_linear` for another start."""
 
     READOUT: ClassVar[str]  # name of the last layer
     SMALLEST: ClassVar[dict[str, int]]  # {stem: pixels on the shorter side}
@@ -69,6 +69,12 @@ class Convnet(nn.Module):
         for _, output in self.stages(images):
             features = output
         return self._readout(features)
+
+    @staticmethod
+    def _start_linear(name: str, layer: nn.Linear, generator: torch.Generator) -> None:
+        bound = 1 / math.sqrt(layer.in_features)
+        nn.init.uniform_(layer.weight, -bound, bound, generator=generator)
+        nn.init.uniform_(layer.bias, -bound, bound, generator=generator)
 
     def _check(self, images: Tensor) -> None:
         least = self.SMALLEST[self.stem]
@@ -119,12 +125,6 @@ class ResNet18(Convnet):
 
     def _readout(self, features: Tensor) -> Tensor:
         return self.fc(features)
-
-    @staticmethod
-    def _start_linear(name: str, layer: nn.Linear, generator: torch.Generator) -> None:
-        bound = 1 / math.sqrt(layer.in_features)
-        nn.init.uniform_(layer.weight, -bound, bound, generator=generator)
-        nn.init.uniform_(layer.bias, -bound, bound, generator=generator)
 
 
 class _Block(nn.Module):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,10 +26,10 @@ def rescaled(state: Mapping[str, Tensor], factor: float, which: str) -> dict[str
 
     Args:
         state: it is left as it is, and so are its tensors; the result is in its order, of new ones.
-        factor: a finite number above 0.
-        which: "all", everything that is trained: weights and biases of convolutions and linear layers, and the scale
-            and shift of normalisations. "weights", the same without normalisations (layers whose weight has one axis).
-            "readout", the last layer alone: a control, since finetuning begins with a new one.
+        factor: above 0.
+        which: of `KINDS`. "all" is everything that is trained: weights and biases of convolutions and linear layers,
+            and the scale and shift of normalisations; "weights" the same without normalisations (layers whose weight
+            has one axis); "readout" the last layer alone: a control, since finetuning begins with a new one.
 
     Buffers, which are not trained, are never scaled: running mean, running variance, number of batches. Behind a scaled
     convolution they are wrong until training has renewed them.
@@ -38,14 +37,7 @@ def rescaled(state: Mapping[str, Tensor], factor: float, which: str) -> dict[str
     In training, a normalisation undoes the scale of the convolution before it. So "all" scales every stage of ResNet-18
     by `factor`, and once more by its last layer, and "weights" scales the last layer alone. (But a step of gradient
     descent then turns the weights of a convolution further: relative to their size, by 1/factor² with "weights".)
-
-    Raises:
-        ValueError: `factor` or `which` is none of these.
     """
-    if not (math.isfinite(factor) and factor > 0):
-        raise ValueError(f"factor must be a finite number above 0, got {factor!r}")
-    if which not in KINDS:
-        raise ValueError(f"which must be one of {', '.join(KINDS)}, got {which!r}")
     scaled, last = {}, next(reversed(state), "").rpartition(".")[0]
     for name, tensor in state.items():
         layer, _, kind = name.rpartition(".")

@@ -8,13 +8,11 @@ hundredth, with which statistics would hardly follow a network that is finetuned
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -72,12 +70,6 @@ class EfficientNetLite0(Convnet):
 
     def _readout(self, features: Tensor) -> Tensor:
         return self._fc(features)
-
-    @staticmethod
-    def _start_linear(name: str, layer: nn.Linear, generator: torch.Generator) -> None:
-        bound = 1 / math.sqrt(layer.in_features)
-        nn.init.uniform_(layer.weight, -bound, bound, generator=generator)
-        nn.init.uniform_(layer.bias, -bound, bound, generator=generator)
 
 
 class _SamePadding(Conv2d):

@@ -62,6 +62,12 @@ def main_teacher(order, signs, auxiliary_features, features, overlap, norm):
     return beta
 
 
+def unit_vectors(rng, count, dimension):
+    """(count, D) uniform on the unit sphere; fewer are the first of more."""
+    drawn = rng.standard_normal((count, dimension))
+    return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+
+
 def sphere(rng, samples, dimension):
     """(samples, D) inputs uniform on the sphere of radius √D, so that their covariance is the identity.
 

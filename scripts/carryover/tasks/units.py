@@ -9,9 +9,6 @@ import numpy as np
 from carryover.errors import UserError
 from carryover.tasks.sparse import magnitude, whole_share
 
-KINDS = ("orthogonal", "frames")
-SIGNS = ("balanced", "random")
-
 
 def frame(rng, dimension, units, kind):
     """(units, D) unit vectors, orthonormal; more of them than dimensions are independent "frames" of D each.

@@ -87,9 +87,14 @@ def network_penalty(first: ArrayLike, readout: ArrayLike, start: ArrayLike, star
     """
     first, start = np.asarray(first, dtype=float), np.asarray(start, dtype=float)
     lengths, old_lengths = np.linalg.norm(first, axis=1), np.linalg.norm(start, axis=1)
-    products = lengths * old_lengths
-    cosines = np.divide((first * start).sum(1), products, out=np.ones_like(products), where=products > 0)
-    return float(relu_penalty(readout * lengths, old_lengths, np.clip(cosines, -1, 1), start_readout).sum())
+    turned = np.clip(unit_cosines(first, start), -1, 1)
+    return float(relu_penalty(readout * lengths, old_lengths, turned, start_readout).sum())
+
+
+def unit_cosines(first: Array, start: Array) -> Array:
+    """Cosines (H,) between the input weights (H, D) of units and where they started; 1 where one has no length."""
+    products = np.linalg.norm(first, axis=1) * np.linalg.norm(start, axis=1)
+    return np.divide((first * start).sum(1), products, out=np.ones_like(products), where=products > 0)
 
 
 def teacher_penalty(first: ArrayLike, directions: ArrayLike, coefficients: ArrayLike) -> float:

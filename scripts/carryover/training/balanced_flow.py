@@ -20,7 +20,7 @@ import torch
 from carryover.networks.deep_linear import Balanced
 from carryover.training.integrate import Ensemble, History, Progress, Values, integrate
 from carryover.training.linear_limits import Factored
-from carryover.training.result import Divergence, Trained
+from carryover.training.result import Trained
 from carryover.training.steppers import FIRST, RODAS, step_factor
 
 _TINY = torch.finfo(torch.float64).tiny
@@ -38,7 +38,6 @@ def balanced_flow(
     tolerance: float,
     max_time: float,
     accuracy: float = 1e-6,
-    checkpoints: int = 64,
     progress: Progress | None = None,
 ) -> Trained:
     """Follow every run's gradient flow on |Xβ − y|²/(2n), until it is `tolerance` above its floor, or to `max_time`.
@@ -57,9 +56,6 @@ def balanced_flow(
     accuracy : float
         Bound of a step's error, relative to each component of ω and to |ω| at the start. A tolerance near accuracy²
         is below what the integration can tell from zero, and may never be reached.
-    checkpoints : int
-        Curves hold so many steps at most, about evenly spaced in the logarithm of time; of a run that has converged
-        at its start, the start alone.
 
     Returns
     -------
@@ -76,7 +72,7 @@ def balanced_flow(
     targets, start, teacher = (np.asarray(values, dtype=np.float64) for values in (targets, start, teacher))
     if not start.any(axis=1).all():
         raise ValueError("start must have no run of zeros: the flow of two layers and more does not leave it")
-    history = History(len(start), checkpoints)
+    history = History(len(start))
 
     def risk(runs: np.ndarray, beta: np.ndarray) -> np.ndarray:
         return (covariance * (beta - teacher[runs]) ** 2).sum(1)
@@ -97,8 +93,8 @@ class _Flow(Ensemble):
         risk: Callable[[np.ndarray, np.ndarray], np.ndarray], tolerance: float, max_time: float, accuracy: float,
     ) -> None:  # fmt: skip
         """`risk` is a function of indices of runs and their coefficients (·, d)."""
-        self.data, self.power, self.risk = data, depth - 1, risk
-        self.tolerance, self.max_time, self.accuracy = tolerance, max_time, accuracy
+        self.data, self.power, self.risk_of = data, depth - 1, risk
+        self.tolerance, self.max_time, self.accuracy, self.evaluations = tolerance, max_time, accuracy, 0
         self.runs, self.sets = np.arange(len(start)), np.asarray(sets)
         omega = start * np.linalg.norm(start, axis=1, keepdims=True) ** (1 / depth - 1)
         first = np.stack([data[s].directions @ own for s, own in zip(self.sets, omega, strict=True)])
@@ -115,19 +111,15 @@ class _Flow(Ensemble):
         self.step = FIRST / fastest.clamp_min(_TINY)
 
     def ended(self) -> torch.Tensor:
-        if (lost := ~torch.isfinite(self.loss)).any():
-            raise Divergence(self.runs[lost.numpy()].tolist(), "the flow of balanced networks lost finite values")
+        self.refuse(~torch.isfinite(self.loss), "the flow of balanced networks lost finite values")
         return (self.loss <= self.tolerance) | (self.time >= self.max_time) | (self.time + self.step == self.time)
 
     def unrecorded(self) -> torch.Tensor:
         return self.time == 0
 
     def observed(self, which: torch.Tensor) -> dict[str, Values]:
-        risk = self.risk(self.runs, self._coefficients())
+        risk = self.risk_of(self.runs, self._coefficients())
         return {"time": self.time[which], "loss": self.loss[which], "risk": risk[which.numpy()]}
-
-    def outcome(self) -> dict[str, Values | int]:
-        return {"evaluations": RODAS.EVALUATIONS * self.steps, "converged": self.loss <= self.tolerance}
 
     def weights(self) -> list[Values]:
         return [self._coefficients()]
@@ -170,6 +162,7 @@ class _Flow(Ensemble):
 
     def advance(self) -> torch.Tensor:
         """Try one step of every run, up to `max_time`; the mask of those whose step was accepted."""
+        self.evaluations += RODAS.EVALUATIONS
         last = self.time + self.step >= self.max_time
         h = torch.where(last, self.max_time - self.time, self.step)
         curvature, column = self._jacobian()

@@ -13,7 +13,7 @@ from torch import nn
 from carryover.tasks.prepared_images import PreparedImages
 from carryover.training.convnet_ensemble import ConvnetEnsemble
 from carryover.training.integrate import Ensemble, History, Progress, Values, integrate, log_spaced
-from carryover.training.result import Divergence, Trained
+from carryover.training.result import Trained
 
 Draws = Callable[[int, str, int], np.random.Generator]
 Generators = Sequence[np.random.Generator | None]
@@ -100,7 +100,7 @@ def gradient_descent(
         rates = rates * (1 + np.cos(math.pi * np.arange(len(rates)) / len(rates))) / 2
     schedule = log_spaced(max_epochs, checkpoints)
     training = _Training(networks, feed, tests, images, rates, tolerance, schedule, renew, renew_tested)
-    history = History(len(networks), len(schedule))
+    history = History(len(networks), checkpoints=len(schedule))
     integrate(training, history, progress)
     return history.trained(*history.stacked())
 
@@ -108,7 +108,7 @@ def gradient_descent(
 class _Training(Ensemble):
     """Convolutional networks, and the losses of an epoch; a step is one batch of every task."""
 
-    PER_RUN = ("total", "loss", "risk")
+    PER_RUN = ("total", "time", "loss", "risk")
 
     def __init__(
         self, networks: ConvnetEnsemble, feed: Feed, tests: Sequence[Test], images: PreparedImages, rates: np.ndarray,
@@ -116,13 +116,13 @@ class _Training(Ensemble):
     ) -> None:  # fmt: skip
         self.networks, self.feed, self.tests, self.images, self.rates = networks, feed, tests, images, rates
         self.tolerance, self.schedule, self.renew, self.renew_tested = tolerance, schedule, renew, renew_tested
-        self.runs, self.report_every = networks.runs, feed.per_epoch
+        self.runs, self.report_every, self.evaluations = networks.runs, feed.per_epoch, 0
         self.total = torch.zeros(len(networks), dtype=torch.float64)  # of the losses in the steps of an epoch
-        self.loss = self.risk = torch.full_like(self.total, torch.nan)  # of the last epoch
+        self.time = self.loss = self.risk = torch.full_like(self.total, torch.nan)  # after the last epoch
         self.order: list[np.ndarray | None] = []  # of the samples in this epoch, once it has begun
 
     def advance(self) -> torch.Tensor | None:
-        number = self.steps - 1
+        number, self.evaluations = self.steps - 1, self.steps
         epoch, step = divmod(number, self.feed.per_epoch)
         if number == 0 and self.renew:
             self.networks.renew_statistics(self.feed.first())
@@ -133,8 +133,8 @@ class _Training(Ensemble):
         if step + 1 < self.feed.per_epoch:
             return None
         self.loss, self.total, self.order = self.total / self.feed.per_epoch, torch.zeros_like(self.total), []
-        if (lost := ~torch.isfinite(self.loss)).any():
-            raise Divergence(self.runs[lost.numpy()].tolist(), "the training loss became infinite or not a number")
+        self.time = torch.full_like(self.loss, self.rates[: self.steps].sum())
+        self.refuse(~torch.isfinite(self.loss), "the training loss became infinite or not a number")
         recorded = (self.loss <= self.tolerance) | bool(epoch + 1 in self.schedule)  # the last epoch is
         self.risk = torch.full_like(self.loss, torch.nan)
         if recorded.any():
@@ -147,13 +147,6 @@ class _Training(Ensemble):
         if self.steps % self.feed.per_epoch:
             return None
         return (self.loss <= self.tolerance) | (self.steps == len(self.rates))
-
-    def observed(self, which: torch.Tensor) -> dict[str, Values]:
-        time = torch.full_like(self.loss, self.rates[: self.steps].sum())
-        return {"time": time[which], "loss": self.loss[which], "risk": self.risk[which]}
-
-    def outcome(self) -> dict[str, Values | int]:
-        return {"evaluations": self.steps, "converged": self.loss <= self.tolerance}
 
     def weights(self) -> list[Values]:
         return [self.networks.packed(np.arange(len(self)))]

@@ -108,7 +108,6 @@ def gradient_descent(
     max_steps: int,
     precision: str = "float32",
     device: str = "auto",
-    checkpoints: int = 64,
     progress: Progress | None = None,
 ) -> Trained:
     """Train every run by gradient descent on |Xβ − y|²/(2n), until it is `tolerance` above its floor.
@@ -120,9 +119,6 @@ def gradient_descent(
     start : Weights
         The networks before the first step.
     risk : function of indices of runs (R,) and their coefficients β (R, d) -> (R,)
-    checkpoints : int
-        The most log-spaced steps after which risk, and loss above the floor that no β gets below, are recorded, and
-        runs end.
 
     Returns
     -------
@@ -135,8 +131,8 @@ def gradient_descent(
         The loss of some runs is not finite or twice its start.
     """
     targets, place, dtype = np.asarray(targets, dtype=np.float64), torch_device(device), getattr(torch, precision)
-    schedule = log_spaced(max_steps, checkpoints)
-    history = History(len(targets), checkpoints)
+    schedule = log_spaced(max_steps)
+    history = History(len(targets))
     networks, matrices, readout = reduced(data, sets, start)
     size = sum(layer[0].size for layer in (*matrices, readout))
 

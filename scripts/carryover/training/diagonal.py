@@ -18,7 +18,7 @@ from carryover.networks.diagonal import Weights
 from carryover.training.devices import torch_device
 from carryover.training.integrate import Ensemble, History, Progress, Values, integrate, log_spaced
 from carryover.training.losses import LOSSES, RISKS
-from carryover.training.result import Divergence, Trained
+from carryover.training.result import Trained
 
 _INSPECT = 50  # steps between inspections of which runs have ended: each waits for the device
 _BLOWN_UP = 1e4  # times the loss at the start
@@ -31,9 +31,7 @@ class DiagonalEnsemble(Ensemble):
         "X", "y", "teacher", "first", "second", "time", "loss", "risk", "risk_best",
     )  # fmt: skip
 
-    time: torch.Tensor  # (R,), like the risk of output 0 and the smallest one so far
-    risk: torch.Tensor
-    risk_best: torch.Tensor
+    risk_best: torch.Tensor  # (R,), the smallest one of output 0 so far
 
     def __init__(
         self,
@@ -89,8 +87,8 @@ class DiagonalEnsemble(Ensemble):
         """β (runs, O, D)."""
         return coefficients(self.first, self.second)
 
-    def observed(self, which: torch.Tensor) -> dict[str, Values]:
-        return {"time": self.time[which], "loss": self.loss[which], "risk": self.risk[which]}
+    def outcome(self) -> dict[str, Values | int]:
+        return {**super().outcome(), "risk_best": self.risk_best}
 
     def weights(self) -> list[Values]:
         return [self.first, self.second]
@@ -121,7 +119,6 @@ def gradient_descent(
     weights: Sequence[float] | None = None,
     observe: Mapping[str, Callable] | None = None,
     device: str = "auto",
-    checkpoints: int = 64,
     progress: Progress | None = None,
 ) -> Trained:
     """Train every run by gradient descent on L = Σ_o weight · mean loss of output o, until L ≤ `tolerance`.
@@ -141,8 +138,6 @@ def gradient_descent(
         grows exponentially in the number of steps instead of logarithmically.
     observe : {name: function of β (R, O, D) and teacher (R, D) -> (R,)}
         Curves besides loss and risk.
-    checkpoints : int
-        The most log-spaced steps at which curves are recorded.
 
     Raises
     ------
@@ -151,9 +146,9 @@ def gradient_descent(
     """
     descent = _Descent(
         X, y, start, teacher, trainable, device, loss, weights, learning_rate, normalised, tolerance, max_steps,
-        checkpoints, observe or {},
+        observe or {},
     )  # fmt: skip
-    history = History(len(descent), checkpoints, observe or {})
+    history = History(len(descent), observe or {})
     integrate(descent, history, progress)
     return history.trained(as_weights(*history.stacked()))
 
@@ -167,12 +162,12 @@ class _Descent(DiagonalEnsemble):
     def __init__(
         self, X: Sequence[np.ndarray], y: Sequence[np.ndarray], start: Weights, teacher: np.ndarray | None,
         trainable: Container[str], device: str, loss: str, weights: Sequence[float] | None, learning_rate: float,
-        normalised: bool, tolerance: float, max_steps: int, checkpoints: int, observe: Mapping[str, Callable],
+        normalised: bool, tolerance: float, max_steps: int, observe: Mapping[str, Callable],
     ) -> None:  # fmt: skip
         super().__init__(X, y, start, teacher, trainable, device, loss, weights)
         self.learning_rate, self.normalised, self.tolerance = learning_rate, normalised, tolerance
         self.max_steps, self.observe = max_steps, observe
-        self.schedule = frozenset(log_spaced(max_steps, checkpoints).tolist())
+        self.schedule = frozenset(log_spaced(max_steps).tolist())
         self.active = torch.ones(len(self), dtype=torch.bool, device=self.device)
         self.time = torch.zeros(len(self), dtype=torch.float64, device=self.device)
         self.risk_best = torch.full_like(self.time, torch.nan)
@@ -211,15 +206,10 @@ class _Descent(DiagonalEnsemble):
         if self.steps % _INSPECT and self.steps != self.max_steps:
             return None
         lost = ~(self.loss <= self.limit)  # also catches NaN
-        if lost.any():
-            runs = self.runs[lost.cpu().numpy()].tolist()
-            raise Divergence(runs, f"gradient descent with learning rate {self.learning_rate:g} diverged")
+        self.refuse(lost, f"gradient descent with learning rate {self.learning_rate:g} diverged")
         return ~self.active if self.steps < self.max_steps else torch.ones_like(self.active)
 
     def observed(self, which: torch.Tensor) -> dict[str, Values]:
         beta, teacher = self.beta(), self.teacher
         observed = {name: function(beta, teacher)[which] for name, function in self.observe.items()}
         return {**super().observed(which), **observed}
-
-    def outcome(self) -> dict[str, Values | int]:
-        return {"evaluations": self.evaluations, "converged": ~self.active, "risk_best": self.risk_best}

@@ -24,8 +24,8 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from carryover.networks.diagonal import Weights
 from carryover.training.diagonal import DiagonalEnsemble, as_weights, coefficients
-from carryover.training.integrate import History, Progress, Values, integrate
-from carryover.training.result import Divergence, Trained
+from carryover.training.integrate import History, Progress, integrate
+from carryover.training.result import Trained
 from carryover.training.steppers import FIRST, ROS2, SHRINK, step_factor
 
 _LONGEST = 20.0  # largest |a| of one step: a weight may change by e^20
@@ -43,7 +43,6 @@ def gradient_flow(
     teacher: np.ndarray | None = None,
     weights: Sequence[float] | None = None,
     device: str = "auto",
-    checkpoints: int = 64,
     progress: Progress | None = None,
 ) -> Trained:
     """Train every run by gradient flow on L = Σ_o weight · mean squared error of output o, until L ≤ `tolerance`.
@@ -61,8 +60,6 @@ def gradient_flow(
     max_steps, max_time : int, float
         Budget of gradient evaluations, of which a step takes two, and of flow time. A run that would need more ends
         with `converged` false.
-    checkpoints : int
-        Curves hold so many accepted steps at most, about evenly spaced in the logarithm of time.
 
     Raises
     ------
@@ -70,7 +67,7 @@ def gradient_flow(
         The loss of some runs is not finite.
     """
     flow = _Flow(X, y, start, teacher, device, weights, tolerance, accuracy, max_steps, max_time)
-    history = History(len(flow), checkpoints)
+    history = History(len(flow))
     integrate(flow, history, progress)
     return history.trained(as_weights(*history.stacked()))
 
@@ -88,7 +85,7 @@ class _Flow(DiagonalEnsemble):
     ) -> None:  # fmt: skip
         super().__init__(X, y, start, teacher, ("first", "second"), device, weights=weights)
         self.tolerance, self.accuracy, self.max_steps, self.max_time = tolerance, accuracy, max_steps, max_time
-        self.floor = self._scale()
+        self.floor, self.evaluations = self._scale(), 1
         self.rows = [x.shape[1] for x in self.X]
         self.time = torch.zeros(len(self), dtype=torch.float64, device=self.device)
         self.residual, self.loss = self._residual(self.first, self.second)
@@ -96,23 +93,14 @@ class _Flow(DiagonalEnsemble):
         gradient = self._correlations(self.residual).abs().amax((1, 2))
         self.step = FIRST / gradient.clamp_min(torch.finfo(gradient.dtype).tiny)
 
-    @property
-    def evaluations(self) -> int:
-        return 1 + ROS2.EVALUATIONS * self.steps
-
     def ended(self) -> torch.Tensor:
-        bad = ~torch.isfinite(self.loss)
-        if bad.any():
-            raise Divergence(self.runs[bad.cpu().numpy()].tolist(), "gradient flow lost its finite values")
+        self.refuse(~torch.isfinite(self.loss), "gradient flow lost its finite values")
         over_budget = self.evaluations + ROS2.EVALUATIONS > self.max_steps
         return (self.loss <= self.tolerance) | over_budget | (self.time >= self.max_time)
 
-    def outcome(self) -> dict[str, Values | int]:
-        converged = self.loss <= self.tolerance
-        return {"evaluations": self.evaluations, "converged": converged, "risk_best": self.risk_best}
-
     def advance(self) -> torch.Tensor:
         """Try one step of every run, up to `max_time`; the mask of the runs whose step was accepted."""
+        self.evaluations += ROS2.EVALUATIONS
         last = self.time + self.step >= self.max_time
         step = torch.where(last, self.max_time - self.time, self.step)
         h, first, second = step[:, None], self.first, self.second

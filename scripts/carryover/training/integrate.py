@@ -13,10 +13,12 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from carryover.training.result import Trained
+from carryover.training.result import Divergence, Trained
 
 Values = np.ndarray | torch.Tensor
 Progress = Callable[[dict], None]
+CHECKPOINTS = 64
+"""Of a run at most: curves hold so many values, about evenly spaced in the logarithm of time, besides its end."""
 _OPTIONAL = ("learning_rate", "at_rest")
 _BLOWN_UP = 2  # times the loss at the start: what a step too large does to a network that starts from almost nothing
 
@@ -37,7 +39,11 @@ class Ensemble(ABC):
 
     PER_RUN: ClassVar[tuple[str, ...]] = ()  # attributes with the run as first axis
     runs: np.ndarray  # (R,), their indices in the caller's arrays
-    loss: torch.Tensor  # (R,), in float64
+    time: Any  # (R,)
+    loss: Any  # (R,), in float64
+    risk: Any  # (R,)
+    evaluations: Any  # of the gradient, (R,) or a number for all
+    tolerance: Any  # of the loss, (R,) or a number for all
     steps = 0
     report_every = 10  # steps, to `progress`
 
@@ -52,13 +58,18 @@ class Ensemble(ABC):
     def ended(self) -> torch.Tensor | None:
         """The mask (R,) of networks whose training is over, None for none. Raises Divergence."""
 
-    @abstractmethod
     def observed(self, which: torch.Tensor) -> Mapping[str, Values]:
         """Time, loss, risk and other observables (r,) of the networks in the mask."""
+        return {"time": self.time[which], "loss": self.loss[which], "risk": self.risk[which]}
 
-    @abstractmethod
     def outcome(self) -> dict[str, Values | int]:
         """What else is known at an end, (R,) or a number: see `History.end`."""
+        return {"evaluations": self.evaluations, "converged": self.loss <= self.tolerance}
+
+    def refuse(self, lost: torch.Tensor, what: str) -> None:
+        """Raise Divergence where networks are lost, a mask (R,)."""
+        if lost.any():
+            raise Divergence(pick(self.runs, lost).tolist(), what)
 
     @abstractmethod
     def weights(self) -> Sequence[Values]:
@@ -113,7 +124,8 @@ class Descent(Ensemble):
 
     rates: np.ndarray  # (R,), learning rates
     loss: Any = None
-    limit = tolerance = None  # (R,), of the loss
+    limit: Any = None  # (R,), of the loss
+    tolerance: Any = None
     values: Mapping[str, Values] = {}  # (R,), observed last
     steps_per_epoch = 1
 
@@ -137,13 +149,9 @@ class Descent(Ensemble):
     def observe(self, loss: torch.Tensor, /) -> Mapping[str, Values]:
         """Loss, risk and other observables (R,) where `losses` are `loss`."""
 
-    @property
-    def evaluations(self) -> int:
-        """Steps of gradient descent that were taken."""
-        return self.steps * self.steps_per_epoch
-
     def advance(self) -> torch.Tensor | None:
         self.epoch()
+        self.evaluations = self.steps * self.steps_per_epoch
         if self.steps not in self.schedule:
             return None
         self.loss = self.losses()
@@ -163,11 +171,10 @@ class Descent(Ensemble):
         return pick(self.values, which)
 
     def outcome(self) -> dict[str, Values | int]:
-        converged = self.loss <= self.tolerance
-        return {"evaluations": self.evaluations, "converged": converged, "learning_rate": self.rates}
+        return {**super().outcome(), "learning_rate": self.rates}
 
 
-def log_spaced(last: int, checkpoints: int) -> np.ndarray:
+def log_spaced(last: int, checkpoints: int = CHECKPOINTS) -> np.ndarray:
     """At most `checkpoints` log-spaced integers from 1 to `last`, always with `last`."""
     return np.unique(np.geomspace(last, 1, checkpoints).round().astype(int))
 
@@ -179,7 +186,7 @@ class History:
     log-spaced times, where there are more.
     """
 
-    def __init__(self, runs: int, checkpoints: int, observed: Iterable[str] = ()) -> None:
+    def __init__(self, runs: int, observed: Iterable[str] = (), checkpoints: int = CHECKPOINTS) -> None:
         """Of time, loss, risk, and the names in `observed`."""
         self.checkpoints = checkpoints
         names = dict.fromkeys(("time", "loss", "risk", *observed))

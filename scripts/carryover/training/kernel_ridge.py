@@ -38,10 +38,6 @@ class Fitted:
     readout: np.ndarray  # (H,), fitted; of a probe, together with `first`, the whole fitted network
     first_change: np.ndarray  # (H, D), displacement of the first layer, 0 for a probe
 
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """The fitted function at X (n, D): (n,)."""
-        return _function(X, self.first, self.readout, self.start_readout[:, None] * self.first_change)
-
     def risk(self, directions: np.ndarray, teacher_readout: np.ndarray) -> float:
         """Exact mean squared error against the teacher Σ_k teacher_readout_k relu(directions_k·x), a float.
 
@@ -54,10 +50,11 @@ class Fitted:
         return float(tangent_risk(self.first, self.start_readout, *changes, directions, teacher_readout))
 
 
-def fit(
-    kind: str, first: np.ndarray, readout: np.ndarray, X: np.ndarray, y: np.ndarray, strength: float | None = None
-) -> Fitted:
+def fit(kind: str, first: np.ndarray, readout: np.ndarray, X: np.ndarray, y: np.ndarray) -> Fitted:
     """Fit one network's features to samples, with the ridge strength of the smallest leave-one-out error.
+
+    One or two samples leave nothing to choose by: they get the smallest of `STRENGTHS`, nearly the interpolation that
+    training would end at.
 
     Parameters
     ----------
@@ -66,9 +63,6 @@ def fit(
     first, readout : (H, D), (H,)
         The weights; a probe uses the first layer only.
     X, y : (n, D), (n,)
-    strength : float
-        In units of trace K/n, instead of cross-validation among `STRENGTHS`. One or two samples leave nothing to choose
-        by: they get the smallest strength, nearly the interpolation that training would end at.
 
     Raises
     ------
@@ -83,8 +77,7 @@ def fit(
     target = y if kind == "probe" else y - _function(X, first, readout)
     values, vectors = np.linalg.eigh(gram / scale)
     values = values.clip(min=0)
-    if strength is None:
-        strength = _cross_validated(values, vectors, target) if len(X) >= _FEWEST else STRENGTHS[0]
+    strength = _cross_validated(values, vectors, target) if len(X) >= _FEWEST else STRENGTHS[0]
     dual = vectors @ ((vectors.T @ target) / (values + strength)) / scale
     fitted, first_change = dual @ np.maximum(X @ first.T, 0), np.zeros_like(first)
     if kind == "tangent":

@@ -53,7 +53,6 @@ def population_flow(
     anchor: float | np.ndarray = 0.0,
     precision: str = "float32",
     device: str = "auto",
-    checkpoints: int = 64,
     progress: Progress | None = None,
 ) -> Trained:
     """Train every run by gradient flow on L + ½ anchor Σ_h |v_h − v_h(0)|², until L ≤ `tolerance` or `max_time`.
@@ -77,8 +76,6 @@ def population_flow(
         Budget of gradient evaluations; a run over it ends with `converged` false, as does one at `max_time`.
     precision : str
         Of the gradients within a step.
-    checkpoints : int
-        Curves hold so many accepted steps at most, about evenly spaced in the logarithm of time.
 
     Returns
     -------
@@ -92,7 +89,7 @@ def population_flow(
     """
     anchors = np.broadcast_to(anchor, len(start.first))
     place, dtype = torch_device(device), getattr(torch, precision)
-    history = History(len(start.first), checkpoints)
+    history = History(len(start.first))
 
     def train(runs: np.ndarray) -> None:
         flow = _Flow(runs, start, teacher, anchors, dtype, place, tolerance, max_time, accuracy, max_steps)
@@ -191,9 +188,6 @@ class _Flow(Ensemble):
 
     def observed(self, which: torch.Tensor) -> dict[str, Values]:
         return {"time": self.time[which], "loss": self.loss[which], "risk": 2 * self.loss[which]}
-
-    def outcome(self) -> dict[str, Values | int]:
-        return {"evaluations": self.evaluations, "converged": self.loss <= self.tolerance}
 
     def weights(self) -> list[Values]:
         return [self.units[:, :, :-1], self.units[:, :, -1:].mT]

@@ -1,21 +1,104 @@
-"""Gradient flow of the readout alone of diagonal linear networks: it is linear, and solved instead of followed.
+"""Gradient flow of a readout alone, on features that stay: it is linear, and solved instead of followed.
 
-With the first layer fixed, β = β₀ + c Xᵀα with c = w1₊² + w1₋² in each dimension. In the singular vectors of
-X√c = U s Vᵀ residuals r decay one by one: Uᵀr(t) = e^{−κt} Uᵀr(0), with κ = 2s²/n for the mean squared error.
+The loss of a readout c of features Φ, L(c) = w |Φc − y|²/n, is quadratic. Along the flow ċ = −v ∂L/∂c, with the
+singular value decomposition Φ = U S Vᵀ, the component of c along a column v_k of V goes to its optimum z_k by itself,
+
+    v_k·c(t) − z_k = (v_k·c(0) − z_k) e^{−λ_k t},   λ_k = 2wv s_k²/n,   z_k = u_k·y/s_k,
+
+and what is orthogonal to all of them stays. Over the whole distribution of inputs it is the same, with the features'
+kernel K = E φφᵀ = V diag(Λ) Vᵀ and λ_k = 2wv Λ_k.
+
+A linear probe of a diagonal network has β = β₀ + √c x with c = w1₊² + w1₋² in each dimension, and x moves by the flow
+on the features X√c. Mean-field networks take means over their m units, features Φ/m, w = ½ and v = m.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
 
 from carryover.networks.diagonal import Weights
+from carryover.training.integrate import CHECKPOINTS
 from carryover.training.result import Trained
 
+HALVINGS = 60  # of the ratio of two times, between which training stops: to rounding
 _FINER = 4  # risks between two checkpoints, among which the smallest is looked for
 _EARLY, _LATE = 0.1, 10.0  # where curves begin and end, in units of the shortest and of the longest time of decay
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Directions in which a readout (m,) learns, and where to."""
+
+    directions: np.ndarray  # (modes, m), orthonormal
+    rates: np.ndarray  # (modes,) λ, falling
+    optimum: np.ndarray  # (modes,) z
+    floor: float  # the loss that no readout goes below
+    speed: float  # v
+
+    @classmethod
+    def of_samples(cls, features: np.ndarray, y: np.ndarray, weight: float = 0.5, speed: float = 1.0) -> Modes:
+        """Of `weight` times the mean squared error of features (n, m) as a fit to y (n,)."""
+        left, singular, right = np.linalg.svd(features, full_matrices=False)
+        noise = np.finfo(float).eps * max(features.shape) * singular.max(initial=0)
+        left, singular, right = left[:, singular > noise], singular[singular > noise], right[singular > noise]
+        seen = left.T @ y
+        rest = y - left @ seen
+        rates = 2 * weight * speed * singular**2 / len(y)
+        return cls(right, rates, seen / singular, weight * (rest @ rest) / len(y), speed)
+
+    @classmethod
+    def of_population(cls, kernel: np.ndarray, overlaps: np.ndarray, power: float, speed: float = 1.0) -> Modes:
+        """Of half the mean squared error to a teacher f* over all inputs: E φφᵀ (m, m), E φ f* (m,) and E f*²."""
+        values, vectors = (array[..., ::-1] for array in np.linalg.eigh(kernel))
+        known = values > np.finfo(float).eps * len(kernel) * values[0]
+        values, directions = values[known], vectors[:, known].T
+        seen = directions @ overlaps
+        floor = max(0.0, power - (seen**2 / values).sum()) / 2
+        return cls(directions, speed * values, seen / values, floor, speed)
+
+    def loss(self, readout: np.ndarray) -> float:
+        """Of a readout (m,)."""
+        return self._loss(self.directions @ readout - self.optimum)
+
+    def loss_after(self, start: np.ndarray, time: float) -> float:
+        """Of the flow from `start` (m,), to rounding also where it is all but fitted."""
+        return self._loss(np.exp(-self.rates * time) * (self.directions @ start - self.optimum))
+
+    def after(self, start: np.ndarray, time: float | np.ndarray) -> np.ndarray:
+        """The readouts (..., m) of the flow from `start` (m,) at times (...)."""
+        off = self.directions @ start - self.optimum
+        return start + np.expm1(-np.multiply.outer(time, self.rates)) * off @ self.directions
+
+    def stop(self, start: np.ndarray, time: float, tolerance: float) -> float:
+        """The first time, up to `time`, at which the loss is at most the tolerance; `time` where there is none."""
+
+        def above(t: float) -> bool:
+            return self.loss_after(start, t) > tolerance
+
+        if not above(0.0):
+            return 0.0
+        if tolerance <= self.floor or above(time):
+            return time
+        # What is above the floor falls by e^{−2λt}, of the largest λ at most, of the smallest one at least.
+        decay = np.log((self.loss_after(start, 0.0) - self.floor) / (tolerance - self.floor))
+        early = decay / (2 * self.rates[0])
+        late = time if np.isfinite(time) else (decay + 1) / (2 * self.rates[-1])
+        for _ in range(HALVINGS):
+            middle = np.sqrt(early * late)
+            early, late = (middle, late) if above(middle) else (early, middle)
+        return late
+
+    def least_squares(self, cutoff: float) -> np.ndarray:
+        """The readout (m,) of least norm with the least loss among the directions with singular values above `cutoff`
+        times the largest: the flow from 0 for endless time, without the others."""
+        retained = self.rates > cutoff**2 * self.rates[:1]
+        return self.optimum[retained] @ self.directions[retained]
+
+    def _loss(self, off: np.ndarray) -> float:
+        return self.floor + self.rates @ off**2 / (2 * self.speed)
 
 
 def readout_flow(
@@ -26,10 +109,9 @@ def readout_flow(
     tolerance: float,
     max_time: float = np.inf,
     teacher: np.ndarray,
-    checkpoints: int = 64,
     progress: Callable[[dict], None] | None = None,
 ) -> Trained:
-    """Solve each run's flow of the readout until its mean squared error is `tolerance`, or to `max_time`.
+    """Solve each run's flow of a diagonal network's readout until its mean squared error is `tolerance`, or `max_time`.
 
     The linear probe of "feature reuse in multi-task learning and finetuning".
 
@@ -38,30 +120,35 @@ def readout_flow(
     X, y, teacher : (runs, n, D), (runs, n), (runs, D)
     start : Weights
         Networks of one output.
-    checkpoints : int
-        Points of the curves. The smallest risk is that of the start and of 4 × `checkpoints` log-spaced times.
 
     Returns
     -------
     Trained
         A run that neither tolerance nor time stops ends in the limit, with `converged` false. Risks are ‖β − teacher‖².
+        The smallest risk is that of the start and of four times as many log-spaced times as the curves have.
         `evaluations` is 1: all follows from the residual at the start.
     """
     runs = len(X)
     readouts = np.empty((2, runs, 1, X.shape[2]))
     ends = {name: np.empty(runs) for name in ("loss", "risk_final", "risk_best")}
-    curves = {name: np.full((runs, checkpoints), np.nan) for name in ("time", "loss", "risk")}
+    curves = {name: np.full((runs, CHECKPOINTS), np.nan) for name in ("time", "loss", "risk")}
     for run in range(runs):
-        flow = _Flow(X[run], y[run], start, run)
-        end = min(max_time, flow.reaches(tolerance))
-        times = flow.times(end, _FINER * checkpoints)
-        risks = ((flow.coefficients(np.append(times, (0, end))) - teacher[run]) ** 2).sum(1)
-        ends["loss"][run], ends["risk_final"][run], ends["risk_best"][run] = flow.loss(end), risks[-1], risks.min()
+        first, second = (start.first_plus[run], -start.first_minus[run]), (start.second_plus, start.second_minus)
+        paths = [(one, other[run, 0]) for one, other in zip(first, second, strict=True)]
+        scale, beta = np.hypot(*first), sum(one * other for one, other in paths)
+        modes, still = Modes.of_samples(X[run] * scale, y[run] - X[run] @ beta, weight=1.0), np.zeros(len(scale))
+        end = modes.stop(still, max_time, tolerance)
+        times = _times(modes.rates, end, _FINER * CHECKPOINTS)
+        moved = modes.after(still, np.append(times, (0, end)))
+        risks = ((beta + scale * moved - teacher[run]) ** 2).sum(1)
+        ends["loss"][run], ends["risk_final"][run] = modes.loss_after(still, end), risks[-1]
+        ends["risk_best"][run] = risks.min()
         recorded = slice(_FINER - 1, len(times), _FINER)
-        values = times[recorded], [flow.loss(time) for time in times[recorded]], risks[: len(times)][recorded]
-        for curve, value in zip(curves.values(), values, strict=True):
+        losses = [modes.loss_after(still, time) for time in times[recorded]]
+        for curve, value in zip(curves.values(), (times[recorded], losses, risks[: len(times)][recorded]), strict=True):
             curve[run, : len(value)] = value
-        readouts[:, run, 0] = flow.readout(end)
+        change = moved[-1] / np.where(scale > 0, scale, 1.0)
+        readouts[:, run, 0] = [other + one * change for one, other in paths]
         if progress is not None:
             progress({"step": run + 1, "active": runs - run - 1})
     return Trained(
@@ -74,53 +161,9 @@ def readout_flow(
     )
 
 
-class _Flow:
-    """The flow of one network, at any time."""
-
-    def __init__(self, X: np.ndarray, y: np.ndarray, start: Weights, run: int) -> None:
-        self.first = start.first_plus[run], -start.first_minus[run]
-        self.second = start.second_plus[run, 0], start.second_minus[run, 0]
-        self.start = sum(w1 * w2 for w1, w2 in zip(self.first, self.second, strict=True))
-        self.scale = np.hypot(*self.first)
-        U, s, self.directions = linalg.svd(X * self.scale, full_matrices=False, check_finite=False)
-        moving = s > max(X.shape) * np.finfo(float).eps * s.max(initial=0)
-        U, self.s, self.directions = U[:, moving], s[moving], self.directions[moving]
-        residual = y - X @ self.start
-        self.residual = U.T @ residual
-        self.samples = len(y)
-        self.floor = np.square(residual - U @ self.residual).mean()
-        self.rates = 2 * self.s**2 / self.samples
-
-    def loss(self, time: float) -> float:
-        return self.floor + np.square(np.exp(-self.rates * time) * self.residual).sum() / self.samples
-
-    def reaches(self, tolerance: float) -> float:
-        """The time at which the loss is `tolerance`; inf where it never is."""
-        if self.loss(0) <= tolerance:
-            return 0.0
-        if self.floor >= tolerance:
-            return np.inf
-        before, after = 0.0, np.log(2 * self.loss(0) / (tolerance - self.floor)) / (2 * self.rates.min())
-        while before < (middle := (before + after) / 2) < after:  # the loss falls: halve until numbers are too coarse
-            before, after = (middle, after) if self.loss(middle) > tolerance else (before, middle)
-        return after
-
-    def times(self, end: float, count: int) -> np.ndarray:
-        """Log-spaced ones up to the end, or until all has decayed."""
-        if end == 0 or not len(self.rates):
-            return np.empty(0)
-        last = min(end, _LATE / self.rates.min())
-        return np.geomspace(min(_EARLY / self.rates.max(), last), last, count)
-
-    def coefficients(self, times: np.ndarray) -> np.ndarray:
-        """β at some times, (times, D)."""
-        return self.start + self.scale * self._change(times)
-
-    def readout(self, time: float) -> tuple[np.ndarray, ...]:
-        """Both paths' readouts."""
-        change = self._change(np.array([time]))[0] / np.where(self.scale > 0, self.scale, 1.0)
-        return tuple(w2 + w1 * change for w1, w2 in zip(self.first, self.second, strict=True))
-
-    def _change(self, times: np.ndarray) -> np.ndarray:
-        """(β − β₀)/√c at some times, (times, D)."""
-        return (-np.expm1(-self.rates * times[:, None]) / self.s * self.residual) @ self.directions
+def _times(rates: np.ndarray, end: float, count: int) -> np.ndarray:
+    """Log-spaced ones up to the end, or until all has decayed."""
+    if end == 0 or not len(rates):
+        return np.empty(0)
+    last = min(end, _LATE / rates[-1])
+    return np.geomspace(min(_EARLY / rates[0], last), last, count)

@@ -199,7 +199,6 @@ def gradient_descent(
     precision: str = "float32",
     device: str = "auto",
     observe: Mapping[str, Callable] | None = None,
-    checkpoints: int = 64,
     progress: Progress | None = None,
 ) -> Trained:
     """Train every run by gradient descent on L = Σ_o mean loss of output o, until L ≤ `tolerance` or `max_epochs`.
@@ -221,8 +220,6 @@ def gradient_descent(
         A name in `LOSSES`; cross-entropy takes labels ±1.
     observe : {name: function of first (R, H, D), second (R, O, H), runs (R,) -> (R,)}
         Curves besides the loss; of "risk" the smallest value is kept too.
-    checkpoints : int
-        The most log-spaced epochs after which curves are recorded.
 
     Raises
     ------
@@ -230,7 +227,7 @@ def gradient_descent(
         Runs diverge with every learning rate.
     """
     place, dtype = torch_device(device), getattr(torch, precision)
-    schedule, history = log_spaced(max_epochs, checkpoints), History(len(start.first), checkpoints, observe or ())
+    schedule, history = log_spaced(max_epochs), History(len(start.first), observe or ())
     tolerances = np.broadcast_to(tolerance, len(start.first))
 
     def train(runs: np.ndarray, rate: float) -> list[int]:

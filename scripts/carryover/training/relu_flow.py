@@ -47,7 +47,6 @@ def gradient_flow(
     on_sphere: bool = False,
     trainable: Container[str] = ("first", "second"),
     observe: Mapping[str, Callable] | None = None,
-    checkpoints: int = 64,
     progress: Progress | None = None,
 ) -> Trained:
     """Train every run by gradient flow on L = Σ_o mean loss of output o, until L ≤ `tolerance`.
@@ -65,8 +64,6 @@ def gradient_flow(
         start, or to a tenth of its size where that is larger.
     max_steps : int
         Budget of gradient evaluations, of which a step takes two.
-    checkpoints : int
-        Curves hold so many accepted steps at most, about evenly spaced in the logarithm of time, and the last one.
 
     Returns
     -------
@@ -80,7 +77,7 @@ def gradient_flow(
     Divergence
         The loss at the start is not finite.
     """
-    place, history = torch_device(device), History(len(start.first), checkpoints, observe or ())
+    place, history = torch_device(device), History(len(start.first), observe or ())
     runs, H, D = start.first.shape
     samples = sum(task.y.shape[1] for task in tasks)
     tolerances = np.broadcast_to(tolerance, runs)
@@ -101,7 +98,7 @@ def gradient_flow(
 class _Flow(Ensemble):
     """Networks at a `Point` of their flow."""
 
-    PER_RUN = ("tolerances", "tangent", "point", "loss", "start_first", "start_second", "time", "seen", "step",
+    PER_RUN = ("tolerance", "tangent", "point", "loss", "start_first", "start_second", "time", "seen", "step",
                "growth", "still", "best", "waited")  # fmt: skip
 
     def __init__(
@@ -110,6 +107,7 @@ class _Flow(Ensemble):
         max_steps: int,
     ) -> None:  # fmt: skip
         self.runs, self.observables, self.accuracy, self.max_steps = runs, observables, accuracy, max_steps
+        self.evaluations = 1
         first, second = (torch.as_tensor(w[runs], dtype=torch.float64, device=place) for w in vars(start).values())
         lengths = first.norm(dim=2, keepdim=True) if on_sphere else None
         X, y = [task.X[task.sets[runs]] for task in tasks], [task.y[runs] for task in tasks]
@@ -119,20 +117,16 @@ class _Flow(Ensemble):
         self.loss = self.point.loss
         if lost := (~torch.isfinite(self.loss)).nonzero()[:, 0].tolist():  # no step is accepted to such a place
             raise Divergence(lost, "gradient flow does not begin at a finite loss")
-        self.tolerances = torch.as_tensor(tolerances[runs], device=place)
+        self.tolerance = torch.as_tensor(tolerances[runs], device=place)
         self.time, self.waited, self.seen = (torch.zeros_like(self.loss) for _ in range(3))
         self.best, self.growth = self.loss, torch.full_like(self.loss, GROW)
         flow = self.tangent.transposed(self.point, self.point.negative_gradients)
         speed = (_sizes(flow) / _sizes((first, second)).clamp_min(_TINY)).amax(1)
         self.step, self.still = (FIRST / speed.clamp_min(_TINY)).clamp(max=_LONGEST), speed == 0
 
-    @property
-    def evaluations(self) -> int:
-        return 1 + ROS2.EVALUATIONS * self.steps
-
     def ended(self) -> torch.Tensor:
         stalled = self.still | (self.waited >= _PATIENCE)
-        return (self.loss <= self.tolerances) | stalled | (self.evaluations + ROS2.EVALUATIONS > self.max_steps)
+        return (self.loss <= self.tolerance) | stalled | (self.evaluations + ROS2.EVALUATIONS > self.max_steps)
 
     def unrecorded(self) -> torch.Tensor:
         return self.time > self.seen
@@ -143,14 +137,14 @@ class _Flow(Ensemble):
         return {"time": self.time[which], "loss": point.loss, **values}
 
     def outcome(self) -> dict[str, Values | int]:
-        converged = self.loss <= self.tolerances
-        return {"evaluations": self.evaluations, "converged": converged, "at_rest": self.still & ~converged}
+        return {**super().outcome(), "at_rest": self.still & (self.loss > self.tolerance)}
 
     def weights(self) -> list[Values]:
         return [self.point.first, self.point.second]
 
     def advance(self) -> torch.Tensor:
         """Try one step of every run; the mask of those to be recorded."""
+        self.evaluations += ROS2.EVALUATIONS
         tangent, point, h = self.tangent, self.point, self.step
         block, weights = h[:, None, None], (point.first, point.second)
         factor = Factor(tangent, point, ROS2.GAMMA * h)

@@ -15,6 +15,7 @@ from carryover.families import stages
 from carryover.families.contract import Piece, cartesian_product
 from carryover.networks.relu import Weights
 from carryover.streams import generator
+from carryover.tasks.sparse import unit_vectors
 from carryover.theory.kernels import function_power, function_variance
 
 MEANING = {
@@ -115,7 +116,7 @@ def averaged(network):
 
 def target(p, experiment, seed, teacher_scale):
     """Teacher of the target task, equation 17: directions (m*, d) and coefficients c* (1, m*)."""
-    directions = _sphere(generator(experiment, "", seed, "teacher"), p.teacher_units, p.dimension)
+    directions = unit_vectors(generator(experiment, "", seed, "teacher"), p.teacher_units, p.dimension)
     readout = generator(experiment, "", seed, "teacher readout").standard_normal((1, p.teacher_units))
     return Weights(directions, teacher_scale * readout)
 
@@ -142,7 +143,7 @@ def source(p, experiment, seed, teacher_scale, ablated):
 
 def initial(p, experiment, seed):
     """A network before training from scratch: input weights uniform on the sphere, small readout weights."""
-    first = _sphere(generator(experiment, "", seed, "weights"), p.width, p.dimension)
+    first = unit_vectors(generator(experiment, "", seed, "weights"), p.width, p.dimension)
     readout = generator(experiment, "", seed, "readout").standard_normal((1, p.width))
     return Weights(first, p.initial_readout * readout)
 
@@ -155,9 +156,3 @@ def outputs(network, X):
 def stacked(networks):
     """Networks with a leading axis."""
     return Weights(np.stack([one.first for one in networks]), np.stack([one.second for one in networks]))
-
-
-def _sphere(rng, count, dimension):
-    """(count, dimension) uniform on the unit sphere."""
-    drawn = rng.standard_normal((count, dimension))
-    return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)

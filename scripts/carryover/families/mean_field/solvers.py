@@ -7,10 +7,11 @@ import torch
 
 from carryover.families.mean_field import readouts
 from carryover.families.mean_field.pretrain import averaged, summed
-from carryover.families.mean_field.readouts import Modes, Quadratic
+from carryover.families.mean_field.readouts import Quadratic
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_risk
 from carryover.training.population_flow import population_flow
+from carryover.training.readout_flow import Modes
 from carryover.training.relu import Task
 from carryover.training.relu_flow import gradient_flow
 from carryover.training.result import Trained
@@ -72,8 +73,10 @@ def exact(problem, p, progress=None):
 def _on_population(problem, p, progress):
     second, found = np.empty_like(problem.start.second), []
     for index, (network, teacher) in enumerate(readouts.pairs(problem, progress)):
-        modes = Modes.of_population(Quadratic.of(network, teacher))
-        second[index, 0], time = modes.flow(network.second[0], problem.max_time[index], p.tolerance)
+        whole, begin = Quadratic.of(network, teacher), network.second[0]
+        modes = Modes.of_population(whole.kernel, whole.overlaps, whole.power, speed=len(begin))
+        time = modes.stop(begin, problem.max_time[index], p.tolerance)
+        second[index, 0] = modes.after(begin, time)
         loss = modes.loss(second[index, 0])
         found.append((loss, 2 * loss, time))
     return _trained(Weights(problem.start.first, second), p, *np.array(found).T)
@@ -83,12 +86,14 @@ def _on_samples(problem, p, progress):
     """The decomposition of a network's features of one data set serves all of its readouts."""
     loss, risk, time = np.full((3, len(problem.networks)), np.nan)
     for case in readouts.cases(problem, progress):
-        modes = Modes.of_samples(case.features, case.y)
+        width = case.features.shape[1]
+        modes = Modes.of_samples(case.features / width, case.y, speed=width)
         for run, start in zip(case.runs, case.starts, strict=True):
             if problem.readout[run] == "least_squares":
                 readout = modes.least_squares(p.cutoff)
             else:
-                readout, time[run] = modes.flow(start, problem.max_time[run], p.tolerance)
+                time[run] = modes.stop(start, problem.max_time[run], p.tolerance)
+                readout = modes.after(start, time[run])
             loss[run], risk[run] = modes.loss(readout), case.risk(readout)
     return _trained(None, p, loss, risk, time)
 

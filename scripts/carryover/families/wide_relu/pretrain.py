@@ -13,6 +13,7 @@ from carryover.families import stages
 from carryover.families.contract import Piece
 from carryover.networks.relu import Weights
 from carryover.streams import generator
+from carryover.tasks.sparse import unit_vectors
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,7 @@ def teacher(p, experiment, seed, distance=0.0):
 
 def inputs(p, experiment, seed, stream, count):
     """Unit vectors (count, D); fewer are the first of more."""
-    drawn = generator(experiment, "", seed, stream).standard_normal((count, p.dimension))
-    return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+    return unit_vectors(generator(experiment, "", seed, stream), count, p.dimension)
 
 
 def initial(p, experiment, seeds):

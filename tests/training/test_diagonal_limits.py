@@ -1,11 +1,12 @@
+"""Limits of diagonal networks and the solved flow of their readouts, beside integrators, small steps and each other."""
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from scipy.linalg import null_space
-from scipy.optimize import minimize
 
-from carryover.networks.diagonal import rates
+from carryover.networks.diagonal import Weights
 from carryover.training.exact import diagonal_flow_limit, linear_probe_limit
+from carryover.training.readout_flow import readout_flow
 
 
 def problem(seed, n, D, scale, spread=1.0):
@@ -26,23 +27,6 @@ def test_limit_is_where_an_independent_integrator_ends(scale):
     end = solve_ivp(velocity, (0, 1e5), np.concatenate(w), method="LSODA", rtol=1e-10, atol=1e-13).y[:, -1]
     a, b, c, d = end.reshape(4, 6)
     np.testing.assert_allclose(diagonal_flow_limit(X, y, *w), a * b - c * d, rtol=1e-5, atol=1e-7)
-
-
-@pytest.mark.parametrize("scale", [1.0, 0.1, 0.01])
-def test_limit_minimises_the_primal_penalty(scale):
-    X, y, w = problem(5, 3, 7, scale)
-    A, B = rates(*w)
-    c = 2 * np.sqrt(A * B)
-
-    def penalty(beta):
-        return np.sum(beta * np.arcsinh(beta / c) - np.hypot(beta, c) - beta * np.log(A / B) / 2)
-
-    limit, basis = diagonal_flow_limit(X, y, *w), null_space(X)
-    brute = minimize(
-        lambda t: penalty(limit + basis @ t), np.ones(4), method="Nelder-Mead", options={"maxiter": 10_000}
-    )
-    assert penalty(limit) <= brute.fun + 1e-12
-    assert brute.fun - penalty(limit) < 1e-3 * abs(brute.fun)
 
 
 def test_batched_equals_one_by_one_and_broadcasts():
@@ -113,3 +97,57 @@ def test_one_feature_among_many_samples_converges_to_rounding(scale):
         assert np.linalg.norm(X @ beta - y) < 1e-10 * np.linalg.norm(y)
         z = np.arcsinh(beta / (2 * scale**2))
         assert np.linalg.norm(z - X.T @ np.linalg.lstsq(X.T, z)[0]) < 1e-8 * np.linalg.norm(z)
+
+
+def networks(samples=4, runs=2, D=7, seed=0):
+    rng = np.random.default_rng(seed)
+    X, teacher = rng.standard_normal((runs, samples, D)), rng.standard_normal((runs, D))
+    first = [np.exp(rng.standard_normal((runs, D))) for _ in range(2)]
+    second = [0.3 * rng.standard_normal((runs, 1, D)) for _ in range(2)]
+    return X, np.einsum("rnd,rd->rn", X, teacher), Weights(*first, *second), teacher
+
+
+def integrated(X, y, start, run, end):
+    """β of a run at a flow time, by SciPy on the readouts."""
+    plus, minus = start.first_plus[run], start.first_minus[run]
+
+    def velocity(_, readouts):
+        beta = plus * readouts[: plus.size] - minus * readouts[plus.size :]
+        gradient = 2 / len(y[run]) * X[run].T @ (y[run] - X[run] @ beta)
+        return np.concatenate([plus * gradient, -minus * gradient])
+
+    begin = np.concatenate([start.second_plus[run, 0], start.second_minus[run, 0]])
+    found = solve_ivp(velocity, (0, end), begin, method="LSODA", rtol=1e-11, atol=1e-13).y[:, -1]
+    return plus * found[: plus.size] - minus * found[plus.size :]
+
+
+@pytest.mark.parametrize("samples", [3, 7, 12])
+@pytest.mark.parametrize("end", [0.01, 0.3, 20.0])
+def test_it_is_where_an_independent_integrator_is(samples, end):
+    X, y, start, teacher = networks(samples)
+    y = y + np.random.default_rng(1).standard_normal(y.shape)  # of more samples than dimensions some loss remains
+    trained = readout_flow(X, y, start, tolerance=0.0, max_time=end, teacher=teacher)
+    for run in (0, 1):
+        beta = integrated(X, y, start, run, end)
+        np.testing.assert_allclose(trained.weights.coefficients()[run, 0], beta, rtol=1e-7, atol=1e-8)
+        assert trained.risk_final[run] == pytest.approx(np.sum((beta - teacher[run]) ** 2), rel=1e-6)
+        assert trained.loss[run] == pytest.approx(np.mean((X[run] @ beta - y[run]) ** 2), rel=1e-6, abs=1e-9)
+        for time, risk in zip(trained.time[run], trained.curves["risk"][run], strict=True):
+            there = integrated(X, y, start, run, time)
+            assert risk == pytest.approx(np.sum((there - teacher[run]) ** 2), rel=1e-5)
+
+
+def test_it_stops_at_its_tolerance_or_time_whichever_is_first():
+    X, y, start, teacher = networks()
+    fitted = readout_flow(X, y, start, tolerance=1e-6, teacher=teacher)
+    assert fitted.converged.all()
+    np.testing.assert_allclose(fitted.loss, 1e-6, rtol=1e-8)
+    ends = np.nanmax(fitted.time, axis=1)
+    between = readout_flow(X, y, start, tolerance=1e-6, max_time=ends.mean(), teacher=teacher)
+    np.testing.assert_array_equal(between.converged, ends < ends.mean())
+    np.testing.assert_allclose(np.nanmax(between.time, axis=1), np.minimum(ends, ends.mean()))
+    there = readout_flow(X, y, start, tolerance=1e6, teacher=teacher)
+    np.testing.assert_array_equal(there.weights.second_plus, start.second_plus)
+    np.testing.assert_array_equal(there.risk_best, there.risk_final)
+    assert there.converged.all()
+    assert np.isnan(there.time).all()

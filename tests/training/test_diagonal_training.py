@@ -1,9 +1,17 @@
+"""Descent and flow of diagonal networks against autograd and SciPy, what curves hold, and how runs end."""
+
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import solve_ivp
 
 from carryover.training.diagonal import gradient_descent
-from carryover.training.exact import diagonal_flow_limit, linear_probe_limit
+from carryover.training.diagonal_flow import gradient_flow
+from carryover.training.exact import diagonal_flow_limit
 from carryover.training.result import Divergence
 from toy.diagonal_ensembles import ensemble, part
 
@@ -101,30 +109,13 @@ def test_normalised_steps_are_divided_by_the_loss_and_its_logarithm():
     assert short.converged.all()  # plain steps would need e^90 of them
 
 
-def test_small_steps_end_in_the_exact_limits():
-    X, y, w = ensemble(seed=4)
-    start = (w.first_plus, w.second_plus[:, 0], w.first_minus, w.second_minus[:, 0])
-    exact = diagonal_flow_limit(X[0], y[0], *start)
-    settings = {"tolerance": 1e-13, "max_steps": 200_000, "device": "cpu"}
-    gaps = []
-    for rate in (0.04, 0.02):
-        beta = gradient_descent(X, y, w, learning_rate=rate, **settings).weights.coefficients()[:, 0]
-        gaps.append(np.abs(beta - exact).max())
-    assert gaps[1] < 0.6 * gaps[0] < 0.02  # first order in the learning rate
-    probe = gradient_descent(X, y, w, learning_rate=0.04, trainable=("second",), **settings).weights
-    plus, minus = linear_probe_limit(X[0], y[0], w.first_plus, w.first_minus, w.second_plus[:, 0], w.second_minus[:, 0])
-    np.testing.assert_allclose(probe.second_plus[:, 0], plus, atol=1e-6)
-    np.testing.assert_allclose(probe.second_minus[:, 0], minus, atol=1e-6)
-    np.testing.assert_array_equal(probe.first_plus, w.first_plus)
-
-
 def test_risk_and_curves_belong_to_the_main_output():
     X, y, w = ensemble(samples=(4, 5))
     teacher = np.random.default_rng(1).standard_normal((3, 7))
     seen = []
     trained = gradient_descent(
         X, y, w, learning_rate=0.02, tolerance=0.0, max_steps=300, teacher=teacher, device="cpu",
-        checkpoints=20, progress=seen.append,
+        progress=seen.append,
     )  # fmt: skip
     risk = np.sum((trained.weights.coefficients()[:, 0] - teacher) ** 2, axis=1)
     np.testing.assert_allclose(trained.curves["risk"][:, np.isfinite(trained.time[0])][:, -1], risk, rtol=1e-12)
@@ -143,27 +134,6 @@ def test_risk_and_curves_belong_to_the_main_output():
     assert np.isnan(untaught.curves["risk"]).all()
 
 
-def test_cross_entropy_is_trained_as_long_as_it_may_and_judged_by_its_errors():
-    X, y, w = ensemble(samples=(4, 5))
-    y, teacher = labelled(y), np.random.default_rng(1).standard_normal((3, 7))
-    settings = {"learning_rate": 0.1, "max_steps": 2000, "loss": "cross_entropy", "teacher": teacher, "device": "cpu"}
-    trained = gradient_descent(X, y, w, tolerance=1e-9, **settings)
-    assert not trained.converged.any()
-    assert (trained.loss < 0.02).all()
-    beta = trained.weights.coefficients()
-    loss = sum(np.log1p(np.exp(-t * np.einsum("rnd,rd->rn", x, b))).mean(1)
-               for x, t, b in zip(X, y, beta.swapaxes(0, 1), strict=True))  # fmt: skip
-    np.testing.assert_allclose(trained.loss, loss, rtol=1e-12)
-    cosine = np.sum(beta[:, 0] * teacher, 1) / np.linalg.norm(beta[:, 0], axis=1) / np.linalg.norm(teacher, axis=1)
-    np.testing.assert_allclose(trained.risk_final, np.arccos(cosine) / np.pi, rtol=1e-12)
-    last = np.isfinite(trained.time[0]).sum() - 1
-    np.testing.assert_allclose(trained.curves["risk"][:, last], trained.risk_final, rtol=1e-12)
-    assert (trained.risk_best <= trained.risk_final).all()
-    early = gradient_descent(X, y, w, tolerance=0.1, **settings)
-    assert early.converged.all()
-    assert (early.evaluations < 2000).all()
-
-
 def test_divergence_names_the_runs_and_the_learning_rate():
     X, y, w = ensemble(runs=4)
     for inputs in X:
@@ -171,3 +141,82 @@ def test_divergence_names_the_runs_and_the_learning_rate():
     with pytest.raises(Divergence, match=r"learning rate 0\.02 diverged in runs \[1, 3\]") as caught:
         gradient_descent(X, y, w, learning_rate=0.02, tolerance=1e-10, max_steps=1000, device="cpu")
     assert caught.value.runs == (1, 3)
+
+
+taught = partial(ensemble, taught=True)
+
+
+def arrays(w):
+    return w.first_plus, w.first_minus, w.second_plus, w.second_minus
+
+
+def integrate(X, y, w, end, trainable=("first", "second")):
+    """β of one network at flow time `end`, by SciPy on the weights themselves."""
+    first, second = np.stack(arrays(w)[:2])[:, 0], np.stack(arrays(w)[2:])[:, 0]
+    sign = np.array([1.0, -1.0])[:, None]
+
+    def split(state):
+        return state[: first.size].reshape(first.shape), state[first.size :].reshape(second.shape)
+
+    def velocity(_, state):
+        f, s = split(state)
+        beta = (sign[:, None] * s * f[:, None]).sum(0)
+        g = np.stack([2 / x.shape[1] * x[0].T @ (t[0] - x[0] @ b) for x, t, b in zip(X, y, beta, strict=True)])
+        df = sign * (g * s).sum(1) * ("first" in trainable)
+        return np.concatenate([df.ravel(), (sign[:, None] * g * f[:, None] * ("second" in trainable)).ravel()])
+
+    start = np.concatenate([first.ravel(), second.ravel()])
+    f, s = split(solve_ivp(velocity, (0, end), start, method="LSODA", rtol=1e-11, atol=1e-14).y[:, -1])
+    return (sign[:, None] * s * f[:, None]).sum(0)
+
+
+@settings(derandomize=True, deadline=None, max_examples=15)
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 9), log_scale=st.floats(-4, 0))
+def test_one_output_ends_in_the_exact_limit_whatever_the_accuracy(seed, n, log_scale):
+    X, y, w = taught(seed, samples=(n,), D=12, scale=10**log_scale)
+    start = (w.first_plus, w.second_plus[:, 0], w.first_minus, w.second_minus[:, 0])
+    trained = gradient_flow(X, y, w, tolerance=1e-20, accuracy=0.3, device="cpu")
+    assert trained.converged.all()
+    exact = diagonal_flow_limit(X[0], y[0], *start)
+    np.testing.assert_allclose(trained.weights.coefficients()[:, 0], exact, atol=1e-6 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("samples", [(4,), (3, 5), (3, 12), (2, 3, 4)])
+def test_path_and_end_are_those_of_an_independent_integrator(samples):
+    X, y, w = taught(seed=3, runs=1, samples=samples)
+    trained = gradient_flow(X, y, w, tolerance=0.0, accuracy=1e-4, max_steps=400, device="cpu")
+    last = int(np.isfinite(trained.time[0]).sum()) - 1
+    scale = np.abs(trained.weights.coefficients()).max()
+    end = integrate(X, y, w, trained.time[0, last])
+    np.testing.assert_allclose(trained.weights.coefficients()[0], end, atol=2e-3 * scale)
+    middle = last // 2
+    beta = integrate(X, y, w, trained.time[0, middle])
+    loss = sum(np.mean((x[0] @ b - t[0]) ** 2) for x, t, b in zip(X, y, beta, strict=True))
+    assert trained.curves["loss"][0, middle] == pytest.approx(loss, rel=2e-3)
+
+
+@pytest.mark.parametrize("samples", [(4,), (3, 5)])
+def test_training_stops_at_a_flow_time(samples):
+    X, y, w = taught(seed=3, runs=2, samples=samples)
+    options = {"tolerance": 1e-12, "accuracy": 1e-4, "max_steps": 10_000, "device": "cpu"}
+    whole = gradient_flow(X, y, w, **options)
+    ends = [whole.time[run][np.isfinite(whole.time[run])][-1] for run in (0, 1)]
+    stop = 0.5 * min(ends)
+    stopped = gradient_flow(X, y, w, max_time=stop, **options)
+    assert not stopped.converged.any()
+    for run in (0, 1):
+        assert np.nanmax(stopped.time[run]) == stop
+        beta = integrate(*part(X, y, w, run), stop)
+        np.testing.assert_allclose(stopped.weights.coefficients()[run], beta, atol=2e-3 * np.abs(beta).max())
+    late = gradient_flow(X, y, w, max_time=1.01 * max(ends), **options)
+    assert late.converged.all()
+    np.testing.assert_array_equal(late.weights.second_plus, whole.weights.second_plus)
+
+
+def test_overflow_names_the_runs():
+    X, y, w = taught()
+    w.first_plus[1] = 1e200
+    w.second_plus[1] = 1e200
+    with pytest.raises(Divergence, match=r"runs \[1\]") as caught:
+        gradient_flow(X, y, w, tolerance=1e-12, device="cpu")
+    assert caught.value.runs == (1,)

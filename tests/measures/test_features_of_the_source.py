@@ -1,0 +1,69 @@
+"""Kernels of mean-field features against loops over inputs, and the target's part outside of them."""
+
+import numpy as np
+import pytest
+
+from carryover.config.parameters import model_of
+from carryover.measures import gram, out_of_rkhs
+from carryover.streams import generator
+from toy.sources import drawn, networks
+
+GRAM = model_of("measures", "gram")(points=7, samples=50)
+
+
+def kernel(units, x, z):
+    return np.mean([max(w @ x, 0) * max(w @ z, 0) for w in units])
+
+
+def test_kernels_are_means_over_units():
+    told = drawn()
+    result = gram.measure(networks(**told), GRAM)
+    X = generator("gram", "", 0, "inputs").standard_normal((50, 5))[:7]
+    units = {
+        "gram": told["first"], "initial_gram": told["start_first"], "source_gram": told["directions"][:, told["kept"]]
+    }  # fmt: skip
+    for name, vectors in units.items():
+        expected = [[[kernel(one, x, z) for z in X] for x in X] for one in vectors]
+        np.testing.assert_allclose(result[name], expected, err_msg=name)
+        assert result[name].dims == ("run", "point", "other_point")
+
+
+def test_alignments_are_those_of_centred_kernels_of_all_samples():
+    told = drawn(1)
+    result = gram.measure(networks(**told), model_of("measures", "gram")(points=50, samples=50))
+    centre = np.eye(50) - 1 / 50
+    centred = {name: centre @ result[name].values @ centre for name in ("gram", "initial_gram", "source_gram")}
+    for name, found in (("gram", "alignment"), ("initial_gram", "initial_alignment")):
+        inner = (centred[name] * centred["source_gram"]).sum((1, 2))
+        norms = np.sqrt((centred[name] ** 2).sum((1, 2)) * (centred["source_gram"] ** 2).sum((1, 2)))
+        np.testing.assert_allclose(result[found], inner / norms)
+
+
+OUT_OF_RKHS = model_of("measures", "out_of_rkhs")()
+
+
+def share(units, directions, readout, X):
+    """Unexplained share of the target at inputs X, by least squares."""
+    features, y = np.maximum(X @ units.T, 0), np.maximum(X @ directions.T, 0) @ readout
+    return ((y - features @ np.linalg.lstsq(features, y)[0]) ** 2).sum() / (y**2).sum()
+
+
+def test_it_is_what_least_squares_leaves_of_many_samples():
+    told = drawn()
+    result = out_of_rkhs.measure(networks(**told), OUT_OF_RKHS)
+    X = np.random.default_rng(0).standard_normal((40_000, 5))
+    for run in range(2):
+        for name, found in (("first", "out_of_rkhs"), ("start_first", "initial_out_of_rkhs")):
+            expected = share(told[name][run], told["directions"][run], told["readout"][run], X)
+            assert result[found].values[run] == pytest.approx(expected, rel=0.05)
+
+
+def test_the_least_risk_is_a_share_of_the_target_s_variance():
+    told = drawn()
+    result = out_of_rkhs.measure(networks(**told), model_of("measures", "out_of_rkhs")(cutoff=1e-3))
+    X = np.random.default_rng(2).standard_normal((200_000, 5))
+    for run in range(2):
+        y = np.maximum(X @ told["directions"][run].T, 0) @ told["readout"][run]
+        expected = result["out_of_rkhs"].values[run] * (y**2).mean() / y.var()
+        assert result["least_risk"].values[run] == pytest.approx(expected, rel=0.02)
+    assert (result["cutoff"] == 1e-3).all()
