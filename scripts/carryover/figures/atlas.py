@@ -62,10 +62,10 @@ def _map(ax, one):
     predicted = predicted.to_numpy(float)
     with np.errstate(invalid="ignore"):  # nothing is predicted of some
         rows, columns = np.nonzero(predicted[1:] * predicted[:-1] < 0)
-        beside_rows, beside = np.nonzero(predicted[:, 1:] * predicted[:, :-1] < 0)
+        across_rows, across = np.nonzero(predicted[:, 1:] * predicted[:, :-1] < 0)
     style = {"colors": "k", "linewidth": 1.4, "label": "between cells of predicted gain and loss"}
     ax.hlines(edges_y[rows + 1], edges_x[columns], edges_x[columns + 1], **style)
-    ax.vlines(edges_x[beside + 1], edges_y[beside_rows], edges_y[beside_rows + 1], **style)
+    ax.vlines(edges_x[across + 1], edges_y[across_rows], edges_y[across_rows + 1], **style)
     ends = ax.get_xlim()
     ax.axvline(1, color="0.35", linewidth=0.8, linestyle=":")
     ax.set_xscale("log")
