@@ -10,9 +10,9 @@ from carryover.networks.deep_linear import Weights
 from carryover.training.deep_linear import gradient_descent
 from carryover.training.linear_limits import Factored
 
-D, RATE, SCALE, NETWORKS = 500, 0.01, 1e-2, 16
-SETTINGS = ((50, 6), (500, 10), (1000, 15))  # samples, times faster
-STEPS = 200  # of the trainer, so that what is prepared before them hardly counts
+D, RATE, SCALE, ROUNDS = 500, 0.01, 1e-2, 3
+SETTINGS = ((50, 25, 6), (500, 1, 10), (1000, 1, 15))  # samples, networks (as the trainer takes), times faster
+STEPS = 500  # of the trainer, so that what is prepared before them hardly counts
 LOOP_STEPS = 50
 
 
@@ -30,17 +30,17 @@ def network(samples):
     return layers, lambda: ((X @ layers[0]) @ layers[1] - y[:, None]).square().mean() / 2
 
 
-def compare(samples, least, rounds=3):
+def compare(samples, networks, least, rounds=ROUNDS):
     """The row of one number of samples."""
     X, teacher, y, first, last = problem(samples)
     began = time.process_time()
     data = Factored.of(X)
     factors = time.process_time() - began
 
-    def trained(networks, steps):
-        weights = Weights(*(np.broadcast_to(values, (networks, *values.shape)) for values in (first[None], last)))
+    def trained(count, steps):
+        weights = Weights(*(np.broadcast_to(values, (count, *values.shape)) for values in (first[None], last)))
         return gradient_descent(
-            [data], np.tile(data.targets(y), (networks, 1)), np.zeros(networks, dtype=int), weights,
+            [data], np.tile(data.targets(y), (count, 1)), np.zeros(count, dtype=int), weights,
             risk=lambda _, beta: ((beta - teacher) ** 2).sum(1),
             learning_rate=RATE, tolerance=0.0, max_steps=steps, checkpoints=4, device="cpu",
         )  # fmt: skip
@@ -49,10 +49,10 @@ def compare(samples, least, rounds=3):
     sgd(layers, loss, RATE, LOOP_STEPS)
     expected, found = (layers[0] @ layers[1])[:, 0].detach(), trained(1, LOOP_STEPS).weights.coefficients[0]
     refuse_difference(found, expected, 1e-4, f"the trainer and the loop of {LOOP_STEPS} steps")
-    loop, trainer = best_in_turns(rounds, lambda: sgd(layers, loss, RATE, LOOP_STEPS), lambda: trained(NETWORKS, STEPS))
-    loop, trainer = loop / LOOP_STEPS, trainer / (STEPS * NETWORKS)
+    loop, trainer = best_in_turns(rounds, lambda: sgd(layers, loss, RATE, LOOP_STEPS), lambda: trained(networks, STEPS))
+    loop, trainer = loop / LOOP_STEPS, trainer / (STEPS * networks)
     detail = (
-        f"{trainer * 1e6:.1f} µs a step of {NETWORKS} networks each, against {loop * 1e6:.0f} µs; once for a set of "
+        f"{trainer * 1e6:.1f} µs a step of {networks} networks each, against {loop * 1e6:.0f} µs; once for a set of "
         f"inputs their factors take {factors:.2f} s"
     )
     name = f"deep linear networks of two layers, d = {D}, n = {samples}: network-steps"
@@ -62,4 +62,4 @@ def compare(samples, least, rounds=3):
 def measure(smallest=False):
     """Three rows, in about half a minute."""
     for setting in SETTINGS[:1] if smallest else SETTINGS:
-        yield compare(*setting, rounds=1 if smallest else 3)
+        yield compare(*setting, rounds=1 if smallest else ROUNDS)
