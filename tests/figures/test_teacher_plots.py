@@ -2,49 +2,42 @@
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_hex
 
-from carryover.figures.drawing import panels
+from carryover.runs import where
 from toy.deep_linear_networks import line, roles
 from toy.drawn import drawn
 
 FROZEN = {"single_task": "from scratch (vanilla)", "finetuning": "finetuned", "linear_transfer": "frozen"}
 
 
-def medians(data, **condition):
-    """Median over seeds of the risk, at least .01, by the number of samples, and whether all runs converged."""
-    table = panels.where(data, **condition).to_dataframe().groupby("samples")
-    return table["risk_final"].median().clip(lower=0.01), table["converged"].min() == 1
-
-
-def markers(ax, marker):
-    """(y of full ones, y of hollow ones) of the markers of gradient descent of frozen networks."""
-    found = [curve for curve in ax.get_lines() if curve.get_marker() == marker and curve.get_linestyle() == "None"]
-    found = [curve for curve in found if to_hex(curve.get_color()) == panels.COLORS["linear_transfer"].lower()]
-    return [curve.get_ydata() for curve in found]
-
-
 def test_frozen_networks_are_drawn_beside_finetuned_ones_and_those_from_scratch():
     data = roles("frozen_layer")
-    short = data["risk"].assign(converged=data["risk"]["converged"] * (data["risk"]["samples"] < 10))
-    axes = drawn("frozen_layer", data | {"risk": short}).axes
+    axes = drawn("frozen_layer", data).axes
+
+    def medians(role, **condition):
+        """Median over seeds of the risk, at least .01, by the number of samples."""
+        return where(data[role], **condition).to_dataframe().groupby("samples")["risk_final"].median().clip(lower=0.01)
+
     for protocol, label in FROZEN.items():
         start = {} if protocol == "single_task" else {"pretrain_solver": "exact"}
         x, y = line(axes[0], label)
         np.testing.assert_array_equal(x, [3, 10])
-        np.testing.assert_allclose(y, medians(data["risk"], protocol=protocol, solver="exact", **start)[0])
+        np.testing.assert_allclose(y, medians("risk", protocol=protocol, solver="exact", **start))
     assert not [curve for curve in axes[1].get_lines() if curve.get_label() == "finetuned"]  # it has no exact limit
+
+    def markers(ax, label):
+        """Of gradient descent: full where all runs have converged, and hollow, the line after, elsewhere."""
+        lines = ax.get_lines()
+        (place,) = [place for place, curve in enumerate(lines) if curve.get_label() == label]
+        return np.nanmax([curve.get_ydata() for curve in lines[place : place + 2]], axis=0)
+
+    trained = {"protocol": "linear_transfer", "solver": "descent"}
     for ax, start in zip(axes, ("exact", "descent"), strict=False):
-        kind = {"protocol": "linear_transfer", "solver": "descent", "pretrain_solver": start}
-        expected, done = medians(short, **kind)
-        full, hollow = markers(ax, "s")
-        assert not done[10]
-        np.testing.assert_allclose(full, expected.where(done))
-        np.testing.assert_allclose(hollow, expected.where(~done))
-    for marker, frozen in (("s", 1), ("D", 2)):
-        expected, done = medians(data["layers"], protocol="linear_transfer", solver="descent", frozen=frozen)
-        assert done.all()
-        np.testing.assert_allclose(markers(axes[2], marker)[0], expected)
+        expected = medians("risk", pretrain_solver=start, **trained)
+        np.testing.assert_allclose(markers(ax, "frozen, gradient descent"), expected)
+    for frozen in (1, 2):
+        expected = medians("layers", frozen=frozen, **trained)
+        np.testing.assert_allclose(markers(axes[2], f"k = {frozen} frozen, gradient descent"), expected)
 
 
 def test_gaussian_risks_and_broken_bounds_are_those_of_the_draws():

@@ -78,14 +78,13 @@ def relu_displacement(data, p):
         """Panel d."""
         markers = dict(zip(panels.values(moved, "magnitude"), MARKERS, strict=False))
         for rho, part, color in panels.colored(runs, "correlation"):
-            for magnitude, marker in markers.items():
-                cell = where(part, magnitude=magnitude)
+            for magnitude, cell, _ in panels.colored(part, "magnitude", list(markers)):
                 same = {"samples": cell["samples"].values[0], "correlation": rho, "magnitude": magnitude}
                 scratch, tuned = (where(data["risk"], protocol=protocol, **same).sortby("seed")["risk_final"].values
                                   for protocol in ("single_task", "finetuning"))  # fmt: skip
                 cost, gains = np.median(cell["penalty_new"] / cell["penalty_paired"]), scratch / tuned
                 ends = np.median(gains), gains.min(), gains.max()
-                panels.points(ax, [cost], [[end] for end in ends], color=color, marker=marker, linestyle="")
+                panels.points(ax, [cost], [[end] for end in ends], color=color, marker=markers[magnitude], linestyle="")
             ax.plot([], [], "-", color=color, linewidth=4, label=cosines[rho])
         for magnitude, marker in markers.items():
             ax.plot([], [], marker, color="0.4", label=f"magnitude {magnitude:g}")
