@@ -28,7 +28,8 @@ def modules(kind):
         if name[0] == "_" or name == "parameters":
             continue
         own = _FUNCTION.findall(file.read_text(encoding="utf-8")) if kind in FUNCTIONS else []
-        found |= dict.fromkeys([name] if own in ([], [FUNCTIONS.get(kind)]) else own, f"carryover.{kind}.{name}")
+        alone = not own or FUNCTIONS[kind] in own
+        found |= dict.fromkeys([name] if alone else own, f"carryover.{kind}.{name}")
     return dict(sorted(found.items()))
 
 

@@ -1,5 +1,7 @@
 """What features ReLU networks learn: clusters, dimensions and norms (Fig. 5, 6 and 8 of feature reuse)."""
 
+from functools import partial
+
 import numpy as np
 import xarray as xr
 from matplotlib.ticker import MaxNLocator
@@ -77,10 +79,7 @@ def _by_regime(ax, runs, quantity):
 def _by_cosines(runs, quantity, title, label, top=None):
     """A group of panels of a quantity by protocol, for some of the lists of cosines."""
     columns = {f"cosines {name}": where(runs, unit_correlations=text) for text, name in related(runs, 4).items()}
-
-    def panel(ax, part):
-        panels.curves(ax, part, quantity, "samples", "protocol")
-
+    panel = partial(panels.curves, quantity=quantity, along="samples", hue="protocol")
     return layout.group(title, columns, panel, label, "samples", top)
 
 
@@ -122,9 +121,7 @@ def _of_regimes(runs):
         _to_learn(ax.axvline, part["main_features"].values[0], part["clusters"].max())
         _clusters_axis(ax, part)
 
-    def alignments(ax, part):
-        _by_regime(ax, part, "alignment")
-
+    alignments = partial(_by_regime, quantity="alignment")
     least = panels.values(single, "main_features")[0]
     sparsest = {f"teacher of {least} units": where(single, main_features=least)}
     return [
