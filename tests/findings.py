@@ -32,7 +32,7 @@ from carryover.claims.support import table as claims_table  # noqa: E402
 from carryover.claims.support.table import ORDER  # noqa: E402
 from carryover.config import files  # noqa: E402
 from carryover.provenance import store  # noqa: E402
-from carryover.report import reproduction  # noqa: E402
+from carryover.report.page import reproduction_items  # noqa: E402
 from carryover.workflow import startup  # noqa: E402
 
 PAGES = "README.md", "CONTRIBUTING.md", "config/README.md", "docs/*.md"
@@ -134,7 +134,7 @@ def reproduction_links(table, paper):
     """Links from the items of a paper to our figures and their archived data, in Markdown."""
     config = configured("config/config.yaml", "config/paper.yaml")
     lines = ["| in the paper | our figures | archived data |", "|---|---|---|"]
-    for item in reproduction.items(config["papers"][paper], config, {}):
+    for item in reproduction_items(config["papers"][paper], config, {}):
         shown = [f"[{name}](pictures/papers/{name}.png)" for name in item["figures"]]
         data = [config["comparisons"][name.partition("/")[2]]["data"].values() if name.startswith("comparisons/")
                 else [name] for name in item["data"]]  # fmt: skip
@@ -152,7 +152,7 @@ def reproduction_index(table, paper):
     found = {row.headline: f"- **{row.headline_verdict}**: {row.sentence}" for row in rows}
     config = configured("config/config.yaml", "config/paper.yaml")
     parts = []
-    for item in reproduction.items(config["papers"][paper], config, found):
+    for item in reproduction_items(config["papers"][paper], config, found):
         parts.append(f"### {item['item']}: {item['shows']}")
         parts += [f"[![{name}](pictures/papers/{name}.png)](pictures/papers/{name}.png)" for name in item["figures"]]
         files = " ".join(f"results/paper/figures/{name}.png" for name in item["figures"])

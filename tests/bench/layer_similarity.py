@@ -1,18 +1,14 @@
 """Layer × layer CKA against pytorch-cka, where it is installed (`make test` installs it)."""
 
-import time
-
 import numpy as np
+import torch
+from _plain import best_in_turns, refuse_difference, row
 
 from carryover.diagnosis.layers import layer_similarity
-
-REPEATS = 5
 
 
 def measure(smallest=False):
     """One row: processor seconds of pytorch-cka over ours, on the same responses, each the best of several."""
-    import torch
-
     try:
         from cka import cka_from_features
     except ImportError:
@@ -27,19 +23,11 @@ def measure(smallest=False):
 
     pair = [{f"layer{number}": responses() for number in range(layers)} for _ in range(2)]
     tensors = [[torch.from_numpy(values) for values in side.values()] for side in pair]
-    seconds = []
-    for _ in range(REPEATS):
-        began = time.process_time()
-        found = layer_similarity(*pair, debiased=True)
-        between = time.process_time()
-        expected = cka_from_features(*tensors)
-        seconds.append((between - began, time.process_time() - between))
-    difference = float(np.abs(found.values - expected.numpy()).max())
-    if difference > 1e-4:
-        raise AssertionError(f"layer_similarity and pytorch-cka differ by {difference:.1e}")
-    ours, theirs = np.min(seconds, axis=0)
+    found, expected = layer_similarity(*pair, debiased=True).values, cka_from_features(*tensors).numpy()
+    difference = refuse_difference(found, expected, 1e-4, "layer_similarity and pytorch-cka")
+    ours, theirs = best_in_turns(5, lambda: layer_similarity(*pair, debiased=True), lambda: cka_from_features(*tensors))
     detail = (
         f"{layers} × {layers} layers of {units} units, {samples} samples: {ours:.2f} s against {theirs:.2f} s of "
-        f"pytorch-cka (best of {REPEATS}); largest difference {difference:.0e}"
+        f"pytorch-cka; relative difference {difference:.0e}"
     )
-    yield {"name": "layer_similarity", "ratio": theirs / ours, "at_least": 1, "detail": detail}
+    yield row("layer_similarity", theirs / ours, 1, detail)

@@ -1,21 +1,18 @@
 """`relu_penalty` against the loop that the paper describes: numpy.roots on one quartic at a time."""
 
-import time
-
 import numpy as np
+from _plain import best_in_turns, refuse_difference, row, timed
 
 from carryover.theory.penalty import relu_penalty
 
-REPEATS = 5
 
-
-def looped(m, m0, rho, gamma):
+def looped(units):
     """Equations 10 and 11 point by point, the smallest penalty over the positive roots."""
     penalties = []
-    for m_, m0_, rho_, gamma_ in zip(m, m0, rho, gamma, strict=True):
-        roots = np.roots([1, -m0_ * rho_, 0, gamma_ * m_, -(m_**2)])
+    for m, m0, rho, gamma in zip(*units, strict=True):
+        roots = np.roots([1, -m0 * rho, 0, gamma * m, -(m**2)])
         u = roots[(np.abs(roots.imag) < 1e-9 * np.abs(roots)) & (roots.real > 0)].real
-        penalties.append(np.min((m_ / u - gamma_) ** 2 + u**2 + m0_**2 - 2 * u * m0_ * rho_))
+        penalties.append(np.min((m / u - gamma) ** 2 + u**2 + m0**2 - 2 * u * m0 * rho))
     return np.array(penalties)
 
 
@@ -25,20 +22,12 @@ def measure(smallest=False):
     rng = np.random.default_rng(0)
     m, m0, gamma = 10 ** rng.uniform([[-2], [-1], [-2]], [[2], [1], [0]], (3, points))
     units = (m, m0, rng.uniform(-1, 1, points), gamma)
-    array_times = []
-    for _ in range(REPEATS):
-        began = time.perf_counter()
-        values = relu_penalty(*units)
-        array_times.append(time.perf_counter() - began)
-    began = time.perf_counter()
-    expected = looped(*(values[:looped_points] for values in units))
-    loop_time = (time.perf_counter() - began) * points / looped_points
-    difference = np.max(np.abs(values[:looped_points] / expected - 1))
-    if difference > 1e-8:
-        raise AssertionError(f"relu_penalty and the loop of numpy.roots differ by {difference:.1e}")
-    array_time = float(np.median(array_times))
+    few = [values[:looped_points] for values in units]
+    seconds, expected = timed(looped, few)
+    difference = refuse_difference(relu_penalty(*few) / expected, np.ones(looped_points), 1e-8, "array and loop")
+    (ours,), loop = best_in_turns(5, lambda: relu_penalty(*units)), seconds * points / looped_points
     detail = (
-        f"{points} points: {array_time:.3f} s (median of {REPEATS}) against {loop_time:.1f} s for numpy.roots point by "
-        f"point (scaled up from {looped_points} points); largest relative difference {difference:.0e}"
+        f"{points} points: {ours:.3f} s against {loop:.1f} s for numpy.roots point by point (scaled up from "
+        f"{looped_points} points); relative difference {difference:.0e}"
     )
-    yield {"name": "relu_penalty", "ratio": loop_time / array_time, "at_least": 100, "detail": detail}
+    yield row("relu_penalty", loop / ours, 100, detail)

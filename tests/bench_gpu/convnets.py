@@ -1,10 +1,11 @@
-"""ResNets trained as jobs train them: small ones together, by their steps alone, and one with all that feeds it."""
+"""ResNets trained as jobs train them: small ones together, by their steps alone, and one with all that feeds it; and
+the share of a card's rate that one reaches."""
 
 from functools import partial
 
 import numpy as np
 import torch
-from _times import row
+from _times import fastest, row
 
 from carryover.networks.efficientnet import NETWORKS
 from carryover.streams import generator
@@ -65,9 +66,44 @@ def epoch(pixels_wide, device):
     return train
 
 
+def share_of_a_card():
+    """A row on steps of pretraining with images that are on the card: share of the rate of its own matrix products."""
+    batch, steps, size = 512, 30, 8192
+    network = NETWORKS["resnet18"](torch.Generator().manual_seed(0), 100)
+    fast = {"precision": "bfloat16", "weight_decay": 5e-4, "device": "cuda"}
+    ensemble = ConvnetEnsemble(network, [network.state_dict()], (slice(0, 100),), (3, 32, 32), **fast)
+    images, labels = torch.randn(1, batch, 3, 32, 32, device="cuda"), torch.randint(100, (1, batch), device="cuda")
+    matrix = torch.randn(size, size, device="cuda", dtype=torch.bfloat16)
+
+    def train():
+        for _ in range(steps):
+            losses = ensemble.step([images], [labels], 0.01)
+        losses.cpu()
+        return steps * batch
+
+    def multiply():
+        for _ in range(10):
+            product = matrix @ matrix
+        product[0, 0].cpu()
+        return 10 * 2 * size**3
+
+    rate = 1 / fastest(train)
+    # Multiplications and additions of one forward pass of 32 × 32 pixels, three times with gradients.
+    share = 3 * 2 * 0.556e9 * rate * fastest(multiply)
+    detail = f"{rate:.0f} images a second, {share:.0%} of the card's rate of matrix products"
+    return {
+        "name": "pretraining ResNet-18, 32 × 32, bfloat16, share",
+        "ratio": share,
+        "at_least": 0.1,
+        "detail": detail,
+    }
+
+
 def measure(device, smallest=False):
     for count in (2,) if smallest else SETTINGS:
         name = f"{TOGETHER} ResNet-18 together, width {WIDTH}, {count} digits a step"
         yield row(name, training(count), device, "network-step")
     pixels = 32 if smallest else PIXELS
     yield row(f"a ResNet-18, fed with images enlarged to {pixels} pixels", partial(epoch, pixels), device, "image")
+    if device == "cuda" and not smallest:
+        yield share_of_a_card()

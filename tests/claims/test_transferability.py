@@ -7,7 +7,7 @@ import xarray as xr
 
 from carryover.claims.support.transferability import predicted, transferability, with_decay
 from carryover.errors import UserError
-from carryover.figures.drawing.transfer import shares_within
+from carryover.figures.linear_transfer import shares_within
 from carryover.statistics.averages import averages, best, within
 
 

@@ -4,13 +4,9 @@ import numpy as np
 from matplotlib.collections import QuadMesh
 
 from carryover.claims.support import atlas_cells as cells_of
-from carryover.config.parameters import model_of
 from carryover.figures import atlas
 from toy.atlas_runs import mapped, runs
-
-
-def drawn(data, **options):
-    return atlas.draw(data, model_of("figures", "atlas")(**options))
+from toy.drawn import drawn
 
 
 def mesh(ax):
@@ -19,7 +15,7 @@ def mesh(ax):
 
 def test_a_panel_shows_mean_gains_between_the_ends_of_the_scale():
     data = mapped(runs(spread=0.3))
-    ax = drawn({"one": data}).axes[0]
+    ax = drawn("atlas", {"one": data}).axes[0]
     table = cells_of.cells(cells_of.by_seed(data)).pivot(index="row", columns="samples", values="gain")
     np.testing.assert_allclose(mesh(ax).get_array().reshape(3, 3), table)
     assert mesh(ax).get_clim() == (-atlas.LARGEST, atlas.LARGEST)
@@ -33,7 +29,9 @@ def test_a_panel_shows_mean_gains_between_the_ends_of_the_scale():
 def test_the_boundary_separates_cells_of_predicted_gain_from_those_of_loss():
     data = mapped()
     data["predicted"] = ("pair", data["similarity"].values - np.where(data["samples"] > 10, 0.7, 0.3))
-    across, up = (one.get_segments() for one in drawn({"one": data}).axes[0].collections if one.get_label()[:1] != "_")
+    across, up = (
+        one.get_segments() for one in drawn("atlas", {"one": data}).axes[0].collections if one.get_label()[:1] != "_"
+    )
     x = np.array([1, 2, 4, 8]) / np.sqrt(2)
     np.testing.assert_allclose(across, [[(x[0], 0.5), (x[1], 0.5)], *([(x[i], 1.5), (x[i + 1], 1.5)] for i in (1, 2))])
     np.testing.assert_allclose(up, [[(x[1], 0.5), (x[1], 1.5)]])

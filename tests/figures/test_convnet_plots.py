@@ -2,14 +2,8 @@
 
 import numpy as np
 
-from carryover.config.parameters import model_of
-from carryover.figures import convnet_controls, convnet_rescaling, pretrained_rescaling
 from toy import convnet_networks, convnet_runs
-
-
-def drawn(module, **told):
-    name = module.__name__.rpartition(".")[2]
-    return module.draw(convnet_networks.roles(name), model_of(*module.__name__.split(".")[1:])(**told))
+from toy.drawn import drawn
 
 
 def frame(plot, role, **condition):
@@ -27,7 +21,7 @@ def points(ax, label):
 
 
 def test_accuracies_are_means_and_gains_those_of_differences():
-    figure = drawn(convnet_rescaling)
+    figure = drawn("convnet_rescaling", convnet_networks.roles("convnet_rescaling"))
     for above, below, role in zip(figure.axes[:2], figure.axes[2:], ("pairs", "controls"), strict=True):
         for protocol, name in (("finetuning", "PT+FT"), ("single_task", "STL")):
             same = {"protocol": protocol, "rescaled": "all", "learning_rate": 0.01}
@@ -40,35 +34,10 @@ def test_accuracies_are_means_and_gains_those_of_differences():
     assert figure.axes[0].get_title() == title
 
 
-def test_controls_are_gains_over_the_networks_that_were_not_rescaled():
-    left, middle, _ = drawn(convnet_controls, samples=8).axes
-    told = {"protocol": "finetuning", "samples": 8}
-
-    def accuracy(**condition):
-        return 100 - 100 * frame("convnet_controls", "risk", **told | condition)["risk_final"].mean()
-
-    usual = {"learning_rate": 0.01, "rescale": 0.5}
-    plain = accuracy(**usual | {"rescale": 1.0})
-    scratch = {"protocol": "single_task"}
-    expected = {
-        "PT+FT, all weights": accuracy(**usual, rescaled="all") - plain,
-        "PT+FT, new last layer alone": accuracy(**usual, rescaled="readout") - plain,
-        "PT+FT, all weights,\nlearning rate 0.003": accuracy(learning_rate=0.003, rescale=0.5)
-        - accuracy(learning_rate=0.003, rescale=1.0),
-        "STL, all weights": accuracy(**scratch, rescale=0.5) - accuracy(**scratch, rescale=1.0),
-    }
-    assert [text.get_text() for text in left.get_yticklabels()] == list(expected)
-    found = [line.get_xdata().item() for line in left.get_lines() if line.get_marker() == "o"]
-    np.testing.assert_allclose(found, list(expected.values()), atol=1e-9)
-    rates, values = points(middle, "PT+FT, as it is")
-    np.testing.assert_allclose(rates, [0.003, 0.01], rtol=0.05)
-    np.testing.assert_allclose(values, [accuracy(learning_rate=0.003, rescale=1.0), plain])
-
-
 def test_gains_of_a_network_from_imagenet_stand_beside_those_of_learning_rates():
     data = convnet_runs.pretrained(1.0)
     del data["probe"]
-    left, _, right = pretrained_rescaling.draw(data, model_of("figures", "pretrained_rescaling")()).axes
+    left, _, right = drawn("pretrained_rescaling", data).axes
     runs = data["pairs"].to_dataframe().reset_index()
     means = 100 - 100 * runs.groupby(["protocol", "rescale", "learning_rate"])["risk_final"].mean()
     gains = means - means["finetuning", 1.0, 0.01]

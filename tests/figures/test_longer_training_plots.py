@@ -1,12 +1,10 @@
-"""What figures read off trajectories on cross-entropy: medians at common margins, as far as all runs have reached."""
+"""What figures read off trajectories on cross-entropy: medians over runs at common margins."""
 
 import numpy as np
 import pytest
 import xarray as xr
 
-from carryover.config.parameters import model_of
-from carryover.figures import cross_entropy, endless_training
-from carryover.labels import labelled
+from toy.drawn import drawn
 
 TIME = np.geomspace(0.1, 1000, 40)
 SCALES = (2.0, 1.0, 0.5)
@@ -31,7 +29,7 @@ def runs():
 
 
 def test_curves_against_margin_over_squared_scale_lie_on_one_another(runs):
-    ax = cross_entropy.draw({"diagonal": runs, "relu": runs}, model_of("figures", "cross_entropy")()).axes[1]
+    ax = drawn("cross_entropy", {"diagonal": runs, "relu": runs}).axes[1]
     curves = {line.get_label(): line.get_data() for line in ax.get_lines() if line.get_marker() == "None"}
     assert len(curves) == 3
     first = np.log1p(TIME)[np.log1p(np.exp(-np.log1p(TIME))) <= 0.3][0]
@@ -39,19 +37,3 @@ def test_curves_against_margin_over_squared_scale_lie_on_one_another(runs):
         ratio, features = curves[f"initial scale {scale:g}"]
         np.testing.assert_allclose(features, law(ratio, 1, 1), rtol=0.01)
         assert ratio[0] * scale**2 == pytest.approx(first)  # from a loss of .3 on
-
-
-def test_norms_are_divided_by_the_margin_where_all_runs_have_reached_it():
-    margins = np.geomspace(1, 1000, 13)
-    kinds = [("single_task", 0.1), ("multi_task", 0.1), ("multi_task", 1.0), ("finetuning", np.nan)]
-    protocol, scale, seed = zip(*[(*kind, seed) for kind in kinds for seed in (0, 1)], strict=True)
-    curves = {"loss_curve": np.log1p(np.exp(-margins)), "risk_curve": np.full(13, 0.2), "l1_norm_curve": margins,
-              "group_norm_curve": 2 * margins}  # fmt: skip
-    trajectories = xr.Dataset(
-        {name: (("run", "checkpoint"), np.tile(curve, (8, 1))) for name, curve in curves.items()},
-        {"protocol": ("run", list(protocol)), "initial_scale": ("run", list(scale)), "seed": ("run", list(seed))},
-    )
-    data = {"trajectory": labelled(trajectories, "diagonal")}
-    x, y = endless_training.draw(data, model_of("figures", "endless_training")()).axes[0].lines[0].get_data()
-    np.testing.assert_allclose(y, 1.0, rtol=1e-6)  # the norm is the margin
-    np.testing.assert_allclose(x, endless_training.MARGINS)

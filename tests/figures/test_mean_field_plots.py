@@ -1,22 +1,15 @@
-"""What the figures of mean-field networks show: means over seeds, their intervals, and scales that panels share."""
-
-import importlib
+"""What the figures of mean-field networks show: means over seeds and their intervals."""
 
 import numpy as np
 from scipy import stats
 
 from carryover.claims.support.transferability import by_anchor, gains, leave_one_out_choice
-from carryover.config.parameters import model_of
-from toy.mean_field_networks import SEEDS, roles
-
-
-def drawn(plot, **told):
-    module = importlib.import_module(f"carryover.figures.{plot}")
-    return module.draw(roles(plot), model_of(*module.__name__.split(".")[1:])(**told))
+from toy.drawn import drawn
+from toy.mean_field_networks import roles
 
 
 def test_anchors_are_compared_by_means_with_their_intervals():
-    gain, mean, _ = drawn("mean_field_anchor").axes
+    gain, mean, _ = drawn("mean_field_anchor", roles("mean_field_anchor")).axes
     tables = by_anchor(gains(roles("mean_field_anchor")["risk"], "zero"))
     between = {anchor: table for anchor, table in tables.items() if 0 < anchor < np.inf}
     shown = {
@@ -34,18 +27,3 @@ def test_anchors_are_compared_by_means_with_their_intervals():
         np.testing.assert_allclose(ends, np.transpose(expected))
     (points,) = [part for part in mean.containers if part.get_label() == "b: gradient flow from 0"]
     np.testing.assert_allclose(points[0].get_ydata(), [table.mean(axis=1).mean() for table in tables.values()])
-
-
-def test_the_power_law_lies_beside_the_means_that_it_is_fitted_to():
-    figure = drawn("mean_field_transfer")
-    risk = roles("mean_field_transfer")["risk"].to_dataframe()
-    alone = risk[(risk["protocol"] == "single_task") & (risk["teacher_scale"] == 0.1)]
-    means = (alone["risk_final"] / alone["target_variance"]).groupby(alone["samples"]).mean()
-    panel = next(ax for ax in figure.axes if ax.get_title() == "b: risk from scratch")
-    lines = {found.get_label(): found.get_xydata() for found in panel.get_lines()}
-    np.testing.assert_allclose(lines["from scratch"], np.transpose([means.index, means]))
-    means = means[means.index >= 64]
-    slope, offset = np.polyfit(np.log(means.index), np.log(means), 1)
-    n, fitted = lines["power law"].T
-    np.testing.assert_allclose(fitted, np.exp(offset) * n**slope)
-    assert len(SEEDS) > 1

@@ -1,14 +1,11 @@
 """Every plot draws tiny data that the family itself made: a figure whose panels and legends are not empty."""
 
-import importlib
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from carryover.config import plugins
-from carryover.config.parameters import model_of
-from toy.drawn import legends_of
+from toy.drawn import drawn, legends_of
 from toy.plotted import DRAWN, TRANSFER, cases
 
 
@@ -18,16 +15,14 @@ def test_every_plot_is_tried():
 
 @pytest.mark.parametrize("name", plugins.names("figures"))
 def test_a_plot_has_something_in_every_panel_and_a_legend(name):
-    module = importlib.import_module(f"carryover.figures.{name}")
-    for data, told, count in cases(name):
-        p = model_of("figures", name)(title="What is seen", **told)
-        figure = module.draw(data, p)
+    for data, options, count in cases(name):
+        figure = drawn(name, data, title="What is seen", **options)
         figure.draw_without_rendering()  # lays it out: too little room is a warning
         assert isinstance(figure, plt.Figure)
         assert len(figure.axes) == count
         for ax in figure.axes:
-            drawn = [line for line in ax.get_lines() if np.isfinite(np.asarray(line.get_ydata(), dtype=float)).any()]
-            assert drawn or ax.collections or ax.images or ax.texts, ax.get_title()
+            lines = [line for line in ax.get_lines() if np.isfinite(np.asarray(line.get_ydata(), dtype=float)).any()]
+            assert lines or ax.collections or ax.images or ax.texts, ax.get_title()
         legends = [*legends_of(figure), *(ax.get_legend() for ax in figure.axes if ax.get_legend())]
         assert legends
         for legend in legends:

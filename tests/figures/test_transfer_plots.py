@@ -3,20 +3,18 @@
 import numpy as np
 import pytest
 
-from carryover.measures import coefficients
 from carryover.theory import transfer
-from toy.deep_linear_networks import PENALTIES, drawn, line, measured
+from toy.deep_linear_networks import PENALTIES, line, measured, roles
+from toy.drawn import drawn
 
 POINT = ["seed", "samples", "gamma", "angle", "noise", "depth", "target_norm"]
 SIGMA = 0.2  # noise of all experiments but one
 
 
-def gains(experiment, protocol, solver="exact", decay=0.0):
+def gains(experiment, protocol):
     """Risk from scratch less that of transfer on the same data, run by run, paired by pandas' index."""
     runs = measured(experiment).to_dataframe()
-    alone = runs[(runs["protocol"] == "single_task") & (runs["weight_decay"] == decay)]
-    moved = runs[(runs["protocol"] == protocol) & (runs["solver"] == solver)]
-    alone, moved = (part.set_index(POINT)["risk_final"] for part in (alone, moved))
+    alone, moved = (runs[runs["protocol"] == name].set_index(POINT)["risk_final"] for name in ("single_task", protocol))
     return (alone.reindex(moved.index) - moved).rename("gain").reset_index()
 
 
@@ -48,7 +46,7 @@ def cell(ax, x, y):
 
 
 def test_maps_and_slices_are_means_with_the_deviation_of_draws_beside_the_formula():
-    _, _, measured_map, slices, _ = drawn("transfer_diagram").axes
+    _, _, measured_map, slices, _ = drawn("transfer_diagram", roles("transfer_diagram")).axes
     runs = at(gains("diagram", "linear_transfer"), noise=SIGMA)
     points = runs.groupby(["gamma", "angle"])["gain"].mean()
     for (gamma, angle), value in points.items():
@@ -63,7 +61,7 @@ def test_maps_and_slices_are_means_with_the_deviation_of_draws_beside_the_formul
 
 @pytest.mark.parametrize("noise", [0.0, SIGMA])
 def test_the_boundaries_of_linear_transfer_part_gains_from_losses(noise):
-    gamma, angle = line(drawn("transfer_diagram", noise=noise).axes[1], "no gain: eq 11")
+    gamma, angle = line(drawn("transfer_diagram", roles("transfer_diagram"), noise=noise).axes[1], "no gain: eq 11")
     known = np.isfinite(gamma) & (angle > 0) & (gamma > 0.01)
     assert known.sum() > 5
     below, above = (transfer.linear_transferability(gamma[known] * factor, np.pi * angle[known], noise)
@@ -72,20 +70,19 @@ def test_the_boundaries_of_linear_transfer_part_gains_from_losses(noise):
 
 
 def test_finetuning_is_bounded_by_both_formulas():
-    axes = drawn("transfer_diagram", protocol="finetuning").axes
+    axes = drawn("transfer_diagram", roles("transfer_diagram"), protocol="finetuning").axes
     gamma, angle = line(axes[1], "no gain: eq 15 with the norm factor")
     np.testing.assert_allclose(angle, transfer.finetune_boundary(gamma, SIGMA, 2) / np.pi)
     assert set(line(axes[2], "no gain: eq 15")[1]) == {1 / 3}
 
 
-def test_ridge_risks_and_their_changes_lie_beside_the_theory_of_their_samples(monkeypatch):
-    monkeypatch.setattr("carryover.figures.ridge_transfer.GAMMA", 1.5)
-    many, few, _ = drawn("ridge_transfer").axes
+def test_ridge_risks_and_their_changes_lie_beside_the_theory_of_their_samples():
+    many, few, _ = drawn("ridge_transfer", roles("ridge_transfer")).axes
     runs = measured("ridge").to_dataframe()
-    assert (many.get_title(), few.get_title()) == ("a: n = 30, γ = 1.5", "b: n = 10, γ = 0.5")
+    assert (many.get_title(), few.get_title()) == ("a: n = 10, γ = 0.5", "b: n = 10, γ = 0.5")
     for i, angle in enumerate((0.125, 0.375)):
         theta = np.pi * angle
-        points = at(runs, angle=angle, samples=30).groupby("ridge")["risk_final"]
+        points = at(runs, angle=angle, samples=10).groupby("ridge")["risk_final"]
         x, y, half = bars(many, f"θ = {angle:g} π")
         np.testing.assert_allclose(x, [1e-4, *PENALTIES[1:]])
         np.testing.assert_allclose((y, half), (points.mean(), points.std()))
@@ -93,53 +90,8 @@ def test_ridge_risks_and_their_changes_lie_beside_the_theory_of_their_samples(mo
         change = table.sub(table[0.0], axis=0)[list(PENALTIES[1:])]
         np.testing.assert_allclose(np.asarray(few.containers[i][0].get_ydata(), float), change.mean())
         above, below = curves(many, "-", 4)[2 * i : 2 * i + 2], curves(few, "-", 4)[2 * i : 2 * i + 2]
-        for (ridge, found), n in zip(above, (None, 30), strict=True):
+        for (ridge, found), n in zip(above, (None, 10), strict=True):
             np.testing.assert_allclose(found, transfer.ridge_transfer_risk(theta, ridge, n, (n and SIGMA) or 0))
         for (ridge, found), n in zip(below, (None, 10), strict=True):
             risk, zero = (transfer.ridge_transfer_risk(theta, one, n, SIGMA) for one in (ridge, 0.0))
             np.testing.assert_allclose(found, risk - zero, atol=1e-12)
-
-
-def test_scratch_training_is_regularised_by_what_is_said():
-    axes = drawn("regularised_scratch").axes
-    rows = [gains("decay", "linear_transfer", decay=decay) for decay in (0.0, 1e-2, 1e-1)]
-    runs = measured("decay").to_dataframe()
-    alone = runs[runs["protocol"] == "single_task"]
-    chosen = {"no weight decay": np.zeros(len(rows[0]), int)}
-    for label, quantity in (("chosen by cross-validation", "validation_loss"), ("chosen by the risk", "risk_final")):
-        table = alone.pivot(index=["seed", "samples", "angle"], columns="weight_decay", values=quantity)
-        order = list(zip(*(rows[0][name] for name in table.index.names), strict=True))
-        chosen[label] = table.reindex(order).to_numpy().argmin(1)
-    assert len({tuple(choice) for choice in chosen.values()}) == 3  # the figure could mix them up
-    for ax, (label, choice) in zip(axes[:3], chosen.items(), strict=True):
-        assert ax.get_title()[3:] == label
-        gain = np.stack([part["gain"] for part in rows])[choice, np.arange(len(choice))]
-        points = rows[0].assign(gain=gain).groupby(["gamma", "angle"])["gain"]
-        for (gamma, angle), value in points.median().items():
-            assert cell(ax, gamma, angle) == pytest.approx(value), (label, gamma, angle)
-        low, middle, high = (points.quantile(share)[:, 0.5] for share in (0.25, 0.5, 0.75))
-        np.testing.assert_allclose(bars(axes[3], label), ([0.5, 0.75, 1.0, 1.5], middle, (high - low) / 2))
-
-
-def test_simulated_networks_are_held_against_the_limit_of_the_same_data():
-    above, below = np.array(drawn("linear_agreement").axes).reshape(2, 3)
-    runs, beta = measured("agreement").to_dataframe(), {}
-    data = measured("agreement", measure=coefficients)
-    for run in (data.isel(run=r) for r in range(data.sizes["run"])):
-        key = (str(run["protocol"].values), str(run["solver"].values), int(run["samples"]), int(run["seed"]))
-        beta[key] = run["coefficients"].values
-    names = {"single_task": "STL", "finetuning": "PT+FT", "linear_transfer": "linear transfer"}
-    for ax, (protocol, name) in zip(above, names.items(), strict=True):
-        assert ax.get_title() == name
-        pairs = [[(beta[protocol, "descent", n, s], beta[protocol, "exact", n, s]) for s in range(3)] for n in (3, 12)]
-        expected = [np.median([np.linalg.norm(a - b) / np.linalg.norm(b) for a, b in same]) for same in pairs]
-        np.testing.assert_allclose(line(ax, "gradient descent"), ([0.5, 2.0], expected), rtol=1e-5)
-        trained = runs[(runs["protocol"] == protocol) & (runs["solver"] == "descent")]
-        steps = trained.groupby("gamma")["evaluations"].median()
-        np.testing.assert_allclose(line(below[0], f"steps, {name}")[1], steps)
-    for ax, protocol in zip(below[1:], ("finetuning", "linear_transfer"), strict=True):
-        for solver, label in (("exact", "exact limit"), ("descent", "gradient descent")):
-            alone, moved = (runs[(runs["protocol"] == name) & (runs["solver"] == solver)].set_index(["gamma", "seed"])
-                            for name in ("single_task", protocol))  # fmt: skip
-            gain = (alone["risk_final"] - moved["risk_final"]).groupby("gamma").median()
-            np.testing.assert_allclose(line(ax, label)[1], gain)

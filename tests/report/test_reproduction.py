@@ -8,7 +8,7 @@ import pytest
 from carryover.audit import project
 from carryover.claims.support import headlines
 from carryover.config import papers
-from carryover.report import reproduction
+from carryover.report import page
 
 ROOT = Path(__file__).resolve().parents[2]
 LAYERS = [ROOT / "config/config.yaml", ROOT / "config/paper.yaml"]
@@ -34,5 +34,5 @@ def test_every_function_of_the_index_is_there(function):
 
 def test_what_is_not_made_or_tested_here_is_left_out():
     about = {"items": [{"item": "Fig. 1", "shows": "x", "figures": ["a", "b"], "claims": ["one", "two"]}]}
-    [item] = reproduction.items(about, {"figures": {"b": {"data": {"risk": "toy/risk"}}}}, {"two": "holds"})
+    [item] = page.reproduction_items(about, {"figures": {"b": {"data": {"risk": "toy/risk"}}}}, {"two": "holds"})
     assert (item["figures"], item["claims"], item["data"]) == (["b"], ["holds"], ["toy/risk"])

@@ -1,6 +1,5 @@
 """Deep linear networks for the figures to draw: tiny ones that the family solved and trained, and their theory."""
 
-import importlib
 from functools import cache
 
 from carryover.config.parameters import model_of
@@ -143,12 +142,6 @@ ROLES = {
 def roles(plot):
     """The data of a plot, by role."""
     return ROLES[plot]()
-
-
-def drawn(plot, data=None, **told):
-    """The figure of a plot's data, some roles of which may be given, with its parameters."""
-    module = importlib.import_module(f"carryover.figures.{plot}")
-    return module.draw(roles(plot) | (data or {}), model_of(*module.__name__.split(".")[1:])(**told))
 
 
 def line(ax, label):

@@ -39,7 +39,7 @@ def dataset(values, *grids, along="input"):
 
 def checks_of(name, data, **options):
     """The dataset of a claims plug-in, by its name, and its data."""
-    found = plugins.check_of(name)(data, model_of("claims", name)(**options))
+    found = plugins.function_of("claims", name)(data, model_of("claims", name)(**options))
     return checks.table(found, headlines.definitions(name, found))
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 load = importlib.import_module
 LIBRARY = Path(__file__).resolve().parents[1]
-_CHECK = re.compile(r"^def ([a-z]\w*)\(data, p\)", re.MULTILINE)
+_FUNCTION = re.compile(r"^def ([a-z]\w*)\(data, p\)", re.MULTILINE)
+FUNCTIONS = {"claims": "check", "figures": "draw"}
+"""{kind: function of its plug-ins}, of kinds of which a module may hold several."""
 
 
 @cache
@@ -15,8 +17,8 @@ def modules(kind):
     """{plug-in: its module} of one kind, sorted by name; nothing is imported.
 
     A plug-in is a module of `carryover.<kind>` without a leading underscore, but `parameters`. A family is a folder;
-    what families share are the modules beside it. A module of claims may hold several groups of checks: then each is a
-    public function of `(data, p)`, and a plug-in of its name.
+    what families share are the modules beside it. A module of claims or figures may hold several plug-ins: then each is
+    a public function of `(data, p)` with its name.
     """
     folder = LIBRARY.joinpath(*kind.split("."))
     files = folder.glob("*/__init__.py" if kind == "families" else "*.py")
@@ -25,8 +27,9 @@ def modules(kind):
         name = file.parent.name if kind == "families" else file.stem
         if name[0] == "_" or name == "parameters":
             continue
-        own = _CHECK.findall(file.read_text(encoding="utf-8")) if kind == "claims" else []
-        found |= dict.fromkeys([name] if own in ([], ["check"]) else own, f"carryover.{kind}.{name}")
+        own = _FUNCTION.findall(file.read_text(encoding="utf-8")) if kind in FUNCTIONS else []
+        alone = not own or FUNCTIONS[kind] in own
+        found |= dict.fromkeys([name] if alone else own, f"carryover.{kind}.{name}")
     return dict(sorted(found.items()))
 
 
@@ -35,7 +38,7 @@ def names(kind):
     return list(modules(kind))
 
 
-def check_of(name):
-    """The function of a group of checks: `check` of its own module, or the one of its name in a module of several."""
-    module = load(modules("claims")[name])
-    return getattr(module, "check", None) or getattr(module, name)
+def function_of(kind, name):
+    """The function of a plug-in: `check` or `draw` of its own module, or that of its name in a module of several."""
+    module = load(modules(kind)[name])
+    return getattr(module, FUNCTIONS[kind], None) or getattr(module, name)

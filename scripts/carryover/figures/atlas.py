@@ -19,7 +19,7 @@ def draw(data, p):
     rows = -(-len(maps) // COLUMNS)
     fig, axes = plt.subplots(rows, COLUMNS, figsize=(3.1 * COLUMNS, 2.5 * rows + 1.1), squeeze=False)
     for ax, one in zip(axes.flat, maps, strict=False):
-        image = _map(ax, one)
+        image = _map(ax, *one)
     for ax in axes.flat[len(maps) :]:
         ax.remove()
     label = f"gain: log₁₀ of risk from scratch / after transfer, cut at ±{LARGEST:g}"
@@ -27,30 +27,30 @@ def draw(data, p):
     notes = [
         "dots: gains that the seeds do not decide, the others are counted; dotted lines: one sample for each parameter"
     ]
-    if lacking := sum((one["cells"]["seeds"] < one["cells"]["seeds"].max()).sum() for one in maps):
+    if lacking := sum((cells["seeds"] < cells["seeds"].max()).sum() for *_, cells in maps):
         notes.append(f"grey, or of fewer seeds: cells of which runs are missing, {lacking} in all")
     return layout.finish(fig, p.title, *notes)
 
 
 def _maps(data, p):
-    """What each panel shows, finetuning first, then transfer of the features alone, in the order of the roles."""
+    """[(about the map, protocol, setting, cells)] of each panel, in the order of the roles.
+
+    Finetuning comes first, then transfer of the features alone, and last families that have one of them alone.
+    """
     found = []
-    for role, one in data.items():
+    for one in data.values():
         cells = atlas_cells.cells(atlas_cells.by_seed(one))
         shown = panels.some(cells["setting"].unique(), p.settings) if p.settings else [one.attrs["map_shown"]]
+        cells = cells[cells["setting"].isin(shown)]
+        alone = cells["protocol"].nunique() == 1
         for (protocol, setting), part in cells.groupby(["protocol", "setting"]):
-            if setting in shown:
-                found.append({"role": role, "about": one.attrs, "protocol": protocol, "setting": setting,
-                              "cells": part})  # fmt: skip
-    both = [role for role in data if len({one["protocol"] for one in found if one["role"] == role}) > 1]
-    # Families with one protocol alone come last.
-    return sorted(found, key=lambda one: (one["role"] not in both,
-                                          one["role"] in both and one["protocol"] != FINETUNING))  # fmt: skip
+            place = 2 if alone else int(protocol != FINETUNING)
+            found.append((place, (one.attrs, protocol, setting, part)))
+    return [panel for _, panel in sorted(found, key=lambda one: one[0])]
 
 
-def _map(ax, one):
+def _map(ax, about, protocol, setting, cells):
     """Cells in colours, dotted where their sign is open, and lines where the predicted gain changes its sign."""
-    about, cells = one["about"], one["cells"]
     x = cells.groupby("samples")["samples_per_parameter"].mean().to_numpy()
     gain, decided, predicted = (cells.pivot(index="row", columns="samples", values=name)
                                 for name in ("gain", "decided", "predicted"))  # fmt: skip
@@ -62,10 +62,10 @@ def _map(ax, one):
     predicted = predicted.to_numpy(float)
     with np.errstate(invalid="ignore"):  # nothing is predicted of some
         rows, columns = np.nonzero(predicted[1:] * predicted[:-1] < 0)
-        beside_rows, beside = np.nonzero(predicted[:, 1:] * predicted[:, :-1] < 0)
+        across_rows, across = np.nonzero(predicted[:, 1:] * predicted[:, :-1] < 0)
     style = {"colors": "k", "linewidth": 1.4, "label": "between cells of predicted gain and loss"}
     ax.hlines(edges_y[rows + 1], edges_x[columns], edges_x[columns + 1], **style)
-    ax.vlines(edges_x[beside + 1], edges_y[beside_rows], edges_y[beside_rows + 1], **style)
+    ax.vlines(edges_x[across + 1], edges_y[across_rows], edges_y[across_rows + 1], **style)
     ends = ax.get_xlim()
     ax.axvline(1, color="0.35", linewidth=0.8, linestyle=":")
     ax.set_xscale("log")
@@ -75,10 +75,10 @@ def _map(ax, one):
     named = similarity.index[:: -(-len(similarity) // LABELLED)]
     ax.set_yticks(named, [f"{similarity[row]:.2g}".replace("-", "−") for row in named])
     sign_right = cells["right"].dropna()
-    transfer = FINETUNING if one["protocol"] == FINETUNING else "linear transfer"
-    setting = f", {about['map_setting']} {one['setting']:g}" if about["map_setting"] else ""
+    transfer = FINETUNING if protocol == FINETUNING else "linear transfer"
+    of = f", {about['map_setting']} {setting:g}" if about["map_setting"] else ""
     right = f", {sign_right.sum():.0f} of {len(sign_right)} as predicted" if len(sign_right) else ""
-    ax.set_title(f"{about['map_family']}{setting}\n{transfer}{right}")
+    ax.set_title(f"{about['map_family']}{of}\n{transfer}{right}")
     ax.set_xlabel(f"samples per {about['map_parameters_are']}")
     ax.set_ylabel(about["map_similarity_is"])
     return image

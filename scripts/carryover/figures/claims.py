@@ -1,4 +1,4 @@
-"""Claims as a forest plot: of each the interval beside its bound, and what it says."""
+"""Claims as a forest plot: the interval of each check with its bound, and what it says."""
 
 import textwrap
 
@@ -10,9 +10,6 @@ from carryover.errors import UserError
 from carryover.figures.drawing import layout
 
 COLORS = {"holds": "#009E73", "undecided": "#999999", "fails": "#D55E00"}
-LETTERS = 112  # in a line of a statement
-LINE, GAP = 0.145, 0.6  # height of a line in inches, and what is left between claims, in lines
-TITLE = 3  # height of a panel's title and of what is left above it, in lines
 
 
 def draw(data, p):
@@ -27,27 +24,29 @@ def draw(data, p):
         table = table[table["headline_paper"] == p.paper]
     if table.empty:
         raise UserError(f"paper={p.paper}: no claim is of it; there are claims of {', '.join(known)}.")
+    table = table.assign(text=["\n".join(textwrap.wrap(_text(row), 112)) for row in table.itertuples()])
+    table["lines"] = table["text"].str.count("\n") + 1.6  # of text, and a gap
     groups = [rows for _, rows in table.groupby("headline", sort=False)]
-    texts = [["\n".join(textwrap.wrap(_text(row), LETTERS)) for row in rows.itertuples()] for rows in groups]
-    lines = [np.array([text.count("\n") + 1 + GAP for text in group]) for group in texts]
-    heights = [group.sum() for group in lines]
-    size = (10.5, LINE * (sum(heights) + TITLE * len(groups)) + 1)
+    heights = [rows["lines"].sum() for rows in groups]
+    size = (10.5, 0.145 * (sum(heights) + 3 * len(groups)) + 1)  # three lines for each title and the space around it
     fig, axes = plt.subplots(
         len(groups), 2, figsize=size, height_ratios=heights, width_ratios=[1, 2.3], squeeze=False, sharey="row"
     )
-    for (ax, beside), rows, group, room in zip(axes, groups, texts, lines, strict=True):
-        ax.set(xlim=(-1.15, 1.15), ylim=(room.sum(), 0), xticks=[], yticks=[])
+    for (intervals, texts), rows, height in zip(axes, groups, heights, strict=True):
         first = rows.iloc[0]
-        ax.set_title(f"{first.headline_verdict}: {first.sentence}", loc="left", color=COLORS[first.headline_verdict])
-        ax.axvline(0, color="0.5", linewidth=0.8, linestyle=":")
-        ax.grid(False)
-        beside.set_axis_off()
-        for row, text, place in zip(rows.itertuples(), group, room.cumsum() - room / 2, strict=True):
+        intervals.set(xlim=(-1.15, 1.15), ylim=(height, 0), xticks=[], yticks=[])
+        intervals.set_title(
+            f"{first.headline_verdict}: {first.sentence}", loc="left", color=COLORS[first.headline_verdict]
+        )
+        intervals.axvline(0, color="0.5", linewidth=0.8, linestyle=":")
+        intervals.grid(False)
+        texts.set_axis_off()
+        for row, place in zip(rows.itertuples(), rows["lines"].cumsum() - rows["lines"] / 2, strict=True):
             if (places := checks.relative_to_bound(row)) is not None:
                 middle, *ends = places
-                ax.plot(ends, [place, place], color=COLORS[row.verdict])
-                ax.plot(middle, place, "o", color=COLORS[row.verdict], label=row.verdict)
-            beside.text(0, place, text, va="center", fontsize="small")
+                intervals.plot(ends, [place, place], color=COLORS[row.verdict])
+                intervals.plot(middle, place, "o", color=COLORS[row.verdict], label=row.verdict)
+            texts.text(0, place, row.text, va="center", fontsize="small")
     axes[-1, 0].set_xticks([0], ["bound"])
     note = "every check has a scale of its own: the end farther from the bound is drawn at the edge"
     return layout.finish(fig, p.title, note)

@@ -10,7 +10,7 @@ from carryover.audit import project
 from carryover.claims.support.headlines import OWN
 from carryover.config import papers
 from carryover.provenance import job_record, store, trace
-from carryover.report import claims_page, reproduction
+from carryover.report import claims_page
 from carryover.templates import rendering
 from carryover.workflow import command_line
 
@@ -97,10 +97,37 @@ def _section(about, config, all_claims):
         "citation": ", ".join(cited),
         "overview": about.get("overview", ""),
         "verdicts": ", ".join(f"{verdict}: {number}" for verdict, number in verdicts.items()),
-        "items": reproduction.items(about, config, found),
+        "items": reproduction_items(about, config, found),
         "claims": claims,
         "parts": {},
     }
+
+
+def reproduction_items(about, config, claims):
+    """Every figure, table and theorem of a paper, in its order, with what this configuration makes of it.
+
+    Parameters
+    ----------
+    about : dict
+        The paper, as `papers` in the configuration has it.
+    config : dict
+        The configuration; of figures and tables, those that it makes are named.
+    claims : dict
+        {claim: what is found of it}; claims that are not tested here are left out.
+
+    Returns
+    -------
+    list of dict
+        The items with `figures` and `tables` of this configuration, their `data`, and `claims` as found.
+    """
+    found = []
+    for item in about.get("items", []):
+        made = {kind: [n for n in item.get(kind, []) if n in config.get(kind, {})] for kind in ("figures", "tables")}
+        entries = [config[kind][name] for kind, names in made.items() for name in names]
+        data = dict.fromkeys(file for entry in entries for file in entry.get("data", {}).values())
+        known = [claims[name] for name in item.get("claims", []) if name in claims]
+        found.append({"functions": [], "differs": ""} | item | made | {"data": list(data), "claims": known})
+    return found
 
 
 def _figure(entry, file, config, claims):

@@ -69,9 +69,14 @@ def of_data(make, kind, arguments, p):
     with naming_what_is_missing(make, arguments.data):
         result = make(Roles(zip(arguments.roles, data, strict=True)), p)
     if not isinstance(result, kind):
-        plugin = make.__module__.rpartition(".")[2]
-        raise UserError(f"{plugin} must return a {kind.__name__}, not {type(result).__name__}.")
+        raise UserError(f"{plugin_name(make)} must return a {kind.__name__}, not {type(result).__name__}.")
     return result
+
+
+def plugin_name(make):
+    """The plug-in of a function: of its own name in a module of several, else of its module's."""
+    several = [name for kind in plugins.FUNCTIONS for name in plugins.names(kind)]
+    return make.__name__ if make.__name__ in several else make.__module__.rpartition(".")[2]
 
 
 @contextmanager
@@ -80,7 +85,6 @@ def naming_what_is_missing(make, files):
     try:
         yield
     except KeyError as error:
-        plugin = make.__module__.rpartition(".")[2]
         wanted = str(error.args[0]).partition("\n")[0]
         where = ", ".join(map(str, files))
-        raise UserError(f"{plugin} needs {wanted}, which is not in the data of: {where}.") from error
+        raise UserError(f"{plugin_name(make)} needs {wanted}, which is not in the data of: {where}.") from error

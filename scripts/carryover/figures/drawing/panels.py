@@ -90,10 +90,11 @@ def colors(coordinate, values):
 
 
 def colored(data, coordinate, chosen=None):
-    """(value, its runs, its colour) for each value of a coordinate, or those chosen."""
+    """(value, its runs, its colour) for each value of a coordinate, or those chosen of which there are runs."""
     chosen = values(data, coordinate) if chosen is None else chosen
     for value, color in zip(chosen, colors(coordinate, chosen), strict=True):
-        yield value, where(data, **{coordinate: value}), color
+        if value in data[coordinate].values:
+            yield value, where(data, **{coordinate: value}), color
 
 
 # Seeds and runs.
@@ -222,20 +223,19 @@ def dodged(data, along, place, count, octaves):
 def curves(ax, data, quantity, along, hue, named=None):
     """One curve along a coordinate of the runs or a dimension of the quantity for each value of the coordinate `hue`.
 
-    Values and their labels are those of `named`, or all of the data; those that the data lack keep their colour. What
-    has one rescaling alone was not rescaled, and is drawn across all of them.
+    `named` are the values with their labels, or (label, style); all of the data where it is not given. Values that the
+    data lack keep their colour. What has one rescaling alone was not rescaled, and is drawn across all of them.
     """
     named = {value: name(data, hue, value) for value in values(data, hue)} if named is None else named
-    for (value, label), color in zip(named.items(), colors(hue, list(named)), strict=True):
-        if value not in data[hue].values:
-            continue
-        part = where(data, **{hue: value})
+    for value, part, color in colored(data, hue, list(named)):
+        label, style = named[value] if isinstance(named[value], tuple) else (named[value], {})
+        style = {"color": color} | style
         if along in data.dims:
-            profile(ax, part, quantity, along, label, color=color)
+            profile(ax, part, quantity, along, label, **style)
         elif along == "rescale" and len(values(part, along)) == 1:
-            level(ax, part, quantity, label, color=color)
+            level(ax, part, quantity, label, **style)
         else:
-            spread(ax, part, quantity, along, label, color=color)
+            spread(ax, part, quantity, along, label, **style)
 
 
 def trained(ax, data, quantity, along, label=None, shift=1.0, **style):

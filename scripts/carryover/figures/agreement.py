@@ -1,0 +1,165 @@
+"""Networks as they are trained beside their exact limits (E1), and our risks beside the published ones (B9)."""
+
+from itertools import cycle
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from carryover.claims.support import published_risks
+from carryover.claims.support.agreement import descent_and_flow, distances
+from carryover.claims.support.transferability import transferability
+from carryover.figures.drawing import layout, panels
+from carryover.labels import value_labels
+from carryover.runs import where
+
+SOLVERS = {
+    "flow": ("gradient flow, adaptive", {"color": "#332288"}),
+    "descent": ("gradient descent", {"color": "#DDAA33"}),
+    "symmetric": ("minimiser of eq 22 (paths taken alike)", {"color": "#AA4499"}),
+}
+FLOOR = 1e-8  # published risks below are left out: there the stopping loss sets them
+
+
+def solver_agreement(data, p):
+    """How far trained networks end from the exact limit, and what training costs. ReLU networks, which have no exact
+    limit: descent beside the flow.
+
+    Roles: `coefficients`, `trajectory` and `risk` of diagonal networks solved and simulated; `relu` is the risk of ReLU
+    networks by flow and by descent with several learning rates.
+    """
+    protocols = ("single_task", "finetuning")
+    labels = ("relative distance from the exact limit", "gradient evaluations", "risk along training",
+              "relative difference of the risk\nof descent from that of the flow", "gradient evaluations")  # fmt: skip
+    risk, relu, distance = data["risk"], descent_and_flow(data["relu"]), distances(data["coefficients"])
+    fig, axes = plt.subplots(len(labels), len(protocols), figsize=(4.6 * len(protocols), 13.6), sharey="row")
+    for (above, cost, course, *below), protocol in zip(axes.T, protocols, strict=True):
+        trained = {solver: SOLVERS[solver] for solver in ("flow", "descent")}
+        for ax, runs, quantity, solvers in ((above, distance, "distance", SOLVERS),
+                                            (cost, risk, "evaluations", trained)):  # fmt: skip
+            runs = where(runs, protocol=protocol)
+            panels.curves(ax, runs, quantity, "samples", "solver", solvers)
+            ax.set_yscale("log")
+            layout.name_values(ax, runs, "samples")
+        above.set_xlabel("")
+
+        # Risk against flow time for every seed at full overlap: both ways of training follow one path.
+        same = {"protocol": protocol, "samples": p.samples, "overlap": risk["overlap"].values.max()}
+        for solver, style in (("flow", "-"), ("descent", "--")):
+            runs, look = where(data["trajectory"], solver=solver, **same), {"linewidth": 1, "alpha": 0.8}
+            course.plot(runs["time"].T, runs["risk_curve"].T, style, **SOLVERS[solver][1], **look)
+        for end in where(risk, solver="exact", **same)["risk_final"].values:
+            course.axhline(end, color="0.6", linewidth=0.6, linestyle=":", label="exact limit")
+        course.set(xscale="log", yscale="log", xlabel=f"flow time (n = {p.samples}, full overlap)")
+
+        _by_learning_rate(below, relu[relu["protocol"] == protocol])
+        name = panels.name(risk, "protocol", protocol)
+        above.set_title(f"diagonal networks: {name}")
+        below[0].set_title(f"ReLU networks: {name}")
+    for ax, label in zip(axes[:, 0], labels, strict=True):
+        ax.set_ylabel(label)
+    return layout.finish(fig, p.title, panels.spread_in_words(data["coefficients"]), columns=2)
+
+
+def _by_learning_rate(axes, table):
+    """Difference from the flow, and the cost of both, against the learning rate of descent; a line for each n."""
+    for samples, dashes in zip(sorted(table["samples"].unique()), cycle(("-", "--", ":", "-.")), strict=False):
+        runs = table[table["samples"] == samples].groupby("learning_rate")
+        shown = (0, "difference", "descent"), (1, "evaluations", "descent"), (1, "evaluations_flow", "flow")
+        for row, quantity, solver in shown:
+            middle, low, high = runs[quantity].median(), runs[quantity].min(), runs[quantity].max()
+            style = {"marker": "o", "linestyle": dashes, **SOLVERS[solver][1]}
+            panels.band(axes[row], middle.index, middle, low, high, **style)
+        axes[0].plot([], [], color="0.3", linestyle=dashes, label=f"ReLU networks, n = {samples}")
+    for ax in axes:
+        layout.name_ticks(ax, sorted(set(table["learning_rate"])))
+        ax.set_yscale("log")
+    axes[1].set_xlabel("learning rate of gradient descent")
+
+
+def linear_agreement(data, p):
+    """Deep linear networks: where gradient descent arrives in the steps it is given, that gradient flow closes the gap,
+    and what early stopping does to transferability at n = d.
+
+    Roles: `coefficients` and `risk` of one experiment solved and simulated.
+    """
+    near = 1e-3  # distance that counts as agreement
+    solvers = {"descent": ("gradient descent", {"color": "k"}),
+               "balanced": ("flow of balanced networks", {"color": "#009E73"})}  # fmt: skip
+    distance, risk = distances(data["coefficients"]), data["risk"]
+    protocols = panels.values(distance, "protocol")
+    names = {protocol: panels.name(risk, "protocol", protocol) for protocol in protocols}
+    size = (3.2 * len(protocols) + 0.8, 5.6)
+    fig, axes = plt.subplots(2, len(protocols), figsize=size, sharex=True, squeeze=False)
+    for ax, protocol in zip(axes[0], protocols, strict=True):
+        ax.sharey(axes[0, 0])
+        panels.curves(ax, where(distance, protocol=protocol), "distance", "gamma", "solver", solvers)
+        ax.axhline(near, color="0.5", linestyle=":", label=f"agreement: below {near:g}")
+        ax.set(yscale="log", title=names[protocol])
+    axes[0, 0].set_ylabel("relative distance from\nthe exact limit")
+
+    # Median steps of gradient descent, hollow where some runs had used them up.
+    steps = axes[1, 0]
+    for protocol, shift in zip(protocols, np.linspace(-0.02, 0.02, len(protocols)), strict=True):
+        runs, color = where(risk, protocol=protocol, solver="descent"), panels.COLORS[protocol]
+        runs = runs.assign_coords(gamma=runs["gamma"] + shift)
+        middle = panels.medians(runs, "evaluations", "gamma")
+        steps.plot(middle.index, middle, color=color, label=f"steps, {names[protocol]}")
+        panels.trained(steps, runs, "evaluations", "gamma", color=color)
+    steps.set(yscale="log", ylabel="steps of gradient descent", title="steps")
+    layout.plain_decades(steps.yaxis)
+
+    # Transferability at the exact limit, and where gradient descent was stopped, of networks trained alike.
+    for ax, protocol in zip(axes[1, 1:], [one for one in protocols if one != "single_task"], strict=True):
+        runs = transferability(risk, protocol)
+        for solver, label, color in (("exact", "exact limit", "#CC79A7"), ("descent", "gradient descent", "k")):
+            seeds = runs[runs["solver"] == solver].groupby("gamma")["transferability"]
+            median, look = seeds.median(), {"marker": "o", "color": color}
+            panels.band(ax, median.index, median, seeds.min(), seeds.max(), label, **look)
+        ax.axhline(0, color="0.6", linewidth=0.6)
+        if runs["transferability"].abs().max() > 1:
+            ax.set_yscale("symlog", linthresh=1.0)
+        ax.set_title(f"{names[protocol]}: transferability")
+    plt.setp(axes[1], xlabel="samples per dimension γ")
+    hollow = "steps: hollow where some runs missed their tolerance"
+    return layout.finish(fig, p.title, panels.spread_in_words(risk), hollow)
+
+
+def published_risk(data, p):
+    """Our risks of a family of networks beside the published ones, cell by cell, and their distance in standard errors.
+
+    Roles: `published` (the table), and per published experiment (`overlap`, `nested`, `correlation_magnitude`) our risk
+    dataset. Left: ours against published, in colours of the protocol and markers of the sample size. Right: z-scores. A
+    row for the smallest and one for the last risk of the same cells, and one of cells whose networks were fitted, not
+    trained.
+    """
+    farthest, near = 12, published_risks.NEAR  # standard errors: that are drawn, and that count as agreement
+    style = {"linestyle": "none", "markersize": 5, "alpha": 0.75}
+    cells = published_risks.both(data, p.family, FLOOR)
+    ours = [data[name] for name in cells["experiment"].unique()]
+    names = {value: label for runs in ours for value, label in value_labels(runs, "protocol").items()}
+    done = cells["z_best"].notna()
+    rows = [("smallest along training", "best", cells[done]), ("at the end of training", "final", cells[done]),
+            ("of ridge regression", "final", cells[~done])]  # fmt: skip
+    rows = [row for row in rows if len(row[-1])]
+    size = (9.6, 3.2 * len(rows) + 1.2)
+    fig, axes = plt.subplots(len(rows), 2, figsize=size, width_ratios=[1, 1.4], squeeze=False, sharex=True)
+    markers = dict(zip(sorted(cells["samples"].unique()), cycle(("o", "s", "^", "D", "v")), strict=False))
+    for (meaning, column, shown), (scatter, scores) in zip(rows, axes, strict=True):
+        for (protocol, n), group in shown.groupby(["protocol", "samples"], sort=False):
+            look = {"color": panels.COLORS[protocol], "marker": markers[n], **style}
+            scatter.plot(group["published"], group[f"ours_{column}"], **look)
+            scores.plot(group["published"], group[f"z_{column}"].clip(-farthest, farthest), **look)
+        scatter.axline((FLOOR, FLOOR), (1, 1), color="0.5", linewidth=0.8, linestyle=":")
+        scatter.set(xscale="log", yscale="log", ylabel="our risk", title=f"risk {meaning}")
+        scores.axhspan(-near, near, color="0.92", zorder=0)
+        scores.set(xscale="log", ylabel="z of the log risk", ylim=(-farthest - 1, farthest + 1))
+        agree = published_risks.agreeing(shown[f"z_{column}"])
+        scores.set_title(f"{np.mean(agree):.0%} of {len(agree)} cells within {near} standard errors")
+    plt.setp(axes[-1], xlabel="published risk")
+    for protocol in [name for name in names if name in set(cells["protocol"])]:
+        axes[0, 0].plot([], [], color=panels.COLORS[protocol], marker="o", label=names[protocol], **style)
+    for n, marker in markers.items():
+        axes[0, 0].plot([], [], color="0.4", marker=marker, label=f"n = {n}", **style)
+    seeds = min(len(np.unique(runs["seed"])) for runs in ours)
+    note = f"geometric means over seeds, {seeds} seeds of ours; z beyond ±{farthest} drawn there"
+    return layout.finish(fig, p.title, note)

@@ -1,0 +1,189 @@
+"""What diagonal networks learn, and what longer training does to it (appendices of feature reuse)."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from carryover.claims.support.margins import at_margins, margin_over_scale
+from carryover.figures.drawing import layout, panels
+from carryover.runs import where
+
+TRUTH = {"color": "0.4", "linestyle": ":", "linewidth": 1, "label": "ground truth"}
+LEAST = 1e-4  # share of variance that is drawn
+FITTED = 0.3  # training loss from which on a run is compared with others by its margin over scale²
+
+
+def diagonal_solutions(data, p):
+    """Norms, auxiliary share and sparsity of the solutions (Fig. 5 of the appendix).
+
+    Panels a–f. Roles: `norms` and `sparsity` of the overlap experiment, `rescaled` sparsity of the nested one.
+    """
+    norm, weights, variance = "relative to ground truth", "share of the weight norm", "share of variance"
+    sparsity = data["sparsity"]
+    sparsity = sparsity.assign(outside=(1 - sparsity["top_k_variance"]).clip(min=LEAST))
+    most = panels.values(sparsity, "overlap")[-1]
+    full = where(data["norms"], overlap=most)
+    full = full.isel(run=np.isin(full["protocol"].values, ("single_task", "multi_task", "finetuning")))
+    features = panels.values(data["rescaled"], "main_features")[-1]
+    new = where(data["rescaled"], protocol="finetuning", overlap=0.0, main_features=features)
+    variances, shares = (panels.by_value(runs, "overlap", "overlap {:g}")
+                         for runs in (where(sparsity, samples=p.samples), sparsity))  # fmt: skip
+    name = panels.name(full, "protocol", "finetuning")
+    # The penalty that finetuning minimises is near 1, where the panel beside a has no room.
+    rows = [
+        [layout.group("a  ℓ1,2 norm, all features shared", {"": full}, _norm("l12_norm"), norm, width=1.3),
+         layout.group("a  Q penalty of eq 22", {"": full}, _norm("q_norm", log=True), "", width=1.3),
+         layout.group(f"a′  penalty of {name}", {"": where(full, protocol="finetuning")}, _penalties, "", width=1.4)],
+        [layout.group("b  auxiliary share of PT+FT, new features", {"": new}, _by_factor, weights, width=1.4),
+         layout.group("c  variance outside the k largest", {"": where(sparsity, overlap=most)}, _by_samples, variance,
+                      width=1.5),
+         layout.group("d  ℓ1 norm, by samples", {"": where(full, protocol="single_task")}, _norm("l1_norm"), norm,
+                      width=1.1)],
+        [layout.group(f"e  variance outside the k largest weights, by overlap (n = {p.samples})", variances, _outside,
+                      variance)],
+        [layout.group("f  share of the weight norm in the auxiliary dimensions", shares, _share, weights)],
+    ]  # fmt: skip
+    spread = panels.spread_in_words(data["norms"], "band or bars")
+    return layout.compose(rows, p.title, spread, "b: points moved apart", f"c, e: below {LEAST:g} drawn there")
+
+
+def _norm(quantity, log=False):
+    """A panel of a norm of the solutions relative to the teacher's own."""
+
+    def panel(ax, norms):
+        panels.curves(ax, panels.relative(norms, quantity), quantity, "samples", "protocol")
+        _samples_axis(ax, norms, truth=1)
+        if log:
+            ax.set_yscale("log")
+            layout.plain_decades(ax.yaxis)
+
+    return panel
+
+
+def _penalties(ax, tuned):
+    for quantity, words, dashes in (("q_norm", "of eq 22, which takes both paths alike", "-"),
+                                    ("flow_penalty", "of their own weights", "--")):  # fmt: skip
+        part, look = panels.relative(tuned, quantity), {"color": panels.COLORS["finetuning"], "linestyle": dashes}
+        panels.spread(ax, part, quantity, "samples", words, **look)
+    _samples_axis(ax, tuned, truth=1)
+
+
+def _by_factor(ax, runs):
+    """Panel b: as many new features as the auxiliary task has, by rescaling; ranges overlap."""
+    factors = [*panels.colored(runs, "rescale")]
+    for place, (factor, part, color) in enumerate(factors):
+        moved = panels.dodged(part, "samples", place, len(factors), 0.14)
+        panels.spread(ax, moved, "auxiliary_share", "samples", f"rescaled × {factor:g}", bars=True, color=color)
+    _samples_axis(ax, runs)
+    ax.set_ylim(-0.02, 1.02)
+
+
+def _by_samples(ax, sparsity):
+    """Panel c: both layers trained against the readout alone."""
+    for n, runs, color in panels.colored(sparsity, "samples", panels.values(sparsity, "samples")[1::2]):
+        for protocol, style in (("single_task", "-"), ("single_task_probe", "--")):
+            label = f"{panels.name(runs, 'protocol', protocol)}, n = {n}"
+            panels.profile(ax, where(runs, protocol=protocol), "outside", "k", label, color=color, linestyle=style)
+    ax.set(xlabel="k", yscale="log", ylim=(0.8 * LEAST, 1.4))
+
+
+def _outside(ax, sparsity):
+    """A panel of e, with five bars a curve, beside those of the others."""
+    protocols, step = panels.values(sparsity, "protocol"), max(1, sparsity.sizes["k"] // 5)
+    for place, protocol in enumerate(protocols):
+        runs, bars = where(sparsity, protocol=protocol), slice(step * (place + 1) // len(protocols), None, step)
+        label = panels.name(sparsity, "protocol", protocol)
+        panels.profile(ax, runs, "outside", "k", label, bars, color=panels.COLORS[protocol])
+    truth = 1 - sparsity["top_k_variance_teacher"].isel(run=0)
+    ax.plot(sparsity["k"], truth.where(truth > LEAST), **TRUTH)
+    ax.set(xlabel="k", yscale="log", ylim=(0.8 * LEAST, 1.4))
+
+
+def _share(ax, sparsity):
+    """A panel of f."""
+    panels.curves(ax, sparsity, "auxiliary_share", "samples", "protocol")
+    _samples_axis(ax, sparsity, truth=float(sparsity["auxiliary_share_teacher"][0]))
+    ax.set_ylim(-0.02, 1.02)
+
+
+def _samples_axis(ax, runs, truth=None):
+    if truth is not None:
+        ax.axhline(truth, **TRUTH)
+    layout.name_values(ax, runs, "samples")
+
+
+def cross_entropy(data, p):
+    """Longer training on cross-entropy acts like a smaller initialisation (appendix C).
+
+    Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. Margin means
+    γ = −log(e^L − 1), that of every sample if all had the training loss L. What a network of degree 2 has become after
+    its samples are fitted depends on γ over the square of its initial scale α ("Implicit bias in deep linear
+    classification: initialization scale vs training accuracy", Moroshko et al. 2020, for α → ∞).
+    """
+    families = {"diagonal": "Diagonal networks", "relu": "ReLU networks"}
+    features, error = "effective_features_curve", "risk_curve"
+    columns = ((features, "time", "features by time"), (features, "ratio", "features by margin over scale²"),
+               (error, "ratio", "test error by margin over scale²"))  # fmt: skip
+    xlabels = {"time": "flow time (steps × learning rate)", "ratio": "margin γ / initial scale²"}
+    fig = plt.figure(figsize=(3.4 * len(columns), 3.4 * len(families) + 0.8))
+    letters, parts = iter("abcdef"), fig.subfigures(len(families), 1)
+    for part, (role, family) in zip(parts, families.items(), strict=True):
+        trained = np.isfinite(data[role][features].values).any(axis=1)
+        runs = data[role].isel(run=trained & np.isfinite(data[role]["initial_scale"].values))
+        axes = part.subplots(1, len(columns))
+        axes[1].sharey(axes[0])
+        for ax, (quantity, along, title) in zip(axes, columns, strict=True):
+            _along_training(ax, runs, quantity, along)
+            ax.set(xscale="log", title=f"{next(letters)}  {title}", xlabel=xlabels[along])
+            if quantity == features:
+                ax.set_yscale("log")
+                layout.plain_decades(ax.yaxis)
+        axes[0].set_ylabel(f"{family}\neffective number of features")
+        axes[-1].set_ylabel("test error")
+        notes = [panels.spread_in_words(runs)]  # families may differ in their seeds
+        if part is parts[-1]:
+            notes += ["dot: end of training", f"margins: from a training loss of {FITTED:g} on"]
+        layout.legend(part, *notes, columns=4)
+    layout.suptitle(fig, p.title)
+    return fig
+
+
+def _along_training(ax, runs, quantity, along):
+    """Median and range over runs of each initial scale, read off at common x where every run has some."""
+    for scale, part, color in panels.colored(runs, "initial_scale"):
+        margins = margin_over_scale(part["loss_curve"].values, part["initial_scale"].values, FITTED)
+        x, y = part["time"].values if along == "time" else margins, part[quantity].values
+        curves = [(a[both], b[both]) for a, b in zip(x, y, strict=True) for both in [np.isfinite(a) & np.isfinite(b)]]
+        low, high = max(a[0] if len(a) else np.inf for a, _ in curves), min(a[-1] if len(a) else 0 for a, _ in curves)
+        if 0 < low < high:
+            grid = np.geomspace(low, high, 200)
+            values = np.stack([np.interp(np.log(grid), np.log(a), b) for a, b in curves])
+            middle, label = np.median(values, axis=0), f"initial scale {scale:g}"
+            panels.band(ax, grid, middle, values.min(0), values.max(0), label, color=color)
+            ax.plot(grid[-1], middle[-1], "o", color=color, markersize=4)
+
+
+def endless_training(data, p):
+    """Endless training on cross-entropy: norms and test errors over the margin (appendix C).
+
+    Role `trajectory`: diagonal networks of several protocols, from scratch from several initial scales.
+    """
+    runs = data["trajectory"]
+    smallest = np.nanmin(runs["initial_scale"].values)
+    from_small = runs.isel(run=~(runs["initial_scale"].values > smallest))  # NaN: from a pretrained network
+    alone = from_small.isel(run=from_small["protocol"].values != "multi_task")
+    joint = where(runs, protocol="multi_task")
+    scales = {scale: f"MTL, initial scale {scale:g}" for scale in panels.values(joint, "initial_scale")}
+    shown = (
+        (alone, "l1_norm_curve", "protocol", None, "a  ℓ1 norm of the main task", "ℓ1 norm / margin"),
+        (from_small, "risk_curve", "protocol", None, "b  test error of the main task", "test error"),
+        (joint, "group_norm_curve", "initial_scale", scales, "c  ℓ1,2 norm of both tasks", "ℓ1,2 norm / margin"),
+    )
+    fig, axes = plt.subplots(1, 3, figsize=(8.4, 3.0))
+    for ax, (part, curve, hue, names, title, label) in zip(axes, shown, strict=True):
+        values = at_margins(part, curve, np.geomspace(2.0, 130.0, 40))
+        values = values / values["margin"] if "norm" in curve else values
+        reached = values.dropna("margin").to_dataset(name="value")  # by all runs
+        panels.curves(ax, reached, "value", "margin", hue, names)
+        ax.set(title=title, xlabel="margin γ", ylabel=label, xscale="log")
+    start = f"from scratch in a and b: initial scale {smallest:g}"
+    return layout.finish(fig, p.title, start, panels.spread_in_words(runs))

@@ -1,0 +1,280 @@
+"""Networks with linear teachers ("Finetuning with linear teachers"): their risks, and bounds on them."""
+
+from itertools import product
+
+import matplotlib.pyplot as plt
+import numpy as np
+import xarray as xr
+
+from carryover.claims.support.transferability import only
+from carryover.figures.drawing import layout, panels
+from carryover.runs import chosen, where
+from carryover.theory.linear_teachers import gaussian_bound
+from carryover.theory.transfer import linear_transfer_risk
+
+FLOOR = 1e-2  # smallest risk of frozen networks that is shown
+
+
+def covariance_bound(data, p):
+    """The bound by the covariance of the data (theorem 4.2): beside the risk on random instances, with the constant
+    that fits, and its terms over the number of samples.
+
+    Role: `curve` of curves.covariance_bound.
+    """
+    kinds = {"top": ("tasks differ along top eigenvectors", "#009E73"),
+             "bottom": ("along bottom eigenvectors", "#CC79A7"), "random": ("along all", "0.4")}  # fmt: skip
+    constants = (("needed", "c", "for the risk (eq 3)", "#0072B2"),
+                 ("estimation_needed", "c_estimation", "for |Σ̃ − Σ| ≤ g", "#D55E00"))  # fmt: skip
+    largest_risk = 1.0  # λ₁|Δ|², of instances of which both factors are 1
+    curve = data["curve"]
+    fig, (left, middle, right) = plt.subplots(1, 3, figsize=(11.5, 4.0))
+    c, tested = float(curve["c"]), curve.isel(instance=curve["half"].values == 1)
+    bound = c**3 * tested["top_unit"] + c * tested["bottom_unit"]
+    for kind, (label, color) in kinds.items():
+        which = tested["alignment"].values == kind
+        left.plot(bound[which], tested["risk"][which], ".", ms=3, color=color, label=label)
+    ends = np.array([float(bound.min()), float(bound.max())])
+    left.plot(ends, ends, "k--", linewidth=1, label="risk = bound")
+    left.set(xscale="log", yscale="log", xlabel=f"bound of eq 3 with c = {c:.2f}", ylabel="risk")
+    left.set_ylim(bottom=max(float(tested["risk"].min()), 1e-6))
+    left.axvspan(largest_risk, ends[1], color="0.9", linewidth=0, zorder=0, label="bound above any possible risk")
+    left.set_title(f"a: in {np.mean(bound.values > largest_risk):.0%} the bound exceeds any possible risk")
+
+    for needed, fitted, label, color in constants:
+        middle.hist(curve[needed], bins=60, histtype="step", color=color, label=label)
+        middle.axvline(float(curve[fitted]), color=color, linestyle=":", linewidth=1)
+    middle.set(xlabel="constant c that an instance needs", ylabel="instances", yscale="log")
+    middle.set_title("b: constants (dotted: fitted)")
+
+    samples = curve["samples"].values.astype(float)
+    for kind, power in (("top", -1.5), ("bottom", -0.5)):
+        values, color = curve[f"{kind}_term"].values, kinds[kind][1]
+        right.plot(samples, values, "o-", ms=3, color=color, label=f"{kind} term")
+        law = values[-1] * (samples / samples[-1]) ** power
+        right.plot(samples, law, ":", color=color, label=f"$n^{{{power:g}}}$")
+    right.set(xscale="log", yscale="log", xlabel="samples n", ylabel="terms of the bound at c = 1")
+    right.set_title("c: terms for the spectrum of Fig. 1")
+    note = "a: constant fitted on one half of the instances, the other half shown; no risk exceeds λ₁|Δ|² = 1"
+    return layout.finish(fig, p.title, note, columns=4)
+
+
+def gaussian_bounds(data, p):
+    """Theorem 5.4: risks on Gaussian inputs beside the bounds for one layer and for endlessly many, how often these
+    are broken at a fixed ε, and what they tell about depth.
+
+    Role: `curve` of curves.gaussian_bounds, with ε = 0.
+    """
+    source_norm, angle = 4.0, 0.125  # in a: norm of the source, that of the target is 1; angle in units of π
+    epsilon = 0.2  # of the bounds in b
+    bounds = {"one_layer": ("L = 1, eq 10", 1, "#0072B2"), "deep": ("L → ∞, eq 9", np.inf, "#D55E00")}
+    curve = data["curve"]
+    fig, (left, middle, right) = plt.subplots(1, 3, figsize=(11.5, 3.9))
+    highest = int(curve["dimension"].max())
+
+    one = curve.sel(dimension=highest, source_norm=source_norm, angle=angle)
+    colors, between = {depth: color for _, depth, color in bounds.values()}, iter(("#56B4E9", "#E69F00", "#999999"))
+    for depth in curve["depth"].values:
+        low, median, high = (one["risk"].sel(depth=depth).quantile(q, "draw") for q in (0.025, 0.5, 0.975))
+        label = "risk, L → ∞" if np.isinf(depth) else f"risk, L = {depth:g}"
+        look = {"marker": "o", "ms": 3, "color": colors[depth] if depth in colors else next(between)}
+        panels.band(left, one["gamma"], median, low, high, label, **look)
+    for name in bounds:
+        left.plot(one["gamma"], one[name].sel(epsilon=0.0), "kx", ms=7, label="bounds at ε = 0 (eqs 9, 10)")
+    left.set(yscale="log", xlabel="samples per dimension n/d", ylabel="risk / |θ_T|²")
+    left.set_title(f"a: |θ_S| = {source_norm:g} |θ_T|, θ = {angle:g} π")
+
+    for name, (label, depth, color) in bounds.items():
+        above = curve["risk"].sel(depth=depth) > curve[name].sel(epsilon=epsilon)
+        for d, style in zip(curve["dimension"].values, (":", "-", "--"), strict=False):
+            share = 100 * above.sel(dimension=d).mean(("source_norm", "angle", "draw"))
+            middle.plot(curve["gamma"], share, f"o{style}", ms=4, color=color, label=f"bound of {label}, d = {d}")
+    middle.set(xlabel="samples per dimension n/d", ylabel="inputs that break the bound [%]")
+    middle.set_ylim(bottom=0)
+    middle.set_title(f"b: bounds at ε = {epsilon:g}")
+
+    tight = curve.sel(dimension=highest, epsilon=0.0)
+    gain = 10 ** np.log10(tight["risk"].sel(depth=1) / tight["risk"].sel(depth=np.inf)).mean("draw")
+    expected, gain = xr.broadcast(tight["one_layer"] / tight["deep"], gain)
+    right.plot(*(values.values.ravel() for values in (expected, gain)), "o", ms=5, mfc="none", color="#009E73",
+               label="a pair of tasks at an n/d")  # fmt: skip
+    ends = [float(expected.min()), float(expected.max())]
+    right.plot(ends, ends, "k-", linewidth=1, zorder=0, label="equal ratios")
+    for line in (right.axhline, right.axvline):
+        line(1, color="0.7", linewidth=0.6)
+    right.set(xscale="log", yscale="log", title="c: what depth gains")
+    right.set(xlabel="ratio of the bounds, eq 10 / eq 9", ylabel="ratio of risks, L = 1 / L → ∞")
+    drawn = f"{curve.sizes['draw']} draws of inputs, d = {highest} in a and c; a: median and central 95 % of the draws"
+    return layout.finish(fig, p.title, drawn, "b: mean over all pairs of tasks", "c: mean over draws", columns=3)
+
+
+def ntk_bound(data, p):
+    """Wide ReLU networks with linear teachers (section 6): risk against the bound of theorem 6.1, and the norm in that
+    bound against the distance between the tasks.
+
+    Roles: `bound`, the measure `ntk_bound` of networks finetuned and from scratch at several distances.
+    """
+    runs = data["bound"]
+    distances = panels.values(runs, "distance")
+    size, widths = (2.2 * (len(distances) + 1) + 1.9, 4.4), [*[1] * len(distances), 1.7]
+    fig, axes = plt.subplots(1, len(widths), figsize=size, squeeze=False, width_ratios=widths)
+    *panes, last = axes[0]
+    for ax, distance in zip(panes, distances, strict=True):
+        _risks_and_bounds(ax, where(runs, distance=distance))
+        ax.set_title(f"|Δ| = {distance:g}")
+        ax.sharey(panes[0])
+        ax.label_outer()
+    panes[0].set_ylabel("mean of min(|f − f*|, 1)")
+
+    # The norm of what finetuning has to learn against |Δ|, for the largest number of samples.
+    tuned = where(runs.isel(run=~chosen(runs, solver="exact")), protocol="finetuning")
+    apart = tuned.isel(run=tuned["distance"].values > 0)  # the axes are logarithmic
+    n, places = apart["samples"].values.max(), np.array(panels.values(apart, "distance"))
+    norms = (("ntk_norm_linear", "source learned exactly", "o"), ("ntk_norm", "as pretrained", "^"))
+    for quantity, label, marker in norms:
+        middle = panels.medians(where(apart, samples=n), quantity, "distance")
+        last.plot(middle.index, middle, marker, color=panels.COLORS["finetuning"], ms=6, mfc="none", label=label)
+    for slope, label, style in ((3, "3 |Δ| (corollary 6.2)", "--"), (2, "2 |Δ|", "-")):
+        last.plot(places, slope * places, style, color="k", linewidth=1, label=label)
+    last.set(yscale="log", xlabel="|Δ|", ylabel="√(ỹᵀ H⁻¹ ỹ)", title=f"norm in the bound, n = {n:g}")
+    layout.plain_decades(last.yaxis)
+    layout.name_ticks(last, places)
+    layout.panel_legend(last, loc="upper left")
+    below = float((tuned["bound"] < tuned["start_risk"]).mean())
+    share = f"the bound is below the risk before finetuning in {below:.0%} of the runs"
+    return layout.finish(fig, p.title, "Δ = θ_T − θ_S", panels.spread_in_words(runs), share)
+
+
+def _risks_and_bounds(ax, runs):
+    """Risks of both protocols with their bounds, of training and of the limit of infinite width, against n."""
+    top = 2.0  # what is above 1 holds for every network
+    trained = runs.isel(run=~chosen(runs, solver="exact"))
+    for protocol in panels.values(runs, "protocol"):
+        part, look = where(trained, protocol=protocol), {"color": panels.COLORS[protocol], "ms": 4}
+        name = panels.name(runs, "protocol", protocol)
+        panels.spread(ax, part, "absolute_risk", "samples", name, **look)
+        panels.spread(ax, part, "bound", "samples", f"{name}, first term of the bound", linestyle="--", **look)
+        if chosen(runs, protocol=protocol, solver="exact").any():
+            limit = panels.medians(where(runs, protocol=protocol, solver="exact"), "absolute_risk", "samples")
+            ax.plot(limit.index, limit, "kx", ms=5, label="infinite width")
+        if protocol == "finetuning":
+            panels.level(ax, part, "start_risk", "before finetuning", color="0.5", linestyle=":")
+    ax.axhspan(1, top, color="0.85", linewidth=0, label="vacuous bound")
+    layout.name_ticks(ax, panels.values(runs, "samples"), 2)
+    ax.set(yscale="log", xlabel="target samples n", ylim=(None, top))
+
+
+def frozen_layer(data, p):
+    """Networks whose first layers are frozen beside finetuned ones and those from scratch (Fig. 3, theorem 5.5).
+
+    Roles: `risk` of two layers, pretrained exactly and by descent; `layers`, of more, of which several are frozen.
+    Neither has label noise, and the tasks of each have one angle.
+    """
+    risk, layers = (runs.assign(risk_final=runs["risk_final"].clip(min=FLOOR))
+                    for runs in (data["risk"], data["layers"]))  # fmt: skip
+    scratch = chosen(risk, protocol="single_task")
+    fig, axes = plt.subplots(1, 3, figsize=(11.5, 4.0), sharey=True)
+    for ax, letter, start, words in zip(axes, "ab", ("exact", "descent"), ("vanishing", "larger"), strict=False):
+        _limits_and_trained(ax, risk.isel(run=scratch | chosen(risk, pretrain_solver=start)), start)
+        ax.set_title(f"{letter}: 2 layers, pretrained from {words} weights")
+    _limits_and_trained(axes[2], layers, "exact")
+    axes[2].set_title(f"c: {int(layers['depth'].values[0])} layers, the first k frozen")
+    # Mean risks: of one finetuned layer, and of the multiple of the source that fits the samples best.
+    theta, n = np.pi * only(risk, "angle"), np.unique(risk["samples"].values)
+    d = round(float((risk["samples"] / risk["gamma"]).values[0]))
+    source, target = np.eye(d)[0], np.cos(theta) * np.eye(d)[0] + np.sin(theta) * np.eye(d)[1]
+    mean = gaussian_bound(source, target, n[n <= d], 0.0).clip(min=FLOOR)
+    axes[0].plot(n[n <= d], mean, "k--", linewidth=1, label="one finetuned layer, mean (eq 10 at ε = 0)")
+    fitted = linear_transfer_risk(theta, 0.0, n[n > 2])
+    axes[0].plot(n[n > 2], fitted, "k:", linewidth=1, label="multiple of the source fitted to n samples, mean")
+    axes[0].set_ylabel("risk")
+    return layout.finish(fig, p.title, *panels.limits_and_trained_in_words(risk), columns=4)
+
+
+def _limits_and_trained(ax, risk, start):
+    """Every protocol: exact limits as lines, and what was trained as markers; arrows down where a median is cut."""
+    protocols = {"single_task": "from scratch (vanilla)", "finetuning": "finetuned", "linear_transfer": "frozen"}
+    cut = []
+    for protocol, label in protocols.items():
+        runs, color = where(risk, protocol=protocol), panels.COLORS[protocol]
+        solved = protocol != "finetuning" or start == "exact"  # finetuned exactly: of balanced networks alone
+        if solved and chosen(runs, solver="exact").any():
+            limit = where(runs, solver="exact")
+            limit = where(limit, frozen=limit["frozen"].values.max())  # the same for any number of layers
+            panels.spread(ax, limit, "risk_final", "samples", label, color=color, marker="")
+        if chosen(runs, solver="descent").any():
+            trained = where(runs, solver="descent")
+            numbers = panels.values(trained, "frozen")
+            for place, (frozen, marker) in enumerate(zip(numbers, ("s", "D", "v", "^"), strict=False)):
+                kind = f"k = {frozen:g} frozen" if len(numbers) > 1 else label
+                shift = 1.13 ** (place - (len(numbers) - 1) / 2)  # so that markers do not hide each other
+                look = {"color": color, "marker": marker, "label": f"{kind}, gradient descent"}
+                panels.trained(ax, where(trained, frozen=frozen), "risk_final", "samples", shift=shift, **look)
+            if not solved:
+                middle, label = panels.medians(trained, "risk_final", "samples"), "finetuned, gradient descent (b)"
+                ax.plot(middle.index, middle, color=color, linewidth=0.8, linestyle="--", label=label)
+        middle = panels.medians(runs, "risk_final", ["samples", "solver"])
+        cut += middle.index.get_level_values("samples")[middle <= FLOOR].tolist()
+    if cut:
+        arrows = {"linestyle": "none", "marker": "$\\downarrow$", "ms": 9, "color": "k", "zorder": 5}
+        ax.plot(cut, np.full(len(cut), 0.8 * FLOOR), **arrows, label=f"below {FLOOR:g}")
+        ax.set_ylim(bottom=0.68 * FLOOR)
+    ax.set(yscale="log", xlabel="target samples n")
+    layout.name_ticks(ax, panels.values(risk, "samples"), 2)
+
+
+def norm_scale(data, p):
+    """Scaling the source or the target of finetuning (Fig. 2b).
+
+    Role: `risk` of finetuning with several norms of source and target, among them 1, over depths and samples.
+    """
+    risk = where(data["risk"], protocol="finetuning")
+    only(risk, "angle")
+    depths, sizes = panels.values(risk, "depth"), panels.values(risk, "samples")
+    size = (2.5 * len(sizes) + 0.9, 2.0 * len(depths) + 1.1)
+    fig, axes = plt.subplots(len(depths), len(sizes), figsize=size, sharex=True, sharey="row", squeeze=False)
+    for (depth, samples), ax in zip(product(depths, sizes), axes.flat, strict=True):
+        shown = where(risk, depth=depth, samples=samples)
+        source, target = where(shown, target_norm=1.0), where(shown, source_norm=1.0)
+        panels.spread(ax, source, "risk_final", "source_norm", "source scaled", color="#0072B2")
+        panels.spread(ax, target, "risk_final", "target_norm", "target scaled", color="#D55E00", linestyle="--")
+        ax.set(yscale="log", title=f"L = {depth:g}, n = {samples:g}")
+        layout.name_ticks(ax, panels.values(risk, "target_norm"), 2)
+    plt.setp(axes[:, 0], ylabel="risk")
+    plt.setp(axes[-1], xlabel="norm; the other's is 1")
+    return layout.finish(fig, p.title, "L layers, n samples", panels.spread_in_words(risk))
+
+
+def teacher_sensitivity(data, p):
+    """Whether conclusions hang on what the paper leaves open: the number of samples and the part of the target that
+    the source does not have.
+
+    Roles: `stretch`, exact limits over stretches, rests, depths and samples; `scale`, over norms of both tasks.
+    """
+    deep, scaled_depth = 5, 7  # layers in a, which are compared with one, and in b
+    fig, (left, right) = plt.subplots(1, 2, figsize=(9.2, 4.1), sharey=True)
+    stretched, scaled = where(data["stretch"], solver="exact"), where(data["scale"], depth=scaled_depth)
+    largest = panels.values(stretched, "stretch")[-1]
+    for deviation, runs, color in panels.colored(where(stretched, stretch=largest), "deviation"):
+        _ratio(left, where(runs, depth=1), where(runs, depth=deep), f"a: rest of norm {deviation:g}", color)
+    left.set_title(f"a: risk of 1 layer over that of {deep}, α = {largest:g}")
+    norms = panels.values(scaled, "target_norm")[1:]
+    for norm, color in zip(norms, plt.get_cmap("plasma")(np.linspace(0.1, 0.75, len(norms))), strict=True):
+        target, source = (where(scaled, target_norm=a, source_norm=b) for a, b in ((norm, 1.0), (1.0, norm)))
+        _ratio(right, target, source, f"b: norm {norm:g}", color)
+    right.set_title(f"b: target scaled over source scaled, L = {scaled_depth}")
+    for ax in (left, right):
+        ax.axhline(1, color="0.6", linewidth=0.6)
+        ax.set(yscale="log", xlabel="samples per dimension γ")
+    left.set_ylabel("ratio of risks")
+    layout.plain_decades(left.yaxis)
+    notes = (f"{letter}: {panels.seeds_in_words(runs)}" for letter, runs in (("a", stretched), ("b", scaled)))
+    return layout.finish(fig, p.title, *notes, "median over seeds, bars: their range")
+
+
+def _ratio(ax, above, below, label, color):
+    """Ratio of the risks of two kinds of runs, seed by seed, against γ; curves stand a little apart."""
+    over, under = (runs[["risk_final"]].to_dataframe().pivot(index="seed", columns="gamma", values="risk_final")
+                   for runs in (above, below))  # fmt: skip
+    ratio = over / under
+    x, ends = ratio.columns + 0.005 * len(ax.containers), (ratio.median(), ratio.min(), ratio.max())
+    panels.points(ax, x, ends, label, marker="o", ms=4, linewidth=1.2, color=color)

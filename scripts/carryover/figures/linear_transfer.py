@@ -1,0 +1,296 @@
+"""Transfer between linear tasks ("Features are fate", Fig. 1, 2 and 4 to 8): networks beside the theory."""
+
+from itertools import cycle, product
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from carryover.claims.support.transferability import at, only, predicted, transferability, with_decay
+from carryover.figures.drawing import layout, panels
+from carryover.runs import where
+from carryover.statistics.averages import averages, best, within
+from carryover.streams import generator
+from carryover.theory.transfer import optimal_ridge, ridge_transfer_risk
+
+LARGEST = 1.0  # transferability at which colours and slices end
+GAMMA, ANGLE, GAIN = "samples per dimension γ", "angle θ / π", "transferability"
+ZERO = {"color": "0.6", "linewidth": 0.6}
+RIGHT = 0.5  # a right angle between the tasks, in units of π
+FORMULAS = {
+    "linear_transfer": {"linear": "eq 11"},
+    "finetuning": {"finetuning_norm": "eq 15 with the norm factor", "finetuning": "eq 15"},
+}
+"""{protocol: {column of curves.transferability: label}}, first the formula that the networks follow."""
+
+
+def shares_within(table, formula):
+    """{block of γ: share of the rows of `averages` within two standard errors of a formula}, for the blocks there are.
+
+    At γ = 1 the risk from scratch has no mean. Where a formula is 0 everywhere, networks learn the same function from
+    any start, so that agreement means nothing: such blocks are left out.
+    """
+    table, names = table[table["gamma"] != 1], ["γ < 1/2", "1/2 ≤ γ < 1", "γ > 1"]
+    blocks = pd.cut(table["gamma"], [0, 0.5, 1, np.inf], right=False, labels=names)
+    theories = {name: (rows, predicted(formula, rows)) for name, rows in table.groupby(blocks, observed=True)}
+    return {name: within(rows, theory) for name, (rows, theory) in theories.items() if np.any(theory != 0)}
+
+
+def _shares_in_words(table, formulas):
+    """'eq 15: 8% at γ < 1/2, …; of eq 11: …' of rows of `averages` and {formula: its label}."""
+    notes = []
+    for name, label in formulas.items():
+        blocks = shares_within(table, name).items()
+        shares = [f"{share:.0%} at {block}".replace(" ", "\N{NO-BREAK SPACE}") for block, share in blocks]
+        notes.append(f"{label}: {', '.join(shares)}")
+    return "; of ".join(notes)
+
+
+def transfer_diagram(data, p):
+    """Transferability of two layers over data and overlap: theory, networks, and slices (Fig. 1, 2, 7 and 8).
+
+    Roles: `risk` of single-task and transferred deep linear networks, `theory` of curves.transferability.
+    """
+    runs = where(data["risk"], noise=p.noise, depth=2)
+    table = averages(transferability(runs, p.protocol), ("angle", "gamma", "samples", "noise", "depth"))
+    only(runs, "target_norm")
+    theory = at(data["theory"], noise=p.noise, depth=2)
+    formulas, styles = FORMULAS[p.protocol], ("-", "--")
+    first = next(iter(formulas))
+    fig = plt.figure(figsize=(9.2, 7.6))
+    surface = fig.add_subplot(2, 2, 1, projection="3d")
+    expected, measured, slices = (fig.add_subplot(2, 2, i) for i in (2, 3, 4))
+
+    # Seen along the spike at γ = 1, with the side before it on which gains are small: so nothing hides anything.
+    grid = theory[first].transpose("angle", "gamma").values
+    gamma, angle = theory["gamma"].values, theory["angle"].values
+    colors = {"cmap": "RdBu", "vmin": -LARGEST, "vmax": LARGEST, "rasterized": True, "linewidth": 0}
+    surface.plot_surface(*np.meshgrid(gamma, angle), grid.clip(-LARGEST, LARGEST), rstride=2, cstride=2, **colors)
+    surface.set(xlabel="γ", ylabel=ANGLE, zlabel=GAIN, title="a: theory", ylim=(angle.max(), angle.min()))
+    surface.view_init(30, -75)
+
+    square = table.pivot(index="angle", columns="gamma", values="mean")
+    solved = "exact limits" if set(runs["solver"].values) == {"exact"} else "trained networks"
+    maps = ((expected, gamma, angle, grid, "b: theory"),
+            (measured, square.columns, square.index, square.values, f"c: {solved}, mean over draws"))  # fmt: skip
+    for ax, x, y, gains, title in maps:
+        image = panels.gain_map(ax, x, y, gains, LARGEST)
+        for boundary, style, label in zip(_boundaries(theory, p.protocol), styles, formulas.values(), strict=False):
+            ax.plot(*boundary, style, color="k", label=f"no gain: {label}")
+        ax.set(xlabel=GAMMA, ylabel=ANGLE, title=title, ylim=(0, 0.5), xlim=(0, 2.05))
+    fig.colorbar(image, ax=[expected, measured], label=f"{GAIN}, cut at ±{LARGEST:g}", shrink=0.8)
+
+    angles, shown = table["angle"].unique(), (0.125, 0.25, 0.375)
+    for wanted, color in zip(shown, panels.colors("angle", shown), strict=True):
+        nearest = angles[np.abs(angles - wanted).argmin()]
+        rows = table[(table["angle"] == nearest) & np.isfinite(predicted(first, table))]
+        label = f"θ = {nearest:g} π"
+        slices.errorbar(rows["gamma"], rows["mean"], rows["std"], fmt="o", ms=3, color=color, label=label)
+        for (name, label), style in zip(formulas.items(), styles, strict=False):
+            label = f"slices: {label}" if wanted == shown[0] else None
+            slices.plot(gamma, theory[name].interp(angle=nearest), style, color=color, linewidth=1, label=label)
+    slices.axhline(0, **ZERO)
+    slices.set(xlabel=GAMMA, ylabel=GAIN, ylim=(-1.1 * LARGEST, 1.1 * LARGEST), title="d: slices (bars: s.d. of draws)")
+    counted = formulas | ({"linear_finite": "eq 8 less eq 10"} if p.protocol == "linear_transfer" else {})
+    note = f"σ = {p.noise:g}, {panels.seeds_in_words(runs)}"
+    return layout.finish(fig, p.title, note, f"means within 2 s.e. of {_shares_in_words(table, counted)}", columns=3)
+
+
+def _boundaries(theory, protocol):
+    """[(γ, θ/π)] along the boundaries of negative transfer, of each formula of a protocol; NaN between their parts."""
+    if protocol == "finetuning":
+        below = theory.where(theory["gamma"] < 1, drop=True)["gamma"].values
+        bent = theory["finetuning_boundary"].sel(gamma=below).values
+        return [(below, bent), (below, np.full(len(below), 1 / 3))]
+    low, high, above = (theory[name].values for name in ("interval_low", "interval_high", "threshold"))
+    angle, known = theory["angle"].values, np.isfinite(low)
+    if theory["noise"] == 0:  # it loses on both sides of γ = 1
+        return [(low, angle)]
+    around = np.concatenate([low[known][::-1], high[known], [np.nan], above])
+    return [(around, np.concatenate([angle[known][::-1], angle[known], [np.nan], angle]))]
+
+
+def norm_factor(data, p):
+    """Which formula finetuning of deep linear networks follows: eq 15 of "Features are fate", or that with the norm
+    factor of eq 5 of "Finetuning with linear teachers"; they differ at the order σ².
+
+    Roles: `risk` of finetuned and single-task networks of several depths and noises, `theory`.
+    """
+    formulas, styles = FORMULAS["finetuning"], {"finetuning": ("--", "#D55E00"), "finetuning_norm": ("-", "#0072B2")}
+    # Labels, markers, and offsets in γ, so that bars are seen apart.
+    solvers = {"descent": ("gradient descent", "o", -0.006), "exact": ("exact limit", "x", 0.006)}
+    risk = data["risk"]
+    only(risk, "target_norm")
+    table = averages(transferability(risk, "finetuning"), ("solver", "depth", "noise", "angle", "gamma"))
+    depths, noises = sorted(table["depth"].unique()), sorted(table["noise"].unique())
+    size = (2.5 * len(noises) + 0.9, 1.9 * len(depths) + 1.4)
+    fig, axes = plt.subplots(len(depths), len(noises), figsize=size, sharex=True, sharey=True, squeeze=False)
+    for (depth, noise), ax in zip(product(depths, noises), axes.flat, strict=True):
+        theory = at(data["theory"], depth=depth, noise=noise).interp(angle=RIGHT)
+        below = theory.where(theory["gamma"] < 1, drop=True)
+        for name, (style, color) in styles.items():
+            ax.plot(below["gamma"], below[name], style, color=color, label=formulas[name])
+        rows = table[(table["depth"] == depth) & (table["noise"] == noise) & np.isclose(table["angle"], RIGHT)]
+        for solver, (label, marker, offset) in solvers.items():
+            points = rows[rows["solver"] == solver]
+            look = {"fmt": marker, "color": "k", "ms": 4, "linewidth": 1, "label": label}
+            ax.errorbar(points["gamma"] + offset, points["mean"], 2 * points["error"], **look)
+        ax.set_title(f"L = {depth}, σ = {noise:g}")
+    plt.setp(axes[:, 0], ylabel=GAIN)
+    plt.setp(axes[-1], xlabel=GAMMA)
+    deep = table[(table["solver"] == "exact") & (table["depth"] > 1)]
+    shares = _shares_in_words(deep, {name: formulas[name] for name in styles})
+    note = f"θ = {RIGHT:g} π, {panels.seeds_in_words(risk)}, bars: 2 s.e."
+    return layout.finish(fig, p.title, note, f"exact limits at all angles, L > 1, within 2 s.e. of {shares}")
+
+
+def regularised_scratch(data, p):
+    """Linear transferability against scratch training without and with weight decay, chosen by the risk itself or by
+    validation (Fig. 5).
+
+    Role: `risk` of linear transfer, and of single-task learning with several strengths of weight decay. At γ = 1 there
+    is no mean without weight decay: medians over draws and their quartiles are drawn.
+    """
+    choices = {None: "no weight decay", "validation_loss": "chosen by cross-validation",
+               "risk_final": "chosen by the risk"}  # fmt: skip
+    risk = data["risk"]
+    where(risk, angle=RIGHT)  # a sentence where the slices of d are missing
+    fig, (*maps, slices) = plt.subplots(1, 4, figsize=(13.0, 3.8), width_ratios=(1, 1, 1, 1.1))
+    colors = panels.colors("choice", list(choices))
+    for ax, letter, (choice, label), color in zip(maps, "abc", choices.items(), colors, strict=True):
+        runs = transferability(risk, "linear_transfer", with_decay(risk, choice))
+        square = runs.pivot_table("transferability", "angle", "gamma", aggfunc="median")
+        image = panels.gain_map(ax, square.columns, square.index, square.values, LARGEST)
+        if min(square.shape) > 1:
+            gains = square.values.clip(-LARGEST, LARGEST)
+            ax.contour(square.columns, square.index, gains, levels=[0.0], colors="k", linewidths=1)
+        ax.set(xlabel=GAMMA, title=f"{letter}: {label}")
+        gains = runs[runs["angle"] == RIGHT].groupby("gamma")["transferability"]
+        middle, low, high = (gains.quantile(share) for share in (0.5, 0.25, 0.75))
+        look = {"fmt": "o--" if choice == "risk_final" else "o-", "ms": 3, "linewidth": 1, "color": color}
+        panels.points(slices, middle.index, (middle, low, high), label, **look)
+    maps[0].set_ylabel(ANGLE)
+    fig.colorbar(image, ax=maps, label=f"{GAIN}, cut at ±{LARGEST:g}", location="bottom", shrink=0.5)
+    slices.axhline(0, **ZERO)
+    slices.set(xlabel=GAMMA, ylabel=GAIN, ylim=(-1.1 * LARGEST, 1.1 * LARGEST), title=f"d: θ = {RIGHT:g} π")
+    notes = f"σ = {only(risk, 'noise'):g}, {panels.seeds_in_words(risk)}", "medians over draws; bars in d: quartiles"
+    return layout.finish(fig, p.title, *notes)
+
+
+def ridge_transfer(data, p):
+    """Ridge regression of the readout after linear transfer: risk against the penalty, and the best penalty against
+    the number of samples (Fig. 6).
+
+    Role: `risk` of linear transfer without and with ridge penalties, over angles and numbers of samples.
+    """
+    smallest = 1e-4  # where a penalty of 0 is drawn on the logarithmic axis
+    risk = where(data["risk"], protocol="linear_transfer")
+    noise, sizes, ridges = only(risk, "noise"), panels.values(risk, "samples"), panels.values(risk, "ridge")
+    frame = risk[["risk_final"]].to_dataframe()
+    gammas = dict(zip(frame["samples"], frame["gamma"], strict=True))
+    shown = min(sizes, key=lambda n: abs(np.log(gammas[n] / 0.5)))  # the paper has half a sample per dimension
+    fig, (many, few, penalty) = plt.subplots(1, 3, figsize=(11.5, 4.0))
+    angles = sorted(frame["angle"].unique())
+    apart = np.linspace(0.93, 1.07, len(angles))  # factors on n in c, so that bars are seen
+    fine = np.geomspace(smallest, ridges[-1], 200)
+    for angle, color, factor in zip(angles, panels.colors("angle", angles), apart, strict=True):
+        theta, points = np.pi * angle, {"fmt": "o", "ms": 3, "color": color}
+        rows = frame[frame["angle"] == angle]
+        draws = {n: rows[rows["samples"] == n].pivot(index="seed", columns="ridge", values="risk_final") for n in sizes}
+
+        table = averages(rows[rows["samples"] == shown], ("ridge",), "risk_final")
+        x, label = table["ridge"].clip(lower=smallest), f"θ = {angle:g} π"
+        many.errorbar(x, table["mean"], table["std"], label=label, **points)
+
+        # Risk less that without a penalty, seed by seed: much of what draws differ in is common to all penalties.
+        change = draws[sizes[0]].sub(draws[sizes[0]][0.0], axis=0).drop(columns=0.0)
+        few.errorbar(change.columns, change.mean(), 2 * change.sem(), **points)
+
+        # Equation 125 for so many samples, over the wide pale line of its limit, equation 13.
+        wide = {"linewidth": 5, "alpha": 0.3, "label": "eq 13 (n → ∞)", "zorder": 1}
+        thin = {"linewidth": 1, "label": "eq 125"}
+        for counts, style in (((None, None), wide), ((shown, sizes[0]), thin)):
+            above, less = (ridge_transfer_risk(theta, fine, n, noise) for n in counts)
+            less = less - ridge_transfer_risk(theta, 0.0, counts[1], noise)
+            many.plot(fine, above, color=color, **style)
+            few.plot(fine, less, color=color, **style)
+
+        found = [best(draws[n], generator("best ridge", "", 0, "bootstrap")) for n in sizes]
+        panels.points(penalty, factor * np.array(sizes), np.maximum(np.transpose(found), smallest), **points)
+        optimum = optimal_ridge(theta, noise, np.array(sizes))
+        penalty.plot(sizes, optimum, "--", color=color, label="(sin²θ + σ²)/(n cos²θ)")
+    a, b = (f"n = {n}, γ = {gammas[n]:g}" for n in (shown, sizes[0]))
+    many.set(xscale="log", xlabel="ridge penalty λ (leftmost: 0)", ylabel="risk", title=f"a: {a}")
+    few.axhline(0, **ZERO)
+    few.set(xscale="log", xlabel="ridge penalty λ", ylabel="risk less that at λ = 0", title=f"b: {b}")
+    few.set_ylim(-0.12, 0.25)
+    penalty.set(xscale="log", yscale="log", xlabel="samples n", ylabel="best ridge penalty")
+    penalty.set_title("c: best penalty by n")
+    note = "bars: s.d. of draws in a, 2 s.e. in b, which is cut above, 95 % bootstrap intervals in c, 0 drawn at 10⁻⁴"
+    return layout.finish(fig, p.title, f"σ = {noise:g}, {panels.seeds_in_words(risk)}", note, columns=3)
+
+
+def dataset_distances(data, p):
+    """Transferability against distances between source and target distributions (Fig. 4).
+
+    Roles: `diagram` of single-task and linearly transferred networks over samples and angles within π/2, `risk` of
+    networks transferred to targets of several norms at any angle at one number of samples, `distances` of
+    curves.transfer_distances for the angles and norms of these targets.
+    """
+    names = {"kl": "KL divergence", "wasserstein": "Wasserstein-1 distance", "dudley": "Dudley metric (never above 2)"}
+    formulas = {"linear_transfer": "linear", "finetuning": "finetuning"}
+    risk, distances = data["risk"], data["distances"]
+    gamma, noise = only(risk, "gamma"), only(risk, "noise")
+    rows = len(formulas) + 1
+    fig, axes = plt.subplots(rows, len(names), figsize=(9.6, 2.9 * rows), sharey="row")
+    # All points of the diagram of linear transfer, but those at γ = 1, where the risk from scratch has no mean.
+    table = averages(transferability(where(data["diagram"], noise=noise), "linear_transfer"), ("gamma", "angle"))
+    table, single = table[table["gamma"] != 1], distances.sel(target_norm=1.0)
+    for ax, distance in zip(axes[0], names, strict=True):
+        place = np.interp(table["angle"], single["angle"], _over_repeats(single[distance])[0])
+        points = ax.scatter(place, table["mean"], c=table["gamma"], s=9, cmap="viridis", linewidths=0)
+        for one_gamma, line in table.assign(place=place).sort_values("angle").groupby("gamma"):
+            ax.plot(line["place"], line["mean"], color=points.to_rgba(one_gamma), linewidth=0.5)
+    fig.colorbar(points, ax=list(axes[0]), label="samples per\ndimension γ")
+    axes[0, 0].set_ylabel("transferability of\nlinear transfer, all γ")
+    for row, (protocol, formula) in zip(axes[1:], formulas.items(), strict=True):
+        table = averages(transferability(risk, protocol), ("target_norm", "angle"))
+        for ax, lowest, distance in zip(row, axes[-1], names, strict=True):
+            if ax is not lowest:
+                ax.sharex(lowest)
+            _against_distance(ax, table, distances, distance, formula)
+        row[0].set_ylabel(f"transferability of\n{panels.name(risk, 'protocol', protocol)}")
+    for ax in axes.flat:
+        ax.axhline(0, **ZERO)
+    for ax, label in zip(axes[-1], names.values(), strict=True):
+        ax.set_xlabel(label)
+    least = panels.values(data["diagram"], "gamma")[0]
+    notes = (
+        f"σ = {noise:g}, {panels.seeds_in_words(risk)}",
+        f"upper row: targets of norm 1 within a right angle, lines join those of one γ, which is {least:g} or more; at "
+        "γ = 1 the risk from scratch has no mean",
+        f"other rows: γ = {gamma:g}, lines: theory, bars: s.d. of draws and of samples",
+    )
+    return layout.finish(fig, p.title, *notes, columns=3)
+
+
+def _against_distance(ax, table, distances, distance, formula):
+    """Means with deviations of draws, and of samples of the distance; hollow beyond a right angle."""
+    colors = cycle(("#D55E00", "#0072B2", "#CC79A7"))
+    for norm, color in zip(sorted(table["target_norm"].unique()), colors, strict=False):
+        rows = table[table["target_norm"] == norm]
+        theory = at(distances, target_norm=norm, angle=rows["angle"].to_numpy())
+        middle, spread = _over_repeats(theory[distance])
+        for side, face in (("≤", color), (">", "none")):
+            here = (rows["angle"] <= RIGHT).to_numpy() == (side == "≤")
+            ax.errorbar(
+                middle[here], rows["mean"][here], rows["std"][here], spread[here],
+                fmt="o", ms=4, color=color, mfc=face, linewidth=0.8, label=f"norm {norm:g}, θ {side} π/2",
+            )  # fmt: skip
+        ax.plot(middle, theory[formula], color=color, linewidth=0.8)
+
+
+def _over_repeats(values):
+    """(mean, deviation) over repeated samples, of which a formula has none."""
+    repeats = values if "repeat" in values.dims else values.expand_dims("repeat")
+    return repeats.mean("repeat").values, repeats.std("repeat").values

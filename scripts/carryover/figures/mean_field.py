@@ -1,0 +1,189 @@
+"""Linear transfer of ReLU networks in the mean-field scaling ("Features are fate", Fig. 3 and 9)."""
+
+from itertools import product
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from carryover.claims.support.transferability import boundary, by_anchor, gains, leave_one_out_choice, normalised
+from carryover.figures.drawing import layout, panels
+from carryover.runs import where
+from carryover.statistics import power_law
+
+READOUT = "zero"  # how the readout was trained in the linear transfer that is shown as a map, and by λ and n
+SMALLEST = 64  # samples that the power law is fitted to, at least
+CUT = 0.5  # transferability at which colours end
+
+
+def mean_field_transfer(data, p):
+    """What pretraining makes of the features, and where transfer beats training from scratch (Fig. 3).
+
+    Roles: `risk`, `gram` and `out_of_rkhs` of an experiment of the family mean_field.
+    """
+    ablated = 0.5  # share of ablated units of the kernels that are shown
+    titles = "b: risk from scratch", "c: its exponent ν", "d: left out by the features", "e: transferability"
+    features = (("initial_out_of_rkhs", "features before pretraining", "0.6"),
+                ("out_of_rkhs", "pretrained features", panels.COLORS["finetuning"]))  # fmt: skip
+    risk = data["risk"]
+    scales = panels.values(risk, "teacher_scale")
+    fig = plt.figure(figsize=(13.5, 3.1 * (len(scales) + 1) + 0.6))
+    above, *below = fig.subfigures(len(scales) + 1, 1, height_ratios=[0.85, *[1] * len(scales)])
+    _kernels(above, where(data["gram"], ablated=ablated), where(risk, ablated=0.0), scales)
+    compared = []
+    for part, scale in zip(below, scales, strict=True):
+        row = part.subplots(1, 4, width_ratios=(1, 1, 1, 1.3))
+        runs, outside = (where(role, teacher_scale=scale) for role in (risk, data["out_of_rkhs"]))
+        law = _scratch(row[:2], where(normalised(runs), protocol="single_task"))
+        for name, label, color in features:
+            table = outside[[name]].to_dataframe().pivot_table(name, "seed", "ablated")
+            panels.band(row[2], table.columns, *panels.means(table), label, marker="o", color=color)
+        row[2].set(xlabel="ablated share μ of the target's units", ylabel="out-of-RKHS norm² / target power")
+        row[2].set_ylim(bottom=0)
+        image = _map(row[3], runs, outside, law)
+        row[0].set_ylabel(f"teacher scale {scale:g}\nrisk / target variance")
+        if scale == scales[0]:
+            for ax, label in zip(row, titles, strict=True):
+                ax.set_title(label)
+        part.colorbar(image, ax=row[3], label="transferability\n/ target variance, cut")
+        compared.append(row[:3])
+    for same in zip(*compared, strict=True):
+        low, high = np.transpose([ax.get_ylim() for ax in same])
+        plt.setp(same, ylim=(low.min(), high.max()))
+    notes = (
+        f"a: kernels at {data['gram'].sizes['point']} inputs, one seed, μ = {ablated:g}, mean centred alignment with "
+        "the kernel on the right, and the risk that pretraining leaves on the whole target (μ = 0)",
+        "b to d: means with 95 % intervals",
+        f"d: eigenvalues up to {float(data['out_of_rkhs']['cutoff'].values[0]):g} of the largest count as left out",
+        f"e: means, cut at ±{CUT:g}, {panels.name(risk, 'readout', READOUT)}",
+    )
+    return layout.finish(fig, p.title, panels.seeds_in_words(risk), *notes)
+
+
+def _kernels(fig, gram, risk, scales):
+    """Kernels of the first seed, all on one scale, and the alignment of the network's with the source's units."""
+    grams = {"initial_gram": "before", "gram": "pretrained", "source_gram": "source's units"}
+    aligned = {"initial_gram": "initial_alignment", "gram": "alignment"}
+    axes = fig.subplots(1, len(grams) * len(scales), squeeze=False)[0]
+    firsts = {scale: where(gram, teacher_scale=scale).isel(run=0) for scale in scales}
+    largest = float(max(first[name].max() for first in firsts.values() for name in grams))
+    for ax, (scale, name) in zip(axes, product(scales, grams), strict=True):
+        runs, first = where(gram, teacher_scale=scale), firsts[scale]
+        order = np.argsort(np.linalg.eigh(first["source_gram"].values)[1][:, -2])  # alike inputs beside each other
+        image = ax.imshow(first[name].values[np.ix_(order, order)], cmap="viridis", vmin=0, vmax=largest)
+        note = f"alignment {float(runs[aligned[name]].mean()):.2f}" if name in aligned else ""
+        if name == "gram":
+            whole = where(risk, teacher_scale=scale, protocol="linear_transfer")
+            left = 2 * whole["pretrained_loss"] / whole["target_variance"]  # the loss is half of the mean square
+            note += f"\nsource risk, μ = 0: {float(left.mean()):.1%} of its variance"
+        ax.set(xticks=[], yticks=[], title=f"a: {grams[name]}" if ax is axes[0] else grams[name], xlabel=note)
+        if name == "initial_gram":
+            ax.set_ylabel(f"teacher scale {scale:g}")
+        ax.grid(False)
+    fig.colorbar(image, ax=list(axes), label="kernel k(x, x')", shrink=0.8)
+
+
+def _scratch(axes, scratch):
+    """Risk from scratch with its power law, and the exponent between neighbouring n and from each n on."""
+    risk, exponent = axes
+    table = scratch[["risk_final"]].to_dataframe().pivot_table("risk_final", "seed", "samples")
+    own = {"color": panels.COLORS["single_task"], "marker": "o"}
+    panels.band(risk, table.columns, *panels.means(table), "from scratch", **own)
+    law, sizes = power_law.fit(table, SMALLEST), sorted(table)
+    fine = np.array([SMALLEST, sizes[-1]])
+    risk.plot(fine, law(fine), "k--", linewidth=1, label="power law")
+    text = f"ν = {law.exponent:.2f} ({law.low:.2f}–{law.high:.2f}), n ≥ {SMALLEST:g}"
+    risk.text(0.05, 0.06, text, transform=risk.transAxes, fontsize="small")
+    risk.set(yscale="log", xlabel="target samples n", ylabel="risk / target variance")
+    layout.plain_decades(risk.yaxis)
+    local, windows = power_law.local_exponents(table), {n: power_law.fit(table, n) for n in sizes[:-1]}
+    between, onwards = (np.transpose([(one.exponent, one.low, one.high) for one in laws.values()])
+                        for laws in (local, windows))  # fmt: skip
+    panels.points(exponent, list(local), between, "between neighbouring n", ms=4, linestyle="", **own)
+    panels.band(exponent, list(windows), *onwards, "fitted from n on", color="#009E73", linewidth=1.2)
+    exponent.axhline(1.18, color="0.5", linewidth=1, linestyle=":", label="published 1.18")
+    exponent.set(xlabel="target samples n", ylabel="exponent ν of the risk")
+    for ax in axes:
+        layout.name_ticks(ax, sizes, 2)
+    return law
+
+
+def _map(ax, runs, outside, law):
+    """Mean transferability by n and μ, where that of every readout changes its sign, and the n at which the power law
+    falls to the least risk of the features."""
+    styles = {"zero": "-", "pretrained": "--", "least_squares": ":"}  # by how the readout was trained
+    ways = [way for way in styles if way in panels.values(runs, "readout")]
+    maps = {way: gains(runs, way).pivot_table("transferability", "ablated", "samples") for way in ways}
+    square = maps[READOUT]
+    middle, rows = np.log2(square.columns.to_numpy(dtype=float)), np.arange(len(square))
+    image = panels.gain_map(ax, middle, rows, square.values, CUT)
+    for way in ways:
+        found = maps[way].apply(boundary, axis=1).to_numpy()
+        found = np.log2(np.where(found > 0, found, np.inf))  # without end where there is none, and not seen
+        label = f"found, {panels.name(runs, 'readout', way)}"
+        ax.plot(found, rows, styles[way], marker="x", ms=4, color="k", linewidth=1.2, label=label)
+    least = outside["least_risk"].groupby("ablated").mean().sel(ablated=square.index.to_numpy()).values
+    predicted = np.log2(law.samples(np.maximum(least, np.finfo(float).tiny)))
+    inside = (predicted >= middle[0] - 0.5) & (predicted <= middle[-1] + 0.5)
+    ax.plot(predicted[inside], rows[inside], "o", mfc="0.7", mec="k", label="predicted boundary")
+    ax.set_xticks(middle, [f"{n:g}" for n in square.columns])
+    ax.set_yticks(rows, [f"{mu:g}" for mu in square.index])
+    ax.set(xlabel="target samples n", ylabel="ablated share μ")
+    return image
+
+
+def mean_field_anchor(data, p):
+    """Pretraining between lazy and rich (Fig. 9): transferability by the penalty that keeps the features near their
+    initial ones.
+
+    Roles: `risk` and `gram` of an experiment of the family mean_field with several anchors, 0 and infinity.
+    """
+    # {how the readout is trained: colour, how far its bars stand apart, in decades}
+    ways = {"zero": ("#332288", -0.06), "pretrained": ("#DDCC77", 0.06), "least_squares": ("#117733", 0.0)}
+    features = {"alignment": ("c: pretrained features", "#D55E00"),
+                "initial_alignment": ("c: before pretraining", "0.6")}  # fmt: skip
+    look = {"marker": "o", "ms": 4, "linewidth": 1.2}
+    risk, gram = data["risk"], data["gram"]
+    tables = by_anchor(gains(risk, READOUT))
+    between = {anchor: table for anchor, table in tables.items() if 0 < anchor < np.inf}
+    fig, (gain, mean, aligned) = plt.subplots(1, 3, figsize=(13.5, 4.2), width_ratios=(1.3, 1.2, 1))
+    for number, table in enumerate(between.values()):
+        label = None if number else "a: other λ"
+        gain.plot(table.columns, table.mean(), color="0.8", linewidth=0.8, zorder=1, label=label)
+    # As in the paper the rich end is pink and the best blue; the lazy end is grey.
+    ends = {"a: λ = 0, rich": (tables[0.0], "#CC79A7", 0.97),
+            "a: best λ between them": (leave_one_out_choice(between), "#0072B2", 1.0),
+            "a: λ = ∞, initial features": (tables[np.inf], "0.45", 1.03)}  # fmt: skip
+    for label, (table, color, factor) in ends.items():
+        panels.points(gain, table.columns.to_numpy() * factor, panels.means(table), label, color=color, **look)
+    layout.name_ticks(gain, sorted(tables[0.0].columns), 2)
+    gain.set(xlabel="target samples n", ylabel="transferability / target variance")
+    gain.set_title(f"a: readout by {panels.name(risk, 'readout', READOUT)}")
+
+    # On the axes of b and c, 0 and infinity stand a decade beside the logarithms of the other anchors.
+    places = [np.log10(anchor) for anchor in between]
+    places = np.array([min(places) - 1, *places, max(places) + 1])
+    for way in [way for way in ways if way in panels.values(risk, "readout")]:
+        color, apart = ways[way]
+        by_seed = {anchor: table.mean(axis=1) for anchor, table in by_anchor(gains(risk, way)).items()}
+        label = f"b: {panels.name(risk, 'readout', way)}"
+        panels.points(mean, places + apart, panels.means(by_seed), label, color=color, **look)
+    frame = gram[[*features]].to_dataframe().reset_index(drop=True).assign(anchor=gram["anchor"].values)
+    for name, (label, color) in features.items():
+        by_seed = {anchor: rows[name] for anchor, rows in frame.groupby("anchor")}
+        panels.points(aligned, places, panels.means(by_seed), label, color=color, **look)
+    powers = [f"{anchor:g}" if float(round(np.log10(anchor), 9)).is_integer() else "" for anchor in between]
+    for ax in (mean, aligned):
+        ax.set_xticks(places, ["0", *powers, "∞"])
+        ax.set_xlabel("penalty λ on the distance from the start")
+    for ax in (gain, mean):
+        ax.axhline(0, color="0.6", linewidth=0.6)
+    mean.set_yscale("symlog", linthresh=0.2, linscale=1.5)
+    mean.set(ylabel="mean transferability over n", title="b: by how the readout is trained")
+    aligned.set(ylabel="alignment with the source's kernel", title="c: features")
+    mu = float(where(risk, protocol="linear_transfer")["ablated"].values[0])
+    notes = (
+        f"μ = {mu:g}, {panels.seeds_in_words(risk)}: means with 95 % intervals",
+        "a: the best λ of each seed is that of the largest mean gain of all other seeds",
+        "b: linear between ±0.2, logarithmic beyond",
+    )
+    return layout.finish(fig, p.title, *notes)

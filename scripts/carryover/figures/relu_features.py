@@ -1,0 +1,264 @@
+"""What features ReLU networks learn: clusters, dimensions and norms (Fig. 5, 6 and 8 of feature reuse)."""
+
+from functools import partial
+
+import numpy as np
+import xarray as xr
+from matplotlib.ticker import MaxNLocator
+
+from carryover.figures.drawing import layout, panels
+from carryover.measures.parameters import ALL_LAYERS
+from carryover.runs import chosen, where
+
+ONE = {"color": "0.3", "linewidth": 1, "linestyle": ":"}
+ALIGNMENT, TOP = "alignment with the teacher", 1.03
+MAIN_FEATURES = 1  # teacher units of the nested task that is shown
+AUXILIARY_FEATURES = 6  # teacher units of the auxiliary task
+
+
+# Runs, and names of their conditions.
+
+
+def trained(data, *roles):
+    """The runs of some roles whose layers were all trained."""
+    return [data[role].isel(run=np.isin(data[role]["protocol"].values, ALL_LAYERS["protocol"])) for role in roles]
+
+
+def spread_in_words(data, how="band"):
+    """`panels.spread_in_words` of data by role: said once where all have the same number of seeds."""
+    words = {role: panels.spread_in_words(runs, how) for role, runs in data.items()}
+    distinct = set(words.values())
+    return distinct.pop() if len(distinct) == 1 else ", ".join(f"{role}: {text}" for role, text in words.items())
+
+
+def related(data, most=None):
+    """{list of cosines between the main and the auxiliary units: its name}, from new to shared features."""
+    lists = panels.values(data, "unit_correlations")
+    return {text: panels.cosines_in_words(text) for text in (panels.some(lists, most) if most else lists)}
+
+
+def features_to_learn(cosines, protocol):
+    """How many distinct features a network of the protocol has to know at the end."""
+    cosines = panels.cosines(cosines)
+    new = [cosine for cosine in cosines if cosine != 1]
+    return AUXILIARY_FEATURES + len(new) if protocol == "multi_task" else len(cosines)
+
+
+def _overlaps(data):
+    """{overlap: its name} of tasks whose features are new, or a subset of the auxiliary ones."""
+    extremes = {0: " (disjoint)", 1: " (subset)"}
+    return {value: panels.name(data, "overlap", value) + extremes.get(value, "")
+            for value in panels.values(data, "overlap")}  # fmt: skip
+
+
+def _regimes(data):
+    """{initial scale: its name}: the smallest is the richest regime, the largest the laziest."""
+    named = {scale: f"initial scale {scale:g}" for scale in panels.values(data, "initial_scale")}
+    if len(named) > 1:
+        rich, *_, lazy = named
+        named |= {rich: f"rich ({named[rich]})", lazy: f"lazy ({named[lazy]})"}
+    return named
+
+
+def _task(runs):
+    """The main task of runs that have the same number of features, in words."""
+    features = runs["main_features"].values[0]
+    return f"main task of {features} unit" + ("s" if features > 1 else "")
+
+
+# Panels that several figures have.
+
+
+def _by_regime(ax, runs, quantity):
+    """Curves against samples of networks from scratch, by initial scale: one colour, as all of single-task learning."""
+    for (scale, label), style in zip(_regimes(runs).items(), ("-", "--", ":", "-."), strict=False):
+        part = where(runs, initial_scale=scale)
+        panels.spread(ax, part, quantity, "samples", label, color=panels.COLORS["single_task"], linestyle=style)
+
+
+def _by_cosines(runs, quantity, title, label, top=None):
+    """A group of panels of a quantity by protocol, for some of the lists of cosines."""
+    columns = {f"cosines {name}": where(runs, unit_correlations=text) for text, name in related(runs, 4).items()}
+    panel = partial(panels.curves, quantity=quantity, along="samples", hue="protocol")
+    return layout.group(title, columns, panel, label, "samples", top)
+
+
+def _to_learn(axline, number, limit):
+    """A dotted line (`axline` across or up a panel) at a number of features to learn, if what is drawn goes so far."""
+    if number <= limit:
+        axline(number, **ONE, label="features to learn")
+
+
+def _clusters_axis(ax, part):
+    """Numbers of clusters, doublings where some were left out, against inertias from 0."""
+    counts = part["clusters"].values
+    if counts[-1] > len(counts):
+        layout.name_ticks(ax, [count for count in counts if count & (count - 1) == 0], 2)
+    else:
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set(xlabel="clusters K", ylim=(0, TOP))
+
+
+def clusters(data, p):
+    """How few features ReLU networks make use of, and whether they are the teacher's (Fig. 6).
+
+    Panels a–g. Roles: `regimes` (a, b), `overlap` (c–e) and `nested` (f, g), each a `clusters` dataset.
+    """
+    regimes, overlap, nested = trained(data, "regimes", "overlap", "nested")
+    rows = [_of_regimes(regimes), _of_overlap(overlap, p), _of_nested(where(nested, main_features=MAIN_FEATURES), p)]
+    return layout.compose(rows, p.title, spread_in_words(data))
+
+
+def _of_regimes(runs):
+    """Panels a and b."""
+    single = where(runs, protocol="single_task")
+    names, sizes = _regimes(single), {n: f"n = {n:g}" for n in panels.values(single, "samples")}
+    columns = {f"teacher of {cell['main_features']} units\n{names[cell['initial_scale']]}": where(single, **cell)
+               for cell in panels.combinations(single, ("main_features", "initial_scale"))}  # fmt: skip
+
+    def inertias(ax, part):
+        panels.curves(ax, part, "inertia", "clusters", "samples", sizes)
+        _to_learn(ax.axvline, part["main_features"].values[0], part["clusters"].max())
+        _clusters_axis(ax, part)
+
+    alignments = partial(_by_regime, quantity="alignment")
+    least = panels.values(single, "main_features")[0]
+    sparsest = {f"teacher of {least} units": where(single, main_features=least)}
+    return [
+        layout.group("a  Inertia, STL", columns, inertias, "inertia"),
+        layout.group("b  Alignment, STL", sparsest, alignments, ALIGNMENT, "samples", TOP, width=1.5),
+    ]
+
+
+def _of_overlap(runs, p):
+    """Panels c–e; on each curve of c and d a circle where there are as many clusters as features to learn."""
+    if p.unit_correlations:
+        runs = xr.concat([where(runs, unit_correlations=text) for text in p.unit_correlations], dim="run")
+    named = related(runs)
+    columns = {panels.name(runs, "protocol", protocol): where(runs, protocol=protocol, samples=p.samples)
+               for protocol in ("finetuning", "multi_task")}  # fmt: skip
+
+    def inertias(ax, part):
+        protocol, circles = part["protocol"].values[0], []
+        for text, cell, color in panels.colored(part, "unit_correlations", list(named)):
+            # Units that are auxiliary ones and those that nearly are look the same to clusters: both have to be seen.
+            cosines = {*panels.cosines(text)}
+            near = {} if cosines <= {0.0, 1.0} else {"linewidth": 4}
+            style = {"linestyle": "--", "zorder": 3} if cosines == {1.0} else near
+            panels.profile(ax, cell, "inertia", "clusters", named[text], color=color, **style)
+            if (features := features_to_learn(text, protocol)) in cell["clusters"].values:
+                circles.append((features, cell["inertia"].sel(clusters=features).median()))
+        for circle in circles:
+            ax.plot(*circle, "o", color="0.2", mfc="none", ms=8, label="features to learn")
+        _clusters_axis(ax, part)
+
+    title = f"c, d  Inertia by cosines of main with auxiliary units, n = {p.samples}"
+    return [
+        layout.group(title, columns, inertias, "inertia", width=2.6),
+        _by_cosines(runs, "alignment", "e  Alignment", ALIGNMENT, TOP),
+    ]
+
+
+def _of_nested(runs, p):
+    """Panels f and g, with multi-task networks, which are not rescaled, as level lines."""
+    overlaps, task = _overlaps(runs), _task(runs)
+    most = [*overlaps][-1]
+    named = {overlap: f"PT+FT, {name}" for overlap, name in overlaps.items()}
+
+    def inertias(ax, part):
+        panels.curves(ax, part.sel(clusters=1), "inertia", "rescale", "protocol")
+        ax.set_yscale("log")
+        layout.name_values(ax, part, "rescale")
+
+    def alignments(ax, part):
+        panels.curves(ax, where(part, protocol="finetuning"), "alignment", "rescale", "overlap", named)
+        for overlap, same, color in panels.colored(part, "overlap", list(overlaps)):
+            if (joint := chosen(same, protocol="multi_task")).any():
+                median = same.isel(run=joint)["alignment"].median()
+                ax.axhline(median, color=color, linestyle="--", label=f"MTL, {overlaps[overlap]}")
+
+    title = f"f  Inertia of one cluster: PT+FT, MTL and STL, {task}, {overlaps[most]}"
+    one, both = (panels.by_samples(data, p.nested_samples) for data in (where(runs, overlap=most), runs))
+    return [
+        layout.group(title, one, inertias, "inertia at K = 1"),
+        layout.group(f"g  Alignment, PT+FT and MTL, {task}", both, alignments, ALIGNMENT, "rescale", TOP),
+    ]
+
+
+def dimensionality(data, p):
+    """How many dimensions ReLU networks respond in, before and after finetuning (Fig. 8).
+
+    Panels a–c. Roles, each a `dimensionality` dataset: `regimes` (a), `nested` (b, c), and `overlap`, drawn beside a,
+    for what Fig. 8 does not show: main tasks of new and of shared features.
+    """
+    pr, ratio = "participation_ratio", "participation ratio"
+    grey = {"color": "0.4", "linestyle": "--"}
+    regimes, overlap, nested = trained(data, "regimes", "overlap", "nested")
+    single = where(regimes, protocol="single_task")
+    tuned = where(nested, protocol="finetuning", main_features=MAIN_FEATURES)
+    sizes, overlaps = p.nested_samples or panels.values(tuned, "samples"), _overlaps(tuned)
+    most, shared = [*overlaps][-1], panels.colors("overlap", list(overlaps))[-1]
+    task = _task(tuned)
+
+    def by_regime(ax, runs):
+        """Panel a."""
+        _by_regime(ax, runs, pr)
+        _to_learn(ax.axhline, runs["main_features"].values[0], runs[pr].max())
+
+    def by_overlap(ax, runs):
+        """Panel b."""
+        panels.level(ax, runs, f"{pr}_start", "before finetuning", **grey)
+        panels.curves(ax, runs, pr, "rescale", "overlap", overlaps)
+        _to_learn(ax.axhline, MAIN_FEATURES, runs[pr].max())
+
+    def before_and_after(ax, compared):
+        """Panel c, of the fewest and the most samples: others lie between."""
+        panels.level(ax, compared, f"{pr}_start", "before finetuning: PR", **grey)
+        for n, style in zip(panels.some(sorted(sizes), 2), (":", "-"), strict=False):
+            part = where(compared, samples=n)
+            panels.spread(ax, part, "compared", "rescale", f"n = {n:g}", color=shared, linestyle=style)
+
+    subset = where(tuned, overlap=most)
+    after = {"after: PR": subset.assign(compared=subset[pr]), "shared: ENSD": subset.assign(compared=subset["ensd"])}
+    by_teacher = panels.by_value(single, "main_features", "teacher of {} units")
+    by_samples = panels.by_samples(tuned, sizes)
+    title = "After training, by cosines of main with auxiliary units"
+    rows = [
+        [layout.group("a  After training, STL", by_teacher, by_regime, ratio, "samples"),
+         _by_cosines(overlap, pr, title, ratio)],
+        [layout.group(f"b  After finetuning, {task}", by_samples, by_overlap, ratio, "rescale"),
+         layout.group(f"c  Finetuning, {task}, {panels.name(tuned, 'overlap', most)}", after, before_and_after,
+                      "dimensions", "rescale")],
+    ]  # fmt: skip
+    return layout.compose(rows, p.title, spread_in_words(data))
+
+
+def relu_norms(data, p):
+    """Norms of what ReLU networks learn, relative to their teachers': what Fig. 5a shows of diagonal ones.
+
+    Panels a–d. Roles: `norms` and `displacement` of an overlap experiment, `regimes`: norms of single-task learning, of
+    which the richest regime is drawn.
+    """
+    norms, displacement, regimes = data["norms"], data["displacement"], data["regimes"]
+    richest = where(regimes, initial_scale=panels.values(regimes, "initial_scale")[0])
+    shown = {
+        "a  STL, F₁": (richest, "single_task", "f1_norm"),
+        "b  MTL, F₁,₂ of both tasks": (norms, "multi_task", "f12_norm"),
+        "c  PT+FT, penalty R̃": (displacement, "finetuning", "penalty"),
+        "d  PT+FT, F₁": (norms, "finetuning", "f1_norm"),
+    }
+    columns = {title: panels.relative(where(runs, protocol=protocol), norm).rename({norm: "ratio"})
+               for title, (runs, protocol, norm) in shown.items()}  # fmt: skip
+    names = {text: f"cosines {name}" for text, name in related(norms, 4).items()}
+
+    def panel(ax, runs):
+        if runs["protocol"].values[0] == "single_task":
+            for k, style in zip(panels.values(runs, "main_features"), ("-", "--", ":"), strict=False):
+                part, label = where(runs, main_features=k), f"STL, teacher of {k:g} units"
+                panels.spread(ax, part, "ratio", "samples", label, color=panels.COLORS["single_task"], ls=style)
+        else:
+            panels.curves(ax, runs, "ratio", "samples", "unit_correlations", names)
+        ax.axhline(1, **ONE, label="ground truth")
+
+    row = [layout.group("", columns, panel, "relative to ground truth", "samples")]
+    return layout.compose([row], p.title, spread_in_words(data))

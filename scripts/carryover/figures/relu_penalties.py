@@ -1,0 +1,204 @@
+"""The penalty that finetuned ReLU networks minimise, and what they find (Fig. 1 of "Implicit penalty …")."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from carryover.figures.drawing import layout, panels
+from carryover.figures.relu_features import ONE, related, spread_in_words, trained
+from carryover.runs import where
+
+MARKERS = ("v", "s", "o", "D", "^")
+UNFITTED = 1e-4  # share of the targets' mean square up to which samples count as fitted
+FLOOR = 1e-4  # share of the teacher's mean square below which risks are drawn as that
+
+
+def relu_penalty(data, p):
+    """Penalty of a finetuned ReLU unit, or its local exponent, against the unit's magnitude (Fig. 1a, b).
+
+    Role: `curve` of curves.relu_penalty. The diagonal network's penalty, and a panel per cosine ρ from 1 down; one
+    curve per auxiliary magnitude.
+    """
+    meanings = {0.01: " (new)", 1.0: " (used alike)", 100.0: " (used far more)"}
+    grey = {"color": "0.6", "linewidth": 0.8, "linestyle": ":", "zorder": 0}
+    curve = data["curve"]
+    shown = {"diagonal network, Q": curve[f"diagonal_{p.quantity}"]}
+    shown |= {f"ReLU, ρ = {rho:g}": curve[p.quantity].sel(correlation=rho)
+              for rho in sorted(curve["correlation"].values, reverse=True)}  # fmt: skip
+    fig, axes = plt.subplots(1, len(shown), figsize=(2.1 * len(shown), 3.3), sharey=True, squeeze=False)
+    magnitudes = curve["auxiliary_magnitude"].values
+    for ax, (title, lines) in zip(axes[0], shown.items(), strict=True):
+        for auxiliary, color in zip(magnitudes, panels.colors("auxiliary_magnitude", magnitudes), strict=True):
+            label = f"$m^{{aux}}$ = {auxiliary:g}{meanings.get(auxiliary, '')}"
+            ax.plot(curve["magnitude"], lines.sel(auxiliary_magnitude=auxiliary), color=color, label=label)
+        ax.set(xscale="log", title=title, xlabel="magnitude m")
+        ax.axvline(1, **grey)
+    if p.quantity == "penalty":
+        axes[0, 0].set(yscale="log", ylabel="penalty Q or $\\tilde r$")
+        return layout.finish(fig, p.title)
+    axes[0, 0].set(ylabel="d log penalty / d log m", yticks=(0, 0.5, 1, 1.5, 2))
+    for exponent, label in ((1, "ℓ1"), (2, "ℓ2")):
+        for ax in axes[0]:
+            ax.axhline(exponent, **grey)
+        place = {"xy": (1.03, exponent), "xycoords": ("axes fraction", "data")}  # beside the last panel
+        axes[0, -1].annotate(label, va="center", color="0.4", **place)
+    return layout.finish(fig, p.title)
+
+
+def relu_displacement(data, p):
+    """How far finetuned ReLU networks are from their start, and whether what that costs tells where pretraining helps.
+
+    Panels a–d. Roles: `displacement` of experiments `overlap`, `nested` and `magnitude`, and `risk` of the last.
+    """
+    overlap, nested, moved = trained(data, "overlap", "nested", "magnitude")
+    nested = where(nested, rescale=1.0)
+    cosines = {rho: f"ρ = {rho:g}" for rho in panels.values(moved, "correlation")}
+
+    def excess(ax, runs):
+        """Panels a and b."""
+        ratio = panels.relative(runs, "displacement", "penalty")
+        if runs is overlap:
+            panels.curves(ax, ratio, "displacement", "samples", "unit_correlations", related(runs, 4))
+        else:
+            features = panels.some(panels.values(runs, "main_features"), 2)
+            for count, grey in zip(features, np.linspace(0.1, 0.6, len(features)), strict=True):
+                for share, style, label in ((0.0, "--", "new"), (1.0, "-", "of the units")):
+                    part, look = where(ratio, main_features=count, overlap=share), {"color": f"{grey:g}", "ls": style}
+                    panels.spread(ax, part, "displacement", "samples", f"{count:g} {label}", **look)
+        layout.name_values(ax, runs, "samples")
+        layout.panel_legend(ax, loc="upper left")
+        ax.update_datalim([(ax.dataLim.x1, 1.6 * ax.dataLim.y1 - 0.6)])  # room for the legend
+        ax.autoscale_view()
+
+    def over_teacher(ax, runs):
+        """Panel c."""
+        panels.curves(ax, panels.relative(runs, "penalty"), "penalty", "samples", "correlation", cosines)
+        ax.axhline(1, **ONE)
+
+    def predicted(ax, runs):
+        """Panel d."""
+        markers = dict(zip(panels.values(moved, "magnitude"), MARKERS, strict=False))
+        for rho, part, color in panels.colored(runs, "correlation"):
+            for magnitude, cell, _ in panels.colored(part, "magnitude", list(markers)):
+                same = {"samples": cell["samples"].values[0], "correlation": rho, "magnitude": magnitude}
+                scratch, tuned = (where(data["risk"], protocol=protocol, **same).sortby("seed")["risk_final"].values
+                                  for protocol in ("single_task", "finetuning"))  # fmt: skip
+                cost, gains = np.median(cell["penalty_new"] / cell["penalty_paired"]), scratch / tuned
+                ends = np.median(gains), gains.min(), gains.max()
+                panels.points(ax, [cost], [[end] for end in ends], color=color, marker=markers[magnitude], linestyle="")
+            ax.plot([], [], "-", color=color, linewidth=4, label=cosines[rho])
+        for magnitude, marker in markers.items():
+            ax.plot([], [], marker, color="0.4", label=f"magnitude {magnitude:g}")
+        ax.axhline(1, **ONE)
+        ax.axvline(1, **ONE)
+        ax.set(xscale="log", yscale="log", xlabel="R̃ of new units over that of pretrained ones")
+
+    least = "Squared distance over the least for the same function"
+    above = "c  Penalty R̃ of what is learned over that of the teacher, by cosine ρ"
+    by_magnitude = panels.by_value(moved, "magnitude", "magnitude {:g}")
+    gained = "d  Gain in risk against gain in penalty, by cosine ρ and magnitude"
+    rows = [
+        [layout.group(least, {"a  shared and new": overlap, "b  nested": nested}, excess, "‖w − w₀‖² / R̃"),
+         layout.group(above, by_magnitude, over_teacher, "R̃ / R̃ of the teacher", "samples")],
+        [layout.group(gained, panels.by_samples(moved, p.samples), predicted, "risk of STL over PT+FT")],
+    ]  # fmt: skip
+    note = spread_in_words({role: data[role] for role in ("overlap", "nested", "magnitude")})
+    return layout.compose(rows, p.title, f"{note} (a–c)", "d: medians and ranges")
+
+
+def relu_least_penalty(data, p):
+    """The function of least penalty beside the one that ReLU networks find: risks, penalties, gains, turns of weights.
+
+    Panels a–d. Roles: the measure `least_penalty`, `least` of networks finetuned and from scratch, and `spread` of
+    networks finetuned after pretrained weights were turned apart.
+    """
+    every = trained(data, "least", "spread")
+    fits = [runs["unfitted"].values <= UNFITTED for runs in every]
+    runs, apart = (panels.relative(one.isel(run=fit), "penalty", "penalty_least")
+                   for one, fit in zip(every, fits, strict=True))  # fmt: skip
+    runs = runs.assign({name: runs[name].clip(FLOOR) for name in ("risk_found", "risk_predicted")})
+
+    def risks(ax, part):
+        """Panel a."""
+        for color, name, curve in _protocols(part):
+            for magnitude, marker in zip(panels.values(curve, "magnitude"), MARKERS, strict=False):
+                cell = where(curve, magnitude=magnitude)
+                style = {"marker": marker, "markersize": 3, "linestyle": "", "alpha": 0.7}
+                ax.plot(cell["risk_predicted"], cell["risk_found"], color=color, **style)
+                ax.plot([], [], color="0.4", label=f"magnitude {magnitude:g}", **style)
+            ax.plot([], [], color=color, linewidth=4, label=name)
+        ax.axline((0.1, 0.1), (1, 1), **ONE)
+        ax.set(xscale="log", yscale="log", xlabel="function of least penalty")
+
+    def penalties(ax, part):
+        """Panel b."""
+        curves, turned = [*_protocols(part)], where(apart, samples=part["samples"].values[0])
+        for place, (color, name, curve) in enumerate(curves):
+            _bars(ax, curve, "penalty", place, len(curves), name, color=color)
+        for rho, curve, _ in panels.colored(turned, "correlation"):
+            name = f"ρ = {rho:g}, turned apart"
+            _bars(ax, curve, "penalty", len(curves), len(curves), name, color="#CC3311", markersize=7)
+        _magnitude_axis(ax, part)
+        layout.plain_decades(ax.yaxis)
+        ax.axhline(1, **ONE)
+
+    def found(ax, part):
+        """Panel c."""
+        _found_and_predicted(ax, part, "found", "predicted", panels.values(part, "correlation"))
+        ax.axhline(1, **ONE)
+
+    def turns(ax, part):
+        """Panel d, without the last cosine: units that need not turn have no place on its logarithmic axis."""
+        _found_and_predicted(ax, part, "turned", "turned_predicted", panels.values(part, "correlation")[:-1])
+
+    tuned = where(runs, protocol="finetuning")
+    groups = [
+        (risks, runs, "a  Risk over the teacher's mean square", "network that is found"),
+        (penalties, runs, "b  Penalty R̃ of what is found over the least", "R̃ / least R̃"),
+        (found, _gains(runs), "c  Risk from scratch over risk after pretraining", "risk of STL over PT+FT"),
+        (turns, tuned, "d  Turn of the pretrained weights, mean of 1 − cosine", "1 − cosine"),
+    ]
+    width = max(2, len(panels.values(runs, "samples")))  # panels; one alone is as wide as two, for its texts
+    drawn = [layout.group(title, panels.by_samples(shown), panel, label, width=width)
+             for panel, shown, title, label in groups]  # fmt: skip
+    fitted = np.concatenate(fits)
+    left_out = f"{(~fitted).sum()} of {fitted.size} networks are left out, which do not fit their samples"
+    notes = "dashed: function of least penalty", f"risks below {FLOOR:g} are drawn as that", left_out
+    spread_note = f"{spread_in_words(data, 'bars')} (b–d)"
+    return layout.compose([drawn[:2], drawn[2:]], p.title, spread_note, "a: single networks", *notes)
+
+
+def _found_and_predicted(ax, runs, found, predicted, shown):
+    """What is found and what is predicted at some cosines, against the magnitude."""
+    for place, (rho, part, color) in enumerate(panels.colored(runs, "correlation")):
+        if rho in shown:
+            _bars(ax, part, found, place, len(shown), f"ρ = {rho:g}", color=color)
+            ax.plot(panels.medians(part, predicted, "magnitude"), color=color, linestyle="--", marker="x")
+    _magnitude_axis(ax, runs)
+
+
+def _bars(ax, runs, quantity, place, count, name, **style):
+    """A curve against magnitudes, a quarter of an octave beside its neighbours."""
+    runs = panels.dodged(runs, "magnitude", place, count, 0.25)
+    panels.spread(ax, runs, quantity, "magnitude", name, bars=True, **style)
+
+
+def _magnitude_axis(ax, runs):
+    ax.set(xlabel="magnitude", yscale="log")
+    layout.name_ticks(ax, panels.values(runs, "magnitude"))
+
+
+def _protocols(runs):
+    """(colour, name, runs) of training from scratch, whatever the cosine, and of finetuning at each."""
+    # Grey, since the colour of training from scratch in other figures is that of a cosine.
+    yield "0.55", panels.name(runs, "protocol", "single_task"), where(runs, protocol="single_task")
+    for rho, part, color in panels.colored(where(runs, protocol="finetuning"), "correlation"):
+        yield color, f"PT+FT, ρ = {rho:g}", part
+
+
+def _gains(runs):
+    """Risks from scratch over those after pretraining, found and predicted, of the same task and samples."""
+    keys = ["seed", "samples", "correlation", "magnitude"]
+    names = {"risk_found": "found", "risk_predicted": "predicted"}
+    risks = runs[[*names]].to_dataframe().reset_index().set_index(["protocol", *keys])[[*names]]
+    ratios = (risks.loc["single_task"] / risks.loc["finetuning"]).dropna().rename(columns=names).reset_index()
+    return ratios.rename_axis("run").to_xarray().drop_vars("run").set_coords(keys)
