@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from carryover.claims.support.agreement import distances
+from carryover.claims.agreement import distances
 
 
 def test_distances_are_relative_to_the_exact_limit_of_the_same_run():

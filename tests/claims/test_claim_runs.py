@@ -32,7 +32,7 @@ def test_several_runs_a_seed_are_refused_with_what_they_differ_in():
     runs = Runs("risk", nesting(1.0)["risk"]).where(protocol="finetuning", main_features=1, overlap=1.0)
     with pytest.raises(UserError, match="one run a seed of the role risk; several differ in rescale"):
         runs.by_seed("risk_final", samples=64)
-    with pytest.raises(UserError, match="needs runs of one rescale of the role risk, not of 3"):
+    with pytest.raises(UserError, match="runs of one rescale are needed here, not of"):
         runs.only("rescale")
 
 

@@ -35,7 +35,9 @@ def test_z_is_the_difference_of_mean_logs_in_standard_errors():
 
 def runs(**factors):
     """Two seeds at every nested cell of some protocols; {protocol: factors on its published risk, (last, smallest)}."""
-    rows = NESTED[NESTED["protocol"].isin(factors)].merge(pd.DataFrame({"seed": [0, 1], "spread": [0.8, 1.25]}), "cross")
+    rows = NESTED[NESTED["protocol"].isin(factors)].merge(
+        pd.DataFrame({"seed": [0, 1], "spread": [0.8, 1.25]}), "cross"
+    )
     risks = np.array([factors[protocol] for protocol in rows["protocol"]]) * rows[["risk_mean"]].to_numpy()
     names = [*published_risk.CELLS["diagonal"], "seed"]
     return xr.Dataset(

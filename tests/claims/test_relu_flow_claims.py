@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from carryover.claims.agreement import DESCENT
-from carryover.claims.support.agreement import descent_and_flow
+from carryover.claims.agreement import descent_and_flow
 from toy.made_up_runs import SEEDS, checks_of, dataset
 
 GRID = {"protocol": ["single_task", "finetuning"], "samples": [16, 32]}
@@ -41,4 +41,4 @@ def test_differences_are_those_to_the_flow_of_the_same_run():
     table = descent_and_flow(runs(lambda seed, rate: rate * (1 + seed)))
     assert len(table) == 8 * len(SEEDS)
     np.testing.assert_allclose(table["difference"], table["learning_rate"] * (1 + table["seed"]))
-    assert (table["evaluations_flow"] == 100).all()
+    assert (table["evaluations_other"] == 100).all()

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from carryover.claims.support.agreement import converged_distances
+from carryover.claims.agreement import converged_distances
 from carryover.claims.support.checks import checks
 from carryover.claims.support.runs import Runs
 from carryover.statistics.intervals import equivalence_margin

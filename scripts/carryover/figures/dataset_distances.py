@@ -5,7 +5,8 @@ from itertools import cycle
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.support.transferability import at, only, transferability
+from carryover.claims.support.runs import only
+from carryover.claims.support.transferability import at, transferability
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
 from carryover.statistics.averages import averages

@@ -4,7 +4,7 @@ teachers", Fig. 3 and theorem 5.5)."""
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.support.transferability import only
+from carryover.claims.support.runs import only
 from carryover.figures.drawing import layout, panels
 from carryover.runs import chosen, where
 from carryover.theory.linear_teachers import gaussian_bound

@@ -4,7 +4,7 @@ is given, that gradient flow closes the gap, and what early stopping does to tra
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.support.agreement import distances
+from carryover.claims.agreement import distances
 from carryover.claims.support.transferability import transferability
 from carryover.figures.drawing import layout, panels
 from carryover.runs import chosen, where

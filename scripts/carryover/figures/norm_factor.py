@@ -4,7 +4,8 @@ of eq 5 of "Finetuning with linear teachers"; they differ at the order σ²."""
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.support.transferability import at, only, transferability
+from carryover.claims.support.runs import only
+from carryover.claims.support.transferability import at, transferability
 from carryover.figures.drawing import layout, panels
 from carryover.figures.drawing.transfer import shares_in_words
 from carryover.statistics.averages import averages

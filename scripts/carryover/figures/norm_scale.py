@@ -2,7 +2,7 @@
 
 import matplotlib.pyplot as plt
 
-from carryover.claims.support.transferability import only
+from carryover.claims.support.runs import only
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
 

@@ -3,7 +3,8 @@ validation ("Features are fate", Fig. 5)."""
 
 import matplotlib.pyplot as plt
 
-from carryover.claims.support.transferability import only, transferability, with_decay
+from carryover.claims.support.runs import only
+from carryover.claims.support.transferability import transferability, with_decay
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
 

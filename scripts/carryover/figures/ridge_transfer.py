@@ -4,7 +4,7 @@ number of samples ("Features are fate", Fig. 6)."""
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.support.transferability import only
+from carryover.claims.support.runs import only
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
 from carryover.statistics.averages import averages, best

@@ -5,7 +5,7 @@ from itertools import cycle
 
 import matplotlib.pyplot as plt
 
-from carryover.claims.support.agreement import descent_and_flow, distances
+from carryover.claims.agreement import descent_and_flow, distances
 from carryover.figures.drawing import layout, panels
 from carryover.runs import chosen, where
 
@@ -65,7 +65,7 @@ def _by_rate(axes, table):
     """Difference from the flow, and the cost of both, against the learning rate of descent; a line for each n."""
     for samples, dashes in zip(sorted(table["samples"].unique()), cycle(("-", "--", ":", "-.")), strict=False):
         runs = table[table["samples"] == samples].groupby("learning_rate")
-        shown = (0, "difference", "descent"), (1, "evaluations", "descent"), (1, "evaluations_flow", "flow")
+        shown = (0, "difference", "descent"), (1, "evaluations", "descent"), (1, "evaluations_other", "flow")
         for row, quantity, solver in shown:
             middle, low, high = runs[quantity].median(), runs[quantity].min(), runs[quantity].max()
             style = {"marker": "o", "linestyle": dashes, "color": SOLVERS[solver][1]}

@@ -4,7 +4,8 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.support.transferability import at, only, predicted, transferability
+from carryover.claims.support.runs import only
+from carryover.claims.support.transferability import at, predicted, transferability
 from carryover.figures.drawing import layout, panels
 from carryover.figures.drawing.transfer import shares_in_words
 from carryover.runs import where

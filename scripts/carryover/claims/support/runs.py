@@ -1,4 +1,5 @@
-"""Runs that a check compares: selected by their coordinates, one per seed, so that differences are paired by seed."""
+"""Runs that a check compares: selected by their coordinates, one per seed, so that differences are paired by seed; and
+runs paired with those that share all coordinates but some."""
 
 import numpy as np
 import pandas as pd
@@ -47,10 +48,8 @@ class Runs:
 
     def only(self, name):
         """The one value of a coordinate; UserError for several."""
-        values = self.options(name)
-        if len(values) != 1:
-            raise UserError(f"this claim needs runs of one {name} of the role {self.role}, not of {len(values)}.")
-        return values[0]
+        self._check(name)
+        return only(self.data, name)
 
     def extremes(self, name):
         """Smallest and largest value of a coordinate; UserError if it has only one."""
@@ -129,6 +128,56 @@ class Runs:
         doublings = np.log2(table.columns.to_numpy())
         doublings -= doublings.mean()
         return table @ pd.Series(doublings / (doublings @ doublings), index=table.columns)
+
+
+def matched(runs, others, ignored=(), needed=""):
+    """Runs, each with the one of others that has the same coordinates.
+
+    Parameters
+    ----------
+    runs, others : xarray.Dataset
+        Variables (run,).
+    ignored : sequence of str
+        Coordinates in which the two may differ. A coordinate is no difference either where one side has no value of it,
+        only NaN or empty text.
+    needed : str
+        What each run must have, in words; without, a run may have no other.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each run: its coordinates and variables, and `<variable>_other` of the other, NaN where there is none.
+
+    Raises
+    ------
+    UserError
+        If a run has several others, or lacks the one it needs.
+    """
+    own, other = (some.to_dataframe().reset_index(drop=True) for some in (runs, others))
+    shared = [
+        name
+        for name in sorted(coordinates(others))
+        if name in own
+        and name not in ignored
+        and all((one[name].notna() & one[name].ne("")).any() for one in (own, other))
+    ]
+    if other.duplicated(shared).any():
+        differ = [name for name in coordinates(others) if name not in shared and other[name].nunique() > 1]
+        raise UserError(f"several runs have the same {', '.join(shared)}; they differ in {', '.join(differ)}.")
+    variables = list(others.data_vars)
+    other = other[[*shared, *variables]].rename(columns={name: f"{name}_other" for name in variables})
+    both = own.merge(other, on=shared, how="left", indicator="found")
+    if needed and (alone := both["found"] == "left_only").any():
+        raise UserError(f"no {needed} at {both.loc[alone, shared].iloc[0].to_dict()}.")
+    return both.drop(columns="found")
+
+
+def only(runs, name):
+    """The one value of a coordinate that runs have; UserError for several, which must not be averaged."""
+    values = _distinct(runs, name)
+    if len(values) != 1:
+        raise UserError(f"runs of one {name} are needed here, not of {', '.join(map(str, values))}.")
+    return values[0]
 
 
 def common_sizes(*groups):
