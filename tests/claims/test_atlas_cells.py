@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from carryover.claims.support import atlas_cells
+from carryover.claims import atlas
 from toy.atlas_runs import mapped, runs
 
 
 def test_cells_have_means_over_seeds_and_students_interval():
     data = mapped(runs(spread=0.3))
-    frame, pairs = atlas_cells.by_seed(data), data.to_dataframe()
-    table = atlas_cells.cells(frame)
+    frame, pairs = atlas.by_seed(data), data.to_dataframe()
+    table = atlas.cells(frame)
     assert len(table) == 9
     for cell in table.itertuples():
         gains = pairs[(pairs["row"] == cell.row) & (pairs["samples"] == cell.samples)]["gain"]
@@ -25,25 +25,25 @@ def test_cells_have_means_over_seeds_and_students_interval():
 @pytest.mark.parametrize(("sign", "share"), [(1, 1.0), (-1, 0.0), (0, 0.0), (1e-8, 0.0), (np.nan, np.nan)])
 def test_decided_cells_are_on_the_predicted_side_or_not(sign, share):
     """What is predicted to change nothing is on no side, and wrong where something changes."""
-    frame = atlas_cells.by_seed(mapped())
+    frame = atlas.by_seed(mapped())
     frame["predicted"] *= sign
-    np.testing.assert_equal(atlas_cells.predictable(frame)["right"].mean(), share)
-    right = atlas_cells.cells(frame)["right"]
+    np.testing.assert_equal(atlas.predictable(frame)["right"].mean(), share)
+    right = atlas.cells(frame)["right"]
     assert right.notna().sum() == (0 if np.isnan(sign) else 6)
 
 
 def test_rounding_is_no_gain():
-    frame = atlas_cells.by_seed(mapped(runs(spread=0.0)))
+    frame = atlas.by_seed(mapped(runs(spread=0.0)))
     frame["gain"] = 1e-9 + 1e-12 * frame["seed"]
-    assert not atlas_cells.cells(frame)["decided"].any()
+    assert not atlas.cells(frame)["decided"].any()
 
 
 def test_cells_without_runs_have_no_gain_and_others_count_their_seeds():
     risk = runs()
     cell = (risk["protocol"] == "finetuning") & (risk["overlap"] == 0.5) & (risk["samples"] == 20)
     one = (risk["protocol"] == "single_task") & (risk["overlap"] == 1) & (risk["samples"] == 10) & (risk["seed"] == 4)
-    frame = atlas_cells.by_seed(mapped(risk.isel(run=~(cell | one).values)))
-    table = atlas_cells.cells(frame).set_index(["row", "samples"])
+    frame = atlas.by_seed(mapped(risk.isel(run=~(cell | one).values)))
+    table = atlas.cells(frame).set_index(["row", "samples"])
     assert np.isnan(table.loc[1, 20]["gain"])
     assert table.loc[1, 20]["seeds"] == 0
     assert not table.loc[1, 20]["decided"]

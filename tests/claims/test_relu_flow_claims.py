@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from carryover.claims.agreement import DESCENT
-from carryover.claims.agreement import descent_and_flow
+from carryover.claims.agreement import DESCENT, descent_and_flow
 from toy.made_up_runs import SEEDS, checks_of, dataset
 
 GRID = {"protocol": ["single_task", "finetuning"], "samples": [16, 32]}

@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.support import atlas_cells
+from carryover.claims import atlas
 from carryover.figures.drawing import layout, panels
 
 MISSING = "0.75"
@@ -36,7 +36,7 @@ def _maps(data, p):
     """What each panel shows, finetuning first, then transfer of the features alone, in the order of the roles."""
     found = []
     for role, one in data.items():
-        cells = atlas_cells.cells(atlas_cells.by_seed(one))
+        cells = atlas.cells(atlas.by_seed(one))
         shown = panels.some(cells["setting"].unique(), p.settings) if p.settings else [one.attrs["map_shown"]]
         for (protocol, setting), part in cells.groupby(["protocol", "setting"]):
             if setting in shown:
