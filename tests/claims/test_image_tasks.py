@@ -6,7 +6,7 @@ import pytest
 import xarray as xr
 from scipy import stats
 
-from carryover.claims.support.image_tasks import by_classes, by_task, interval, seed_means
+from carryover.claims.convnets import by_classes, by_task, interval
 
 
 def runs(**coordinates):
@@ -23,7 +23,6 @@ def test_a_table_has_seeds_by_tasks_and_nothing_where_there_is_no_run():
 
 def test_a_seed_counts_once_however_many_of_its_tasks_have_values():
     values = pd.DataFrame([[1.0, 3.0, np.nan], [5.0, np.nan, np.nan], [np.nan] * 3], index=[4, 7, 9])
-    np.testing.assert_array_equal(seed_means(values), [2, 5, np.nan])
     expected = stats.ttest_1samp([2, 5], 0).confidence_interval(0.95)
     np.testing.assert_allclose(interval(values), [3.5, expected.low, expected.high])
     np.testing.assert_array_equal(interval(values.iloc[:1]), [2, np.nan, np.nan])

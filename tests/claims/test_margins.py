@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from carryover.claims.support.margins import at_margins, margin_over_scale
+from carryover.claims.cross_entropy import at_margins, margin_over_scale
 
 
 def test_a_margin_is_that_of_samples_that_all_have_the_loss():

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from carryover.claims.support.checks import checks
+from carryover.claims.support.checks import checks, listed
 from carryover.claims.support.runs import Runs, nearest, worst
 from carryover.claims.support.transferability import at, predicted, transferability, with_decay
 from carryover.statistics.intervals import equivalence_margin, median
@@ -88,7 +88,7 @@ def _signs(runs):
         "signs": alike.groupby(runs["seed"]).mean(),
         "shrinks": -lost.diff(axis=1).iloc[:, 1:].max(axis=1),
     }
-    return checks(found, noises=", ".join(f"{noise:g}" for noise in noises))
+    return checks(found, noises=listed(noises))
 
 
 def _loud(runs):

@@ -4,7 +4,7 @@ of training: controls of Fig. 7 of feature reuse."""
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.support.image_tasks import by_task
+from carryover.claims.convnets import by_task
 from carryover.figures.drawing import convnet, layout, panels
 from carryover.runs import chosen, where
 

@@ -4,7 +4,7 @@ from textwrap import fill
 
 import matplotlib.pyplot as plt
 
-from carryover.claims.support.image_tasks import by_classes, most_common
+from carryover.claims.convnets import by_classes, most_common
 from carryover.figures.drawing import convnet, layout, panels
 from carryover.runs import chosen, where
 

@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.support.image_tasks import most_common, target_in_words
+from carryover.claims.convnets import most_common, target_in_words
 from carryover.figures.drawing import convnet, layout, panels
 from carryover.runs import where
 

@@ -4,7 +4,7 @@ both share (Fig. 8d of feature reuse)."""
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.support.image_tasks import by_task, most_common
+from carryover.claims.convnets import by_task, most_common
 from carryover.figures.drawing import convnet, layout, panels
 from carryover.runs import where
 

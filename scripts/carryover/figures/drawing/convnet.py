@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from carryover.claims.support.image_tasks import by_task, interval, network_in_words, target_in_words
+from carryover.claims.convnets import by_task, interval, network_in_words, target_in_words
 from carryover.figures.drawing import panels
 from carryover.runs import where
 
