@@ -38,20 +38,6 @@ def test_the_advantage_of_finetuning_is_the_ratio_of_risks(finetuning, expected,
     store.save(checked, tmp_path / "claims.nc")
 
 
-@pytest.mark.parametrize(("distance", "expected"), [(1e-4, "holds"), (1e-2, "fails")])
-def test_solvers_are_held_to_their_distance_from_the_exact_limit(distance, expected):
-    solvers = {"exact": 0.0, "flow": distance, "descent": 1e-3, "symmetric": 0.1}
-    runs = [(solver, seed) for solver in solvers for seed in range(3)]
-    beta = np.array([[1 + solvers[solver], 0.0] for solver, _ in runs])
-    same = {"protocol": "finetuning", "samples": 8, "main_features": 2, "overlap": 1.0, "rescale": 1.0}
-    coordinates = {"solver": [s for s, _ in runs], "seed": [s for _, s in runs]}
-    coordinates |= {name: [value] * len(runs) for name, value in same.items()}
-    data = xr.Dataset({"coefficients": (("run", "input"), beta)}, {k: ("run", v) for k, v in coordinates.items()})
-    checked = checks_of("exact_limit", {"coefficients": data})
-    assert checked.sel(claim="flow_exact")["verdict"] == expected
-    assert checked.sel(claim="not_symmetric")["statistic"] == pytest.approx(2.0)
-
-
 def test_the_script_checks_claims_and_writes_them(tmp_path):
     import check_claims
 

@@ -90,8 +90,8 @@ class Runs:
         """A quantity of the runs at these values, a Series over seeds; UserError as in `where` and `table`."""
         return self.where(**condition).table(quantity)
 
-    def with_log_risk(self, trained=False):
-        """With log₁₀ of the risk at the end of training, `log_risk`.
+    def risks(self, *names, trained=False):
+        """log₁₀ of the risk at the end of training, by seed (rows) and the values of coordinates, as `table`.
 
         With `trained`, networks that stopped too early are NaN: their loss has neither reached its tolerance nor fallen
         below a tenth of their risk, so that the risk says more about the stopping. A check asks this of the networks
@@ -103,15 +103,11 @@ class Runs:
             if "at_rest" in self.data:
                 finished |= self.data["at_rest"] == 1
             log_risk = log_risk.where(finished)
-        return Runs(self.role, self.data.assign(log_risk=log_risk))
+        return Runs(self.role, self.data.assign(log_risk=log_risk)).table("log_risk", *names)
 
     def risk(self, trained=False, **condition):
-        """`log_risk` of the runs at these values, a Series over seeds."""
-        return self.where(**condition).with_log_risk(trained).by_seed("log_risk")
-
-    def risks(self, *names, trained=False):
-        """`log_risk` by seed (rows) and the values of coordinates, a data frame."""
-        return self.with_log_risk(trained).table("log_risk", *names)
+        """`risks` of the runs at these values, a Series over seeds."""
+        return self.where(**condition).risks(trained=trained)
 
     def sizes(self, least=1):
         """Numbers of samples, rising; UserError for fewer than `least` of them."""
