@@ -29,7 +29,7 @@ def distances(coefficients):
         `distance` by run, with the coordinates of the runs.
     """
     rows = xr.Dataset({"row": ("run", np.arange(coefficients.sizes["run"]))}, coordinates(coefficients))
-    both = _simulated(rows, "exact").sort_values("solver", kind="stable")
+    both = simulated(rows, "exact").sort_values("solver", kind="stable")
     found, limits = (coefficients["coefficients"].values[both[row]] for row in ("row", "row_other"))
     norm = np.linalg.norm
     relative = [norm(beta - limit) / norm(limit) for beta, limit in zip(found, limits, strict=True)]
@@ -47,11 +47,11 @@ def descent_and_flow(risk):
 
     Runs that did not reach their learning rate or their tolerance are included.
     """
-    both = _simulated(risk[["risk_final", "evaluations", "learning_rate"]], "flow", "learning_rate")
+    both = simulated(risk[["risk_final", "evaluations", "learning_rate"]], "flow", "learning_rate")
     return both.assign(difference=(both["risk_final"] / both["risk_final_other"] - 1).abs())
 
 
-def _simulated(data, reference, *ignored):
+def simulated(data, reference, *ignored):
     """The runs of all solvers but the reference, each with the reference's run at the same coordinates: `matched`."""
     runs, others = (data.isel(run=chosen) for chosen in (data["solver"] != reference, data["solver"] == reference))
     return matched(runs, others, ("solver", *ignored), f"run of the solver {reference} to compare with")
@@ -109,7 +109,7 @@ def relu_flow(data, p):
 
 def image_pairs(data, p):
     """Role: `risk` of pairs of image tasks, solved and by descent. Of descent those runs count that converged."""
-    both = _simulated(data["risk"][["risk_final", "converged"]], "exact")
+    both = simulated(data["risk"][["risk_final", "converged"]], "exact")
     both = both[both["converged"] == 1]
     off = (both["risk_final"] - both["risk_final_other"]).abs().groupby(both["seed"]).max()
     return checks({"descent": ERROR - off})
