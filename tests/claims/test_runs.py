@@ -36,14 +36,6 @@ def test_several_runs_a_seed_are_refused_with_what_they_differ_in():
         runs.only("rescale")
 
 
-def test_seeds_are_paired_in_whatever_order_they_are_stored():
-    rng = np.random.default_rng(3)
-    runs = Runs("risk", dataset(lambda seed, protocol: {"x": seed + 0.5 * (protocol == "b")}, {"protocol": ["a", "b"]}))
-    assert (runs.by_seed("x", protocol="b") - runs.by_seed("x", protocol="a") == 0.5).all()
-    mixed = Runs("risk", runs.data.isel(run=rng.permutation(2 * len(SEEDS))))
-    assert (mixed.by_seed("x", protocol="b") - mixed.by_seed("x", protocol="a") == 0.5).all()
-
-
 def test_the_slope_over_doublings_is_that_of_least_squares():
     sizes = [16, 64, 100, 1024]
     data = dataset(lambda seed, samples: {"x": np.sin(7.0 * seed + samples)}, {"samples": sizes})
