@@ -93,12 +93,6 @@ def test_decided_cells_are_on_the_predicted_side_or_not(sign, share):
     assert right.notna().sum() == (0 if np.isnan(sign) else 6)
 
 
-def test_rounding_is_no_gain():
-    frame = atlas.by_seed(mapped(runs(spread=0.0)))
-    frame["gain"] = 1e-9 + 1e-12 * frame["seed"]
-    assert not atlas.cells(frame)["decided"].any()
-
-
 def test_cells_without_runs_have_no_gain_and_others_count_their_seeds():
     risk = runs()
     cell = (risk["protocol"] == "finetuning") & (risk["overlap"] == 0.5) & (risk["samples"] == 20)
