@@ -6,7 +6,7 @@ import xarray as xr
 
 from carryover.claims.support.runs import Runs, common_sizes
 from carryover.errors import UserError
-from toy.made_up_runs import SEEDS, checks_of
+from toy.made_up_runs import SEEDS
 from toy.relu_effects import dataset
 from toy.relu_runs import nesting
 
@@ -19,13 +19,6 @@ def test_a_network_is_done_where_its_loss_is_small_or_has_reached_its_tolerance(
     )
     np.testing.assert_array_equal(Runs("risk", data).risk(trained=True), [0, np.nan, 0, np.nan])
     np.testing.assert_array_equal(Runs("risk", data).risk(), 0)
-
-
-def test_runs_without_a_coordinate_are_named():
-    with pytest.raises(UserError, match="the runs of the role risk have no correlation, by which"):
-        checks_of("relu_sharing", {"risk": nesting(1.0)["risk"]})
-    with pytest.raises(UserError, match="the runs of the role risk have no magnitude, by which"):
-        Runs("risk", nesting(1.0)["risk"]).options("magnitude")
 
 
 def test_several_runs_a_seed_are_refused_with_what_they_differ_in():

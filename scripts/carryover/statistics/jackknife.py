@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy import special  # scipy.stats would take a second more of every job
 
-from carryover.statistics.intervals import LEVEL
+from carryover.statistics.intervals import LEVEL, estimate_of
 
 
 class Scale(NamedTuple):
@@ -59,19 +59,18 @@ def estimate(values, bound, scale=DIFFERENCE, over="classes"):
     dict
         As the estimates in `intervals`. Interval and p-value are NaN if a value is, or if K < 2.
     """
+    statistic, method = float(values[0]), f"jackknife over {over}"
     whole, *rest = scale.transform(np.asarray(values, dtype=float)).tolist()
     rest, count = np.array(rest), len(rest)
-    found = {"statistic": float(values[0]), "seeds": count, "interval": f"jackknife over {over}"}
     if count < 2 or not np.isfinite([whole, *rest]).all():
         lacking = f" without one of the {over}" if np.isfinite(whole) else ""
-        return found | dict.fromkeys(("low", "high", "p_value"), np.nan) | {"interval": f"none: no value{lacking}"}
+        return estimate_of(statistic, np.nan, np.nan, np.nan, f"none: no value{lacking}", count)
     error = np.sqrt((count - 1) / count * ((rest - rest.mean()) ** 2).sum() + scale.extra_variance / count)
     if error == 0:  # the way there and back would round the value
-        return found | {"low": found["statistic"], "high": found["statistic"],
-                        "p_value": float(found["statistic"] == bound)}  # fmt: skip
+        return estimate_of(statistic, statistic, statistic, float(statistic == bound), method, count)
     half, distance = special.stdtrit(count - 1, 1 - LEVEL / 2) * error, abs(whole - float(scale.transform(bound)))
     low, high = scale.inverse(np.clip([whole - half, whole + half], scale.lowest, scale.highest)).tolist()
-    return found | {"low": low, "high": high, "p_value": 2 * special.stdtr(count - 1, -distance / error)}
+    return estimate_of(statistic, low, high, 2 * special.stdtr(count - 1, -distance / error), method, count)
 
 
 def pseudovalues(statistic, seeds):

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 
 from carryover.errors import UserError
-from carryover.runs import coordinates
+from carryover.runs import coordinates, where
 
 UNTRAINED = 0.1
 """Training loss, as a share of the risk, above which a network that stopped was stopped too early."""
@@ -17,38 +17,21 @@ class Runs:
     def __init__(self, role, data):
         self.role, self.data = role, data
 
-    def where(self, **condition):
-        """The runs at which coordinates have these values; `clusters` selects along its own dimension.
-
-        Raises UserError for the first value that none of them has.
-        """
-        data = self.data
-        for name, value in condition.items():
-            self._check(name)
-            values, number = data[name].values, isinstance(value, int | float | np.number)
-            selected = np.isclose(values, value, rtol=1e-9, atol=0) if number else values == value
-            if not selected.any():
-                there = ", ".join(map(str, _distinct(data, name)))
-                raise UserError(f"this claim needs {name} {value} of the role {self.role}; there is only {there}.")
-            data = data.isel({data[name].dims[0]: selected})
-        return Runs(self.role, data)
+    def where(self, clusters=None, **condition):
+        """The runs at which coordinates have these values, with one number of clusters; UserError if there are none."""
+        data = self.data if clusters is None else self.data.sel(clusters=clusters)
+        return Runs(self.role, where(data, **condition))
 
     def options(self, name, least=1):
-        """Values of a coordinate, rising; UserError for fewer than `least`, and if the runs lack it."""
-        self._check(name)
+        """Values of a coordinate, rising; UserError for fewer than `least`."""
         values = _distinct(self.data, name)
         if len(values) < least:
             known = ", ".join(map(str, values))
             raise UserError(f"this claim needs {least} values of {name} or more of the role {self.role}, not {known}.")
         return values
 
-    def _check(self, name):
-        if name not in self.data.coords:
-            raise UserError(f"the runs of the role {self.role} have no {name}, by which this claim compares them.")
-
     def only(self, name):
         """The one value of a coordinate; UserError for several."""
-        self._check(name)
         return only(self.data, name)
 
     def extremes(self, name):

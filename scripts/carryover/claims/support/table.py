@@ -65,15 +65,8 @@ def gathered(groups, others=None):
     rows = rows.assign(**ranks, ours=rows["headline_paper"] == OWN).sort_values(
         ["ours", "headline_paper", "headline_rank", "headline", "rank", "claim"], kind="stable"
     )
-    rows = rows.set_index("claim")
-    columns = {name: rows[name].to_numpy() for name in COLUMNS if name in rows}
-    return described(
-        {
-            name: ("claim", values.astype(str) if values.dtype == object else values, COLUMNS[name])
-            for name, values in columns.items()
-        },
-        {"claim": (rows.index.to_numpy(str), "group and name of the check")},
-    )
+    columns = {name: ("claim", np.array(rows[name].tolist()), COLUMNS[name]) for name in COLUMNS if name in rows}
+    return described(columns, {"claim": (rows["claim"].to_numpy(str), "group and name of the check")})
 
 
 def overall(verdicts):
