@@ -10,6 +10,7 @@ import pandas as pd
 from scipy import special  # scipy.stats would take a second more of every job
 
 from carryover.claims.support.checks import Check, checks
+from carryover.statistics.averages import averages
 from carryover.statistics.correlation import rank_correlation
 from carryover.statistics.intervals import LEVEL, clopper_pearson
 from carryover.statistics.jackknife import WHOLE_SHARE, estimate
@@ -121,12 +122,10 @@ def cells(frame):
         another, also if no change is predicted, and NaN if nothing is decided or predicted. A cell without runs, of a
         setting, row and number of samples that its protocol has elsewhere, has no numbers, and 0 seeds.
     """
-    groups = frame.groupby(CELL)
-    table = groups.mean().drop(columns="seed")
-    gain = groups["gain"].agg(["std", "count"])
+    table = frame.groupby(CELL).mean().drop(columns="seed")
+    gain = averages(frame, CELL, "gain").set_index(CELL)
     table["seeds"] = gain["count"]
-    several = gain["count"] > 1
-    half = special.stdtrit(gain["count"].where(several) - 1, 1 - LEVEL / 2) * gain["std"] / np.sqrt(gain["count"])
+    half = special.stdtrit(gain["count"].clip(lower=2) - 1, 1 - LEVEL / 2) * gain["error"]
     table["low"], table["high"] = table["gain"] - half, table["gain"] + half
     table["decided"] = (table["low"] > ROUNDING) | (table["high"] < -ROUNDING)
     clear = table["predicted"].where(table["predicted"].abs() > ROUNDING, 0.0 * table["predicted"])

@@ -108,14 +108,11 @@ def _sparsity(runs):
 
 def _sharing(runs):
     """Weight on the auxiliary task's dimensions with the fewest samples."""
-    few, found = runs.where(protocol="single_task").sizes(3)[0], {}
-
-    def share(protocol):
-        return runs.by_seed("auxiliary_share", protocol=protocol, samples=few)
-
+    few = runs.where(protocol="single_task").sizes(3)[0]
+    shares = runs.where(samples=few).table("auxiliary_share", "protocol")
+    found = {}
     for protocol, networks in NETWORKS.items():
-        values = {f"{protocol}_shares": share(protocol) - share("single_task")}
-        found |= checks(values, networks=networks, few=few)
+        found |= checks({f"{protocol}_shares": shares[protocol] - shares["single_task"]}, networks=networks, few=few)
     return found
 
 

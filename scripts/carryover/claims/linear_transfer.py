@@ -52,7 +52,10 @@ def linear_transfer(data, p):
     how = _trained(data["diagram"])
     found = checks(_risk_formulas(runs) | _signs(runs) | _boundaries(runs), trained=how)
     if "loud" in data:
-        found |= checks({"loud": _loud(transferability(data["loud"], "linear_transfer"))})
+        # Where the signal-to-noise ratio is below 1: at the point (σ, n, θ) of the smallest mean.
+        loud = transferability(data["loud"], "linear_transfer")
+        loud = loud[(loud["noise"] > 1) & (loud["gamma"] < 1) & (loud["samples"] >= ENOUGH)]
+        found |= checks({"loud": worst(loud.pivot_table("transferability", "seed", ["noise", "samples", "angle"]))})
     if "ridge" in data:
         found |= _ridge(Runs("ridge", data["ridge"]).where(protocol="linear_transfer"))
     if "decay" in data:
@@ -91,12 +94,6 @@ def _signs(runs):
         "shrinks": -lost.diff(axis=1).iloc[:, 1:].max(axis=1),
     }
     return checks(found, noises=listed(noises))
-
-
-def _loud(runs):
-    """Where the signal-to-noise ratio is below 1: the transferability at the point (σ, n, θ) of the smallest mean."""
-    runs = runs[(runs["noise"] > 1) & (runs["gamma"] < 1) & (runs["samples"] >= ENOUGH)]
-    return worst(runs.pivot_table("transferability", "seed", ["noise", "samples", "angle"]))
 
 
 def _boundaries(runs):
@@ -182,16 +179,12 @@ def linear_finetuning(data, p):
         enough = runs[runs["gamma"] > 1].groupby("seed")["transferability"].apply(lambda gains: gains.abs().max())
         found |= checks({"forgotten": -enough}, trained=how)
     if "simulated" in data:
-        found |= checks({"norm_factor": _nearer(data["simulated"])})
+        # Mean squared distance of a point from eq 15 less that from eq 15 with the norm factor.
+        simulated = transferability(data["simulated"], "finetuning")
+        apart = simulated[(simulated["solver"] == "descent") & (simulated["depth"] > 1) & (simulated["gamma"] < 1)]
+        plain, factor = ((apart["transferability"] - predicted(name, apart)) ** 2 for name in FORMULAS.values())
+        found |= checks({"norm_factor": (plain - factor).groupby(apart["seed"]).mean()})
     return found
-
-
-def _nearer(risk):
-    """Mean squared distance of a point from eq 15 less that from eq 15 with the norm factor."""
-    simulated = transferability(risk, "finetuning")
-    apart = simulated[(simulated["solver"] == "descent") & (simulated["depth"] > 1) & (simulated["gamma"] < 1)]
-    plain, factor = ((apart["transferability"] - predicted(name, apart)) ** 2 for name in FORMULAS.values())
-    return (plain - factor).groupby(apart["seed"]).mean()
 
 
 def _formulas(runs, how):

@@ -28,15 +28,18 @@ def check(data, p):
     outside = outside.where(teacher_scale=rich)
     least, missed = (outside.table(quantity, "ablated") for quantity in ("least_risk", "out_of_rkhs"))
     left_out = missed.apply(lambda row: row.corr(pd.Series(row.index, row.index), method="spearman"), axis=1)
-    single = Runs("risk", normalised(data["risk"])).where(teacher_scale=rich, protocol="single_task")
-    scratch = single.data[["risk_final"]].to_dataframe().pivot_table("risk_final", "seed", "samples")
+    single = where(normalised(data["risk"]), teacher_scale=rich, protocol="single_task")[["risk_final"]]
+    scratch = single.to_dataframe().pivot_table("risk_final", "seed", "samples")
     runs = gains(data["risk"], READOUT)
     runs = runs[runs["teacher_scale"] == rich]
+    # Of the pretrained network on a source that has all units of the target; its loss is half of the mean square.
+    whole = where(data["risk"], teacher_scale=rich, protocol="linear_transfer", ablated=0.0)
+    source_risk = 2 * whole["pretrained_loss"] / whole["target_variance"]
     gain = runs.pivot_table("transferability", "seed", ["ablated", "samples"])
     most, largest = (gain.columns.get_level_values(name).max() for name in ("samples", "ablated"))
     return (
         _features(gram, lazy, rich)
-        | checks({"source_learned": -_source_risk(Runs("risk", data["risk"]).where(teacher_scale=rich))})
+        | checks({"source_learned": -source_risk.groupby("seed").first().to_series()})
         | checks({"left_out": left_out}, intervals.median)
         | checks({"helps": gain[0.0].min(axis=1), "hurts": -gain[largest][most]}, most=most)
         | _power_law(scratch)
@@ -58,13 +61,6 @@ def _features(gram, lazy, rich):
         "alike": aligned(rich),
         "richness": aligned(rich) - aligned(lazy),
     })  # fmt: skip
-
-
-def _source_risk(runs):
-    """Risk of the pretrained network on a source that has all units of the target, by seed, as a share of its variance;
-    its loss is half of the mean square."""
-    whole = runs.where(protocol="linear_transfer", ablated=0.0).data
-    return (2 * whole["pretrained_loss"] / whole["target_variance"]).groupby("seed").first().to_series()
 
 
 def _power_law(scratch):
