@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 from scipy import stats
 
-from carryover.claims.convnets import by_classes, by_task, interval
+from carryover.claims.convnets import by_classes, interval
 from toy.convnet_runs import pretrained, risk, stages
 from toy.made_up_runs import SEEDS, checks_of
 
@@ -59,18 +59,6 @@ def test_claims_on_a_network_from_imagenet_follow_their_effect(effect, verdict, 
     assert found == expected
 
 
-def runs(**coordinates):
-    count = len(coordinates["seed"])
-    return xr.Dataset({"risk": ("run", np.arange(count, dtype=float))}, {k: ("run", v) for k, v in coordinates.items()})
-
-
-def test_a_table_has_seeds_by_tasks_and_nothing_where_there_is_no_run():
-    found = by_task(runs(seed=[1, 0, 1], task=[7, 7, 3]), "risk")
-    assert found.index.tolist() == [0, 1]
-    assert found.columns.tolist() == [3, 7]
-    np.testing.assert_array_equal(found, [[np.nan, 1], [2, 0]])
-
-
 def test_a_seed_counts_once_however_many_of_its_tasks_have_values():
     values = pd.DataFrame([[1.0, 3.0, np.nan], [5.0, np.nan, np.nan], [np.nan] * 3], index=[4, 7, 9])
     expected = stats.ttest_1samp([2, 5], 0).confidence_interval(0.95)
@@ -78,13 +66,9 @@ def test_a_seed_counts_once_however_many_of_its_tasks_have_values():
     np.testing.assert_array_equal(interval(values.iloc[:1]), [2, np.nan, np.nan])
 
 
-def of_classes(*classes):
-    data = xr.Dataset({"risk_final": ("run", np.arange(len(classes)))})
-    return data.assign_coords(target_classes=("run", list(classes)))
-
-
 def test_each_number_of_classes_is_a_system_of_its_own():
-    data = of_classes("5 6 7 8 9", "5 6", "7 9", "4 5 6")
+    classes = ["5 6 7 8 9", "5 6", "7 9", "4 5 6"]
+    data = xr.Dataset({"place": ("run", np.arange(4))}, {"target_classes": ("run", classes)})
     found = by_classes("vgg", data)
-    assert list(found) == ["vgg_pairs", "vgg_3_classes", "vgg_5_classes"]
-    assert [system["risk_final"].values.tolist() for system in found.values()] == [[1, 2], [3], [0]]
+    assert {name: system["place"].values.tolist() for name, system in found.items()} == {
+        "vgg_pairs": [1, 2], "vgg_3_classes": [3], "vgg_5_classes": [0]}  # fmt: skip
