@@ -114,13 +114,9 @@ def _boundaries(gain, least, scratch):
         def off(seeds, gain=gain[ablated], predicted=predicted):
             return np.log2(np.clip(boundary(gain.loc[seeds].mean()), *ends) / predicted(seeds))
 
-        n, place = boundary(gain[ablated].mean()), "it gains at every n"
-        if known := 0 < n < np.inf:
-            place = f"found is n = {n:.0f}"
-        elif n:
-            known = off(seeds) > near
-        else:
-            known, place = off(seeds) < -near, "it loses at every n"
+        n = boundary(gain[ablated].mean())
+        place = {0.0: "it loses at every n", np.inf: "it gains at every n"}.get(n, f"found is n = {n:.0f}")
+        known = 0 < n < np.inf or (off(seeds) > near if n else off(seeds) < -near)
         values = intervals.equivalence_margin(pseudovalues(off, seeds), near) if known else pd.Series(np.nan, seeds)
         facts = {"percent": 100 * ablated, "place": place, "predicted": predicted(seeds)}
         checked[f"boundary_{100 * ablated:g}"] = Check(values, facts=facts)
