@@ -20,7 +20,10 @@ class Runs:
     def where(self, clusters=None, **condition):
         """The runs at which coordinates have these values, with one number of clusters; UserError if there are none."""
         data = self.data if clusters is None else self.data.sel(clusters=clusters)
-        return Runs(self.role, where(data, **condition))
+        try:
+            return Runs(self.role, where(data, **condition))
+        except UserError as error:
+            raise UserError(f"of the data of the role {self.role}: {error}") from None
 
     def options(self, name, least=1):
         """Values of a coordinate, rising; UserError for fewer than `least`."""
