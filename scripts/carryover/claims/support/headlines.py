@@ -4,7 +4,7 @@ import fnmatch
 from pathlib import Path
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from carryover.config import files, parameters
 from carryover.errors import UserError
@@ -60,27 +60,16 @@ class Headline(BaseModel):
         return self
 
 
-class Headlines(RootModel):
-    """All claims: paper -> name -> claim."""
-
-    root: dict[str, dict[str, Headline]]
-
-
 def source():
     """The file of the project that is the working folder, or the library's."""
     own = Path("scripts/carryover/claims/claims.yaml")
     return own if own.exists() else FILE
 
 
-def inputs(_, arguments):
-    """The files that a job of checks reads."""
-    return [*arguments.data, source()]
-
-
 def read():
     """{paper: {name: Headline}}; UserError for what is not allowed."""
     try:
-        return Headlines.model_validate(files.read(FILE, FILE.name)).root
+        return TypeAdapter(dict[str, dict[str, Headline]]).validate_python(files.read(FILE, FILE.name))
     except ValidationError as error:
         raise UserError(f"{FILE.name}: {parameters.sentence(error, Headline)}") from None
 

@@ -102,10 +102,8 @@ def counts(table):
 
 def write(table, path):
     """Write a table of all checks as text."""
-    columns = ["claim", *WORDS, *NUMBERS]
-    table[columns[1:]].to_dataframe().reset_index()[columns].to_csv(
-        path, index=False, na_rep="nan", lineterminator="\n"
-    )
+    frame = table[[*WORDS, *NUMBERS]].to_dataframe()
+    frame[[*WORDS, *NUMBERS]].to_csv(path, index_label="claim", na_rep="nan", lineterminator="\n")
 
 
 def read(path):
