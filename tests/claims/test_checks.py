@@ -2,29 +2,16 @@
 
 import numpy as np
 import pytest
-import xarray as xr
 
 from carryover.errors import UserError
 from carryover.provenance import job_record, store
-from toy.made_up_runs import checks_of
+from toy.made_up_runs import checks_of, dataset
 
 
 def risks(finetuning):
-    rows = [
-        (protocol, overlap, seed, value * (1 + 0.1 * seed))
-        for protocol, value in (("single_task", 1.0), ("multi_task", 0.1), ("finetuning", finetuning),
-                                ("finetuning_probe", 0.5))
-        for overlap in (0.5, 1.0)
-        for seed in range(4)
-    ]  # fmt: skip
-    protocol, overlap, seed, risk = zip(*rows, strict=True)
-    coordinates = {
-        "protocol": list(protocol),
-        "overlap": list(overlap),
-        "seed": list(seed),
-        "samples": [32] * len(rows),
-    }
-    return xr.Dataset({"risk_final": ("run", list(risk))}, coords={k: ("run", v) for k, v in coordinates.items()})
+    risk = {"single_task": 1.0, "multi_task": 0.1, "finetuning": finetuning, "finetuning_probe": 0.5}
+    grid = {"protocol": list(risk), "overlap": [0.5, 1.0], "samples": [32]}
+    return dataset(lambda seed, protocol, **_: {"risk_final": risk[protocol] * (1 + 0.1 * seed)}, grid)
 
 
 @pytest.mark.parametrize(("finetuning", "expected"), [(0.01, "holds"), (10.0, "fails")])

@@ -13,7 +13,7 @@ from carryover.claims.support.checks import Check, checks
 from carryover.statistics.averages import averages
 from carryover.statistics.correlation import rank_correlation
 from carryover.statistics.intervals import LEVEL, clopper_pearson
-from carryover.statistics.jackknife import WHOLE_SHARE, estimate
+from carryover.statistics.jackknife import PROPORTION, estimate
 
 ROUNDING = 1e-6
 """Gains and predictions up to this size are none: where nothing differs, rounding is as large."""
@@ -66,7 +66,7 @@ def _share(frame, right):
     """A jackknife over seeds; if no seed changes the share, it has no spread, and the interval is over cells."""
     values, shares = right(frame), leave_one_out(frame, lambda part: right(part).mean())
     if not len(values) or len(shares) == 1 or len(set(shares)) > 1:
-        return Check(shares, partial(estimate, scale=WHOLE_SHARE, over="seeds"))
+        return Check(shares, partial(estimate, scale=PROPORTION, over="seeds"))
     return Check(values, partial(clopper_pearson, over="cells"))
 
 

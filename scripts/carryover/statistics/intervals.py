@@ -35,7 +35,7 @@ def student(values, bound, over="seeds"):
     bound : float
         Mean under the null hypothesis.
     over : str
-        What the values are of, in words.
+        Name of the independent units (seeds, cells, draws), in the plural.
     """
     values = _finite(values)
     mean, half, p_value = values.mean() if len(values) else np.nan, np.nan, np.nan
@@ -84,7 +84,7 @@ def clopper_pearson(values, bound, over):
     bound : float
         Share under the null hypothesis, between 0 and 1. The p-value is twice that of the smaller tail.
     over : str
-        What the values are of, in words.
+        Name of the independent units (seeds, cells, draws), in the plural.
     """
     count, ones = len(values), int(np.sum(values))
     low = special.betaincinv(ones, count - ones + 1, LEVEL / 2) if ones else 0.0
