@@ -6,8 +6,10 @@ from carryover.workflow import command_line, plugin_job
 
 
 def main(argv):
-    started = plugin_job.started(argv, "check_claims", "claims", __doc__, inputs=headlines.inputs)
-    with started as (job, _, p, arguments):
+    def inputs(_, arguments):
+        return [*arguments.data, headlines.source()]
+
+    with plugin_job.started(argv, "check_claims", "claims", __doc__, inputs=inputs) as (job, _, p, arguments):
         found = plugin_job.of_data(plugins.function_of("claims", argv[0]), dict, arguments, p)
         definitions = headlines.definitions(arguments.output[0].stem, found)
         job.save(checks.table(found, definitions, arguments.data, job.portable_result))

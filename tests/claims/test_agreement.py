@@ -1,17 +1,87 @@
-"""Distances of networks from the exact limit of the same run."""
+"""Claims on agreement follow how far networks end from the exact limit of the same run, and descent from the flow."""
 
 import numpy as np
-import xarray as xr
+import pytest
 
-from carryover.claims.support.agreement import distances
+from carryover.claims.agreement import DESCENT, ERROR, descent_and_flow, distances
+from carryover.errors import UserError
+from toy.linear_runs import limits, size
+from toy.made_up_runs import SEEDS, checks_of, dataset
+
+
+def solved(**solvers):
+    """Coefficients of one task by several solvers, off by {solver: relative distance}."""
+    off = {"exact": 0.0, **solvers}
+
+    def values(seed, solver, **_):
+        return {"coefficients": np.array([3.0, 4.0 + 5 * (1 + seed) * off[solver]])}
+
+    return dataset(values, {"protocol": ["finetuning"], "samples": [8], "solver": list(off)})
 
 
 def test_distances_are_relative_to_the_exact_limit_of_the_same_run():
-    names = {"protocol": ["finetuning"] * 4, "samples": [4] * 4, "overlap": [1.0] * 4,
-             "main_features": [2] * 4, "rescale": [1.0] * 4, "seed": [0, 1, 1, 0],
-             "solver": ["exact", "exact", "flow", "flow"]}  # fmt: skip
-    beta = [[3.0, 4.0], [0.0, 2.0], [0.0, 1.0], [3.0, 4.5]]
-    data = xr.Dataset({"coefficients": (("run", "input"), beta)}, coords={k: ("run", v) for k, v in names.items()})
-    found = distances(data)
-    assert found["seed"].values.tolist() == [1, 0]
-    np.testing.assert_allclose(found["distance"], [0.5, 0.1])
+    found = distances(solved(flow=0.1, descent=0.01)).to_dataframe()
+    np.testing.assert_allclose(
+        found["distance"], found["solver"].map({"flow": 0.1, "descent": 0.01}) * (1 + found["seed"])
+    )
+    assert len(found) == 2 * len(SEEDS)
+
+
+@pytest.mark.parametrize(("distance", "expected"), [(1e-5, "holds"), (1e-2, "fails")])
+def test_solvers_are_held_to_their_distance_from_the_exact_limit(distance, expected):
+    checked = checks_of("exact_limit", {"coefficients": solved(flow=distance, descent=1e-4, symmetric=1e-2)})
+    assert checked.sel(claim="flow_exact")["verdict"] == expected
+    assert checked.sel(claim="not_symmetric")["statistic"] == pytest.approx(2.0)
+
+
+def descended(difference):
+    """ReLU networks by flow, and by descent with two rates, whose risk is off by `difference(seed, rate)`."""
+
+    def values(seed, protocol, samples, solver, rate):
+        off = difference(seed, rate) * (-1) ** samples if solver == "descent" else 0.0
+        risk = samples**-0.5 * (2 if protocol == "finetuning" else 1)
+        evaluations = 100 if solver == "flow" else 100 / rate
+        return {"risk_final": risk * (1 + off), "evaluations": evaluations, "learning_rate": rate}
+
+    grid = {"protocol": ["single_task", "finetuning"], "samples": [16, 32]}
+    flow, descent = {"solver": ["flow"], "rate": [np.nan]}, {"solver": ["descent"], "rate": [0.4, 0.1]}
+    return dataset(values, grid | flow, grid | descent).drop_vars("rate")
+
+
+def relu_flow(effect):
+    return {"risk": descended(lambda seed, rate: DESCENT * 10 ** (-size(effect, seed) if rate == 0.1 else 0))}
+
+
+def image_pairs(effect):
+    def values(seed, solver, pair, samples, **_):
+        if samples == 40:  # stopped short, and far off
+            return {"risk_final": 0.5 * (solver == "exact"), "converged": int(solver == "exact")}
+        off = ERROR * (1 - size(effect, seed)) * (pair == 1 and solver == "descent")
+        return {"risk_final": 0.1 * pair - off, "converged": 1}
+
+    return {"risk": dataset(values, {"solver": ["exact", "descent"], "pair": [0, 1], "samples": [10, 40]})}
+
+
+MADE = {"linear_limit": limits, "relu_flow": relu_flow, "image_pairs": image_pairs}
+
+
+@pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
+@pytest.mark.parametrize("group", MADE)
+def test_every_claim_follows_its_effect(group, effect, verdict):
+    checked = checks_of(group, MADE[group](effect))
+    assert set(checked["verdict"].values) == {verdict}
+    assert (checked["seeds"] == len(SEEDS)).all()
+
+
+def test_differences_are_those_to_the_flow_of_the_same_run():
+    table = descent_and_flow(descended(lambda seed, rate: rate * (1 + seed)))
+    assert len(table) == 8 * len(SEEDS)
+    np.testing.assert_allclose(table["difference"], table["learning_rate"] * (1 + table["seed"]))
+    assert (table["evaluations_other"] == 100).all()
+
+
+def test_a_run_without_a_reference_is_named():
+    data = solved(flow=0.1)
+    lone = (data["solver"] == "exact") & (data["seed"] == 3)
+    with pytest.raises(UserError, match=r"no run of the solver exact to compare with at .*'seed': 3"):
+        distances(data.isel(run=~lone.values))

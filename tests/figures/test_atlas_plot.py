@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.collections import QuadMesh
 
-from carryover.claims.support import atlas_cells as cells_of
+from carryover.claims import atlas as cells_of
 from carryover.figures import atlas
 from toy.atlas_runs import mapped, runs
 from toy.drawn import drawn

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import table
-from carryover.claims.support import pair_correlations
+from carryover.claims import bound_correlations
 from carryover.figures.drawing import typesetting
 from carryover.provenance import job_record, store
 from toy.bound_runs import made
@@ -23,7 +23,7 @@ def folder(tmp_path, monkeypatch):
     for variable in data.variables.values():
         variable.attrs = {"long_name": "some words", "units": "1"}
     store.save(data, tmp_path / FILES[0])
-    rows = [(bound, 10, 0.5, 0.25) for bound in pair_correlations.BOUNDS]
+    rows = [(bound, 10, 0.5, 0.25) for bound in bound_correlations.BOUNDS]
     columns = ["bound", "samples", "r_squared", "deviation"]
     pd.DataFrame(rows, columns=columns).to_csv(tmp_path / FILES[1], index=False)
     monkeypatch.chdir(tmp_path)

@@ -5,7 +5,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from carryover.statistics.correlation import rank_correlation, rank_correlation_by_row, squared_correlation
+from carryover.statistics.correlation import (
+    rank_correlation,
+    rank_correlation_by_row,
+    rank_correlations,
+    squared_correlation,
+)
 
 
 @pytest.mark.parametrize("weights", [None, [1, 2, 3]])
@@ -30,6 +35,13 @@ def test_rows_are_correlated_over_the_columns_that_both_have():
     for row, found in enumerate(rank_correlation_by_row(x, y)):
         expected = stats.spearmanr(x.iloc[row], y.iloc[row], nan_policy="omit").statistic
         assert found == pytest.approx(expected)
+
+
+def test_groups_are_correlated_each_for_itself():
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), columns=["x", "y"]).assign(by=np.arange(30) % 3)
+    for group, found in rank_correlations(frame, "x", "y", "by").items():
+        rows = frame[frame["by"] == group]
+        assert found == pytest.approx(stats.spearmanr(rows["x"], rows["y"]).statistic)
 
 
 def test_r_squared_is_the_share_of_variance_that_a_line_explains():

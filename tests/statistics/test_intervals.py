@@ -1,4 +1,4 @@
-"""Intervals and p-values against SciPy, and their coverage."""
+"""Intervals and p-values against SciPy."""
 
 import numpy as np
 import pytest
@@ -7,14 +7,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from carryover.statistics import intervals
-
-
-@pytest.mark.extended
-def test_the_interval_of_few_values_covers_the_mean_as_often_as_it_says():
-    rng = np.random.default_rng(0)
-    found = [intervals.student(rng.normal(size=4), 0.0) for _ in range(1000)]
-    assert stats.binomtest(sum(one["low"] <= 0 <= one["high"] for one in found), 1000, 0.95).pvalue > 0.01
-    assert stats.kstest([one["p_value"] for one in found], "uniform").pvalue > 0.01
 
 
 @settings(derandomize=True, deadline=None)
@@ -31,18 +23,6 @@ def test_interval_and_p_value_are_those_of_the_t_test_and_agree(values, bound):
         assert decided == (found["p_value"] < 0.05)
 
 
-@pytest.mark.extended
-def test_the_interval_of_a_median_covers_it_at_least_as_often_as_it_says():
-    """Of values that have no mean, too."""
-    rng = np.random.default_rng(0)
-    found = [intervals.median(1 + rng.standard_cauchy(11), 1.0) for _ in range(1000)]
-    covered = np.array([one["low"] <= 1 <= one["high"] for one in found])
-    exact = 1 - 2 * stats.binom.cdf(1, 11, 0.5)  # between the second value and the last but one
-    assert exact > 0.95
-    assert stats.binomtest(covered.sum(), 1000, exact).pvalue > 0.01
-    np.testing.assert_array_equal(covered, [one["p_value"] >= 0.05 for one in found])
-
-
 @settings(derandomize=True, deadline=None)
 @given(st.lists(st.floats(-1e3, 1e3), min_size=6, max_size=40, unique=True), st.floats(-1e3, 1e3))
 def test_the_p_value_of_a_median_is_that_of_the_sign_test(values, bound):
@@ -53,8 +33,8 @@ def test_the_p_value_of_a_median_is_that_of_the_sign_test(values, bound):
     assert found["p_value"] == pytest.approx(stats.binomtest(above, len(values), 0.5).pvalue)
     assert found["statistic"] == np.median(values)
     assert found["seeds"] == len(values)
-    decided = found["low"] > bound or found["high"] < bound
-    assert decided == (found["p_value"] < 0.05)
+    fewer = np.flatnonzero(stats.binom.cdf(np.arange(len(values)), len(values), 0.5) <= 0.025)[-1]
+    assert [found["low"], found["high"]] == [sorted(values)[fewer], sorted(values)[-1 - fewer]]
 
 
 @pytest.mark.parametrize(("ones", "n"), [(0, 5), (5, 5), (17, 20), (100, 195)])

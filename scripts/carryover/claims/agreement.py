@@ -1,17 +1,60 @@
 """Trained networks end where the exact limit says, and descent where the flow goes (E1)."""
 
 import numpy as np
+import xarray as xr
 
-from carryover.claims.support.agreement import beside, converged_distances, descent_and_flow, distances
 from carryover.claims.support.checks import Check, checks
-from carryover.claims.support.runs import nearest
+from carryover.claims.support.runs import matched, nearest
 from carryover.claims.support.transferability import transferability
+from carryover.runs import coordinates
 from carryover.statistics import intervals
 
 FLOW = 1e-3  # largest relative distance of the adaptive flow from the exact limit, and of deep linear networks
 DESCENT = 1e-2  # largest relative distance of gradient descent, and of its risk at the smallest learning rate
 SMALLEST = 1e-12  # distance that rounding leaves of one that vanishes
 ERROR = 0.005  # difference in the share of misclassified images that counts as none
+
+
+def distances(coefficients):
+    """Relative distances ‖β − β_exact‖ / ‖β_exact‖ of the runs that were not solved exactly.
+
+    Parameters
+    ----------
+    coefficients : xarray.Dataset
+        `coefficients` (run, input).
+
+    Returns
+    -------
+    xarray.Dataset
+        `distance` by run, with the coordinates of the runs.
+    """
+    rows = xr.Dataset({"row": ("run", np.arange(coefficients.sizes["run"]))}, coordinates(coefficients))
+    both = simulated(rows, "exact").sort_values("solver", kind="stable")
+    found, limits = (coefficients["coefficients"].values[both[row]] for row in ("row", "row_other"))
+    norm = np.linalg.norm
+    relative = [norm(beta - limit) / norm(limit) for beta, limit in zip(found, limits, strict=True)]
+    return xr.Dataset({"distance": ("run", np.array(relative))}, coordinates(coefficients.isel(run=both["row"])))
+
+
+def converged_distances(coefficients, risk):
+    """`distances` of the runs that have converged, as the dataset of risks of the same runs says."""
+    table = matched(distances(coefficients), risk[["converged"]])
+    return table[table["converged_other"] == 1]
+
+
+def descent_and_flow(risk):
+    """Runs of descent with the `difference` |r / r_flow − 1| of their risk from that of the flow, a data frame.
+
+    Runs that did not reach their learning rate or their tolerance are included.
+    """
+    both = simulated(risk[["risk_final", "evaluations", "learning_rate"]], "flow", "learning_rate")
+    return both.assign(difference=(both["risk_final"] / both["risk_final_other"] - 1).abs())
+
+
+def simulated(data, reference, *ignored):
+    """The runs of all solvers but the reference, each with the reference's run at the same coordinates: `matched`."""
+    runs, others = (data.isel(run=chosen) for chosen in (data["solver"] != reference, data["solver"] == reference))
+    return matched(runs, others, ("solver", *ignored), f"run of the solver {reference} to compare with")
 
 
 def exact_limit(data, p):
@@ -66,7 +109,7 @@ def relu_flow(data, p):
 
 def image_pairs(data, p):
     """Role: `risk` of pairs of image tasks, solved and by descent. Of descent those runs count that converged."""
-    both = beside(data["risk"], "exact", ["risk_final", "converged"])
+    both = simulated(data["risk"][["risk_final", "converged"]], "exact")
     both = both[both["converged"] == 1]
-    off = (both["risk_final"] - both["risk_final_exact"]).abs().groupby(both["seed"]).max()
+    off = (both["risk_final"] - both["risk_final_other"]).abs().groupby(both["seed"]).max()
     return checks({"descent": ERROR - off})

@@ -1,15 +1,23 @@
-"""Whether pretraining helps and hurts where theory predicts it, on the maps of several families."""
+"""Whether pretraining helps and hurts where theory predicts it, on the maps of several families.
+
+A cell of a map that `comparisons.atlas` makes is a protocol, setting, row and number of samples.
+"""
 
 from functools import partial
 
 import numpy as np
+import pandas as pd
+from scipy import special  # scipy.stats would take a second more of every job
 
-from carryover.claims.support import atlas_cells
 from carryover.claims.support.checks import Check, checks
+from carryover.statistics.averages import averages
 from carryover.statistics.correlation import rank_correlation
-from carryover.statistics.intervals import clopper_pearson
-from carryover.statistics.jackknife import DIFFERENCE, WHOLE_SHARE, estimate
+from carryover.statistics.intervals import LEVEL, clopper_pearson
+from carryover.statistics.jackknife import PROPORTION, estimate
 
+ROUNDING = 1e-6
+"""Gains and predictions up to this size are none: where nothing differs, rounding is as large."""
+CELL = ["protocol", "setting", "row", "samples"]
 PREDICTORS = {
     "predicted": "predicted",
     "similarity": "similarity",
@@ -17,7 +25,7 @@ PREDICTORS = {
     "alignment": "target_alignment",
 }
 """{check: column of the maps}; each check is on how well the column orders gains."""
-OF_FEATURES = ("probe_r_squared", "target_alignment")
+OF_FEATURES = {"probe_r_squared", "target_alignment"}
 """Columns that are compared over the families that have both."""
 
 
@@ -30,64 +38,135 @@ def check(data, p):
     """
     found = {}
     for role, one in data.items():
-        for protocol, frame in atlas_cells.by_seed(one).groupby("protocol"):
+        for protocol, frame in by_seed(one).groupby("protocol"):
             if frame["predicted"].notna().any():
                 name, transfer = (role, "finetuning") if protocol == "finetuning" else (
                     f"{role}_transfer", "linear transfer")  # fmt: skip
                 values = {f"{name}_{which}": share for which, share in _signs(frame).items()}
                 found |= checks(values, family=one.attrs["map_family"], transfer=transfer,
                                 theory=one.attrs["map_theory_is"])  # fmt: skip
-    return found | _orders({one.attrs["map_family"]: atlas_cells.finetuned(one) for one in data.values()})
+    return found | _orders({one.attrs["map_family"]: finetuned(one) for one in data.values()})
 
 
 def _signs(frame):
     """How often the predicted sign is right, and how often for the sign that fewer cells have."""
-    cells = atlas_cells.predictable(frame)
-    sign = -1.0 if (cells["gain"] > 0).mean() > 0.5 else 1.0
+    rarer = -1.0 if (predictable(frame)["gain"] > 0).mean() > 0.5 else 1.0
 
     def right(part):
-        return atlas_cells.predictable(part)["right"]
+        return predictable(part)["right"]
 
     def right_if_rarer(part):
-        table = atlas_cells.predictable(part)
-        return table["right"][sign * table["predicted"] > atlas_cells.ROUNDING]
+        table = predictable(part)
+        return table["right"][rarer * table["predicted"] > ROUNDING]
 
     return {"side": _share(frame, right), "rarer": _share(frame, right_if_rarer)}
 
 
 def _share(frame, right):
     """A jackknife over seeds; if no seed changes the share, it has no spread, and the interval is over cells."""
-    values, shares = right(frame), atlas_cells.leave_one_out(frame, lambda part: right(part).mean())
+    values, shares = right(frame), leave_one_out(frame, lambda part: right(part).mean())
     if not len(values) or len(shares) == 1 or len(set(shares)) > 1:
-        return Check(shares, partial(estimate, scale=WHOLE_SHARE, over="seeds"))
+        return Check(shares, partial(estimate, scale=PROPORTION, over="seeds"))
     return Check(values, partial(clopper_pearson, over="cells"))
 
 
 def _orders(frames):
     """Rank correlations of predictors with the gain of finetuning, means over the families that have a prediction."""
-    frames = {family: frame for family, frame in frames.items() if frame["predicted"].notna().any()}
+
+    def has(frame, column):
+        return column in frame and frame[column].notna().any()
+
+    def mean_order(frames, column):
+        return np.mean([order(frame, column) for frame in frames.values()])
+
+    def ordered_alike(frame):
+        """Whether prediction, but for rounding, and similarity give cells the same ranks."""
+        predicted = (frame["predicted"] / ROUNDING).round()
+        return np.isclose(rank_correlation(predicted, frame["similarity"]), 1.0)
+
+    frames = {family: frame for family, frame in frames.items() if has(frame, "predicted")}
     orders = {}
     for name, column in PREDICTORS.items():
-        wanted = OF_FEATURES if column in OF_FEATURES else (column,)
-        having = {family: frame for family, frame in frames.items()
-                  if all(other in frame and frame[other].notna().any() for other in wanted)}  # fmt: skip
+        wanted = OF_FEATURES if column in OF_FEATURES else {column}
+        having = {family: frame for family, frame in frames.items() if all(has(frame, other) for other in wanted)}
         if len(having) > 1:
-            mean = partial(_mean_order, column=column)
-            orders[name] = np.array(atlas_cells.leave_groups_out(having, mean))
+            orders[name] = np.array(leave_groups_out(having, partial(mean_order, column=column)))
     if not orders:
         return {}
-    # A prediction that does not depend on the number of samples orders tasks, not cells.
-    alike = " and ".join(family for family, frame in frames.items() if _ordered_alike(frame))
     orders["better"] = orders["predicted"] - orders["similarity"]
-    return checks(orders, partial(estimate, scale=DIFFERENCE, over="groups of seeds"),
-                  alike=f" (both give one order of {alike})" if alike else "")  # fmt: skip
+    # A prediction that does not depend on the number of samples orders tasks, not cells.
+    alike = " and ".join(family for family, frame in frames.items() if ordered_alike(frame))
+    alike = f" (both give one order of {alike})" if alike else ""
+    return checks(orders, partial(estimate, over="groups of seeds"), alike=alike)
 
 
-def _mean_order(frames, column):
-    return np.mean([atlas_cells.order(frame, column) for frame in frames.values()])
+def by_seed(data):
+    """The pairs of a map as a data frame with a row for each cell and seed: means over draws."""
+    frame = data.to_dataframe().reset_index(drop=True).drop(columns="draw")
+    return frame.groupby([*CELL, "seed"], sort=True).mean().reset_index()
 
 
-def _ordered_alike(frame):
-    """Whether prediction, but for rounding, and similarity give cells the same ranks."""
-    predicted = (frame["predicted"] / atlas_cells.ROUNDING).round()
-    return np.isclose(rank_correlation(predicted, frame["similarity"]), 1.0)
+def cells(frame):
+    """The cells of a map.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        As `by_seed` returns it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Means over seeds, the number of `seeds`, and Student's 95 % interval `low`, `high` of the gain. `decided` are
+        gains whose interval excludes 0, to `ROUNDING`. `right` is 1 for a decided gain with the predicted sign, 0 for
+        another, also if no change is predicted, and NaN if nothing is decided or predicted. A cell without runs, of a
+        setting, row and number of samples that its protocol has elsewhere, has no numbers, and 0 seeds.
+    """
+    table = frame.groupby(CELL).mean().drop(columns="seed")
+    gain = averages(frame, CELL, "gain").set_index(CELL)
+    table["seeds"] = gain["count"]
+    half = special.stdtrit(gain["count"].clip(lower=2) - 1, 1 - LEVEL / 2) * gain["error"]
+    table["low"], table["high"] = table["gain"] - half, table["gain"] + half
+    table["decided"] = (table["low"] > ROUNDING) | (table["high"] < -ROUNDING)
+    clear = table["predicted"].where(table["predicted"].abs() > ROUNDING, 0.0 * table["predicted"])
+    agrees = (np.sign(clear) == np.sign(table["gain"])).astype(float)
+    table["right"] = agrees.where(table["decided"] & table["predicted"].notna())
+    complete = [pd.MultiIndex.from_product([[name], *(part[key].unique() for key in CELL[1:])], names=CELL)
+                for name, part in frame.groupby("protocol")]  # fmt: skip
+    table = table.reindex(complete[0].append(complete[1:]).sort_values())
+    table["seeds"] = table["seeds"].fillna(0).astype(int)
+    table["decided"] = table["decided"].fillna(False).astype(bool)
+    return table.reset_index()
+
+
+def predictable(frame):
+    """Decided cells with a prediction, as `cells` has them."""
+    table = cells(frame)
+    return table[table["right"].notna()]
+
+
+def finetuned(data):
+    """The cells and seeds of a map, as `by_seed` has them, in which a finetuned network has a gain."""
+    frame = by_seed(data)
+    return frame[(frame["protocol"] == "finetuning") & frame["gain"].notna()]
+
+
+def leave_one_out(frame, statistic):
+    """Values of a statistic of all seeds, then without each of them, if there are several."""
+    seeds = sorted(frame["seed"].unique())
+    return [statistic(frame), *(statistic(frame[frame["seed"] != seed]) for seed in seeds if len(seeds) > 1)]
+
+
+def leave_groups_out(frames, statistic, groups=6):
+    """Values of a statistic of several frames {name: frame}, then without each of so many groups of seeds.
+
+    A group is left out of all frames at once; there are at most as many groups as the smallest frame has seeds.
+    """
+    groups = min(groups, *(frame["seed"].nunique() for frame in frames.values()))
+    parts = [{name: frame[frame["seed"] % groups != left] for name, frame in frames.items()} for left in range(groups)]
+    return [statistic(frames), *(statistic(part) for part in parts if groups > 1)]
+
+
+def order(frame, name):
+    """Rank correlation of a column with the gain."""
+    return rank_correlation(frame[name], frame["gain"])

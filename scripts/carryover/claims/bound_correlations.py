@@ -1,10 +1,28 @@
-"""Which bound predicts best how well finetuning does on pairs of tasks ("Finetuning with linear teachers", Table 1)."""
+"""Which bound predicts best how well finetuning does on pairs of tasks ("Finetuning with linear teachers", Table 1): R²
+over pairs of the error with each bound."""
 
 from functools import partial
 
-from carryover.claims.support import pair_correlations
+import numpy as np
+import xarray as xr
+
 from carryover.claims.support.checks import Check, checks
 from carryover.statistics import jackknife
+from carryover.statistics.correlation import squared_correlation
+from carryover.streams import generator
+
+BOUNDS = {
+    "distance": "squared distance of source and target",
+    "benign_overfitting": "benign overfitting",
+    "covariance": "covariance of the target (m = 2)",
+}
+GROUP = ["cutoff", "seed", "samples"]
+FEWEST = 3  # pairs; two points always lie on a line
+SET = 20
+"""Pairs in the paper's table."""
+SETS = 5000
+ENOUGH = 10 * SET
+"""Pairs from which sets of 20 are drawn: with fewer, sets would be nearly the same."""
 
 
 def check(data, p):
@@ -14,31 +32,114 @@ def check(data, p):
     correlates best, means over numbers of samples and repeats, for each cutoff. Their intervals are over the classes of
     images of the pairs: the paper's repeats are of the same pairs, and say nothing of others.
     """
-    table = pair_correlations.pair_table(data["bounds"])
-    correlations, shares = pair_correlations.leave_one_class_out(table), pair_correlations.first_shares(table)
+    table = pair_table(data["bounds"])
+    # Means over numbers of samples (bound, cutoff, left_out).
+    r_squared, shares = (
+        values if values is None else values.mean("samples", skipna=False).transpose("bound", "cutoff", "left_out")
+        for values in (leave_one_class_out(table), first_shares(table))
+    )
     found = {}
     for cutoff in table["cutoff"].values:
-        r_squared = _means(correlations, cutoff)
-        benign, covariance = r_squared["benign_overfitting"], r_squared["covariance"]
+        distance, benign, covariance = (r_squared.sel(bound=bound, cutoff=cutoff).values for bound in BOUNDS)
         values = {
             "strong": (covariance, jackknife.R_SQUARED),
             "covariance": (covariance - benign, jackknife.DIFFERENCE),
-            "benign_overfitting": (benign - r_squared["distance"], jackknife.DIFFERENCE),
+            "benign_overfitting": (benign - distance, jackknife.DIFFERENCE),
         }
         if shares is not None:
-            values["first"] = _means(shares, cutoff)["covariance"], jackknife.SHARE
-        learned = (
-            f"learned but for directions below {cutoff:g} of the largest" if cutoff else "learned by least squares"
-        )
+            values["first"] = shares.sel(bound="covariance", cutoff=cutoff).values, jackknife.SHARE
+        learned = f"but for directions below {cutoff:g} of the largest" if cutoff else "by least squares"
         found |= checks(
             {f"{name}_{cutoff:g}": Check(one, partial(jackknife.estimate, scale=scale))
              for name, (one, scale) in values.items()},
-            pairs=table.sizes["pair"], images=p.images, learned=learned,
+            pairs=table.sizes["pair"], images=p.images, learned=f"learned {learned}",
         )  # fmt: skip
     return found
 
 
-def _means(values, cutoff):
-    """{bound: (1 + classes,) mean over numbers of samples}."""
-    means = values.sel(cutoff=cutoff).mean("samples", skipna=False)
-    return {bound: means.sel(bound=bound).values for bound in pair_correlations.BOUNDS}
+def pair_table(data):
+    """The finetuned runs of the measure `bounds`, arranged by pair.
+
+    Returns
+    -------
+    xarray.Dataset
+        Over (`GROUP`, pair): `error`; `bounds`, along `bound` too; `has` (pair, label), the classes of a pair.
+    """
+    runs = data.to_dataframe()
+    runs = runs[runs["protocol"] == "finetuning"]
+    table = runs.set_index([*GROUP, "pair"])[["risk_final", *BOUNDS]].to_xarray()
+    classes = runs.drop_duplicates("pair").set_index("pair").sort_index()
+    classes = (classes["source_classes"] + " " + classes["target_classes"]).str.split()
+    labels = sorted(set().union(*classes), key=int)
+    has = np.array([[label in four for label in labels] for four in classes])
+    has = xr.DataArray(has, {"label": labels, "pair": classes.index.to_numpy()}, ["pair", "label"])
+    return xr.Dataset({"error": table["risk_final"], "bounds": table[list(BOUNDS)].to_dataarray("bound"), "has": has})
+
+
+def r_squared(data):
+    """R² over pairs of the error with each bound, a data frame.
+
+    A row per cutoff, seed and number of samples (the index), a column per bound; NaN where the error or a bound is the
+    same for all pairs. Parameters are those of `pair_table`.
+    """
+    found = _correlations(pair_table(data)).to_series().unstack("bound")
+    return found[list(BOUNDS)].reorder_levels(GROUP).sort_index()
+
+
+def leave_one_class_out(table):
+    """Mean R² over seeds (left_out, bound, cutoff, samples) of a `pair_table`.
+
+    First of all pairs, then without those of each class of images; NaN if fewer than three pairs are left, or a seed
+    has no R².
+    """
+    parts = [_correlations(table.isel(pair=part)).mean("seed", skipna=False) for part in _parts(table)]
+    return xr.concat(parts, "left_out").transpose("left_out", "bound", ...)
+
+
+def first_shares(table):
+    """Share (left_out, bound, cutoff, samples) of random sets of 20 pairs in which a bound has the highest R².
+
+    As in the paper, the R² of a set is the mean over repeats of the same pairs. `left_out` is that of
+    `leave_one_class_out`. Bounds that tie share a set; NaN if a set has no R². None for fewer than `ENOUGH` pairs.
+
+    A set of a part consists of the first of its pairs in an order of all, and all parts share that order, so that they
+    differ less by the chance of the draw.
+    """
+    if table.sizes["pair"] < ENOUGH:
+        return None
+    order = "cutoff", "samples", "seed", "pair"
+    errors, bounds = table["error"].transpose(*order).values, table["bounds"].transpose("bound", *order).values
+    rng = generator("bound correlations", "", 0, "sets of pairs")
+    places = rng.random((SETS, table.sizes["pair"]), dtype=np.float32)
+    shares = []
+    for part in _parts(table):
+        sets = part[np.argpartition(places[:, part], SET, axis=1)[:, :SET]]
+        share = np.empty((len(BOUNDS), *errors.shape[:2]))
+        for place in np.ndindex(errors.shape[:2]):
+            error = errors[place][:, sets]
+            found = np.stack([squared_correlation(error, one[:, sets]).mean(0) for one in bounds[:, *place]])
+            first = found == found.max(0)
+            with np.errstate(invalid="ignore"):
+                share[:, *place] = (first / first.sum(0)).mean(-1)
+        coords = {name: table[name] for name in ("bound", "cutoff", "samples")}
+        shares.append(xr.DataArray(share, coords, list(coords)))
+    return xr.concat(shares, "left_out")
+
+
+def published(table, bound):
+    """R² and deviation by number of samples, two Series, of a bound in the published table (a data frame)."""
+    rows = table[table["bound"] == bound].set_index("samples")
+    return rows["r_squared"], rows["deviation"]
+
+
+def _parts(table):
+    """Numbers of all pairs, then of those without each class."""
+    return [np.arange(table.sizes["pair"]), *(np.flatnonzero(~has) for has in table["has"].values.T)]
+
+
+def _correlations(table):
+    """(bound, cutoff, seed, samples)."""
+    errors, bounds = xr.broadcast(table["error"], table["bounds"])
+    if table.sizes["pair"] < FEWEST:
+        return bounds.sum("pair") * np.nan
+    return xr.apply_ufunc(squared_correlation, errors, bounds, input_core_dims=[["pair"], ["pair"]])

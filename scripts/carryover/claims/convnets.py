@@ -5,23 +5,23 @@ Controls are the same factor from scratch, on part of the weights, and against s
 before a normalisation is scale-invariant: its output depends on its direction alone, which a step of gradient descent
 at weights times f turns as one at a rate over f² does. The pretrained network rescaled by f is hence compared with the
 same network at the rate η/f².
+
+Networks of one seed share what they were pretrained on, and its tasks share classes, so that two of its runs are not
+independent; means over the tasks of each seed are. If seeds draw their tasks among all classes of a set of images,
+intervals over seeds are about that set; if classes were named, about tasks of these alone.
 """
 
 import numpy as np
 import pandas as pd
 
-from carryover.claims.support.checks import Check, checks
-from carryover.claims.support.image_tasks import (
-    by_classes,
-    by_task,
-    in_words,
-    most_common,
-    network_in_words,
-    seed_means,
-    target_in_words,
-)
+from carryover.claims.support.checks import Check, checks, listed
 from carryover.claims.support.runs import Runs, common_sizes, worst
+from carryover.labels import value_labels
+from carryover.statistics import intervals
 
+PAIRS = 2
+IMAGES = {"mnist": "MNIST", "fashion-mnist": "Fashion-MNIST", "cifar-10": "CIFAR-10", "cifar-100": "CIFAR-100",
+          "stl-10": "STL-10"}  # fmt: skip
 FACTOR = 0.5
 PARTS = ("weights", "readout")
 AS_RATES = (0.5, 0.25)  # factors that are compared with the learning rate over their square
@@ -51,25 +51,25 @@ def _of_system(runs):
     """The gain of finetuned networks at the most common learning rate, and its controls."""
     usual = runs.where(learning_rate=most_common(runs.data, "learning_rate"))
     tuned, scratch = (usual.where(protocol=protocol) for protocol in ("finetuning", "single_task"))
-    plain, scaled = tuned.where(rescaled="all", rescale=1.0), tuned.where(rescaled="all", rescale=FACTOR)
-    found = {"all": seed_means(_gain(plain, scaled, common_sizes(plain, scaled)))}
+    plain, scaled = (tuned.where(rescaled="all", rescale=factor) for factor in (1.0, FACTOR))
+    found = {"all": _gain(plain, scaled, common_sizes(plain, scaled)).mean(axis=1)}
     if FACTOR in scratch.options("rescale"):
         alone = [scratch.where(rescaled="all", rescale=factor) for factor in (1.0, FACTOR)]
         sizes = common_sizes(plain, scaled, *alone)
-        found["over_scratch"] = seed_means(_gain(plain, scaled, sizes, True) - _gain(*alone, sizes, True))
+        found["over_scratch"] = (_gain(plain, scaled, sizes, True) - _gain(*alone, sizes, True)).mean(axis=1)
     for part in PARTS:
         if part in tuned.options("rescaled"):
             some = tuned.where(rescaled=part, rescale=FACTOR)
             sizes = common_sizes(plain, scaled, some)
-            values = seed_means(_gain(plain, scaled, sizes) - _gain(plain, some, sizes))
-            found[f"over_{part}"] = Check(values, facts={"sizes": _listed(sizes)})
+            values = (_gain(plain, scaled, sizes) - _gain(plain, some, sizes)).mean(axis=1)
+            found[f"over_{part}"] = Check(values, facts={"sizes": listed(sizes)})
     every = runs.where(protocol="finetuning", rescaled="all", rescale=1.0)
     by_rate = [every.where(learning_rate=rate) for rate in every.options("learning_rate")]
     if len(by_rate) > 1:
         sizes = common_sizes(scaled, *by_rate)
         # To choose by the same test images favours the networks that were not rescaled.
         gain = min((_gain(one, scaled, sizes) for one in by_rate), key=lambda gains: gains.mean(axis=None))
-        found["over_rates"] = Check(seed_means(gain), facts={"sizes": _listed(sizes), "rates": len(by_rate)})
+        found["over_rates"] = Check(gain.mean(axis=1), facts={"sizes": listed(sizes), "rates": len(by_rate)})
     return found
 
 
@@ -80,46 +80,43 @@ def _gain(plain, scaled, sizes, trained=False):
     """
     gains = []
     for n in sizes:
-        one, other = (runs.where(samples=n).data for runs in (plain, scaled))
-        gain = by_task(one, "risk_final") - by_task(other, "risk_final")
-        done = (by_task(one, "converged") == 1) & (by_task(other, "converged") == 1)
+        one, other = (runs.where(samples=n) for runs in (plain, scaled))
+        gain = one.table("risk_final", "task") - other.table("risk_final", "task")
+        done = (one.table("converged", "task") == 1) & (other.table("converged", "task") == 1)
         gains.append(gain.where(done) if trained else gain)
     return sum(gains) / len(sizes)
-
-
-def _listed(numbers):
-    return ", ".join(f"{number:g}" for number in numbers)
 
 
 def convnet_stages(data, p):
     """Role: `stages` of networks finetuned with factors below 1, and with 1. PR: participation ratio of a stage's
     outputs for test images of the task; ENSD: effective number of shared dimensions of start and end."""
-    tuned = Runs("stages", data["stages"]).where(protocol="finetuning")
-    usual = most_common(data["stages"], "learning_rate")
+    after, before = "participation_ratio", "participation_ratio_start"
+    tuned, usual = (
+        Runs("stages", data["stages"]).where(protocol="finetuning"),
+        most_common(data["stages"], "learning_rate"),
+    )
     runs, plain = tuned.where(learning_rate=usual), tuned.where(rescale=1.0)
-    factors = [factor for factor in runs.options("rescale") if factor < 1]
-    higher = [rate for rate in plain.options("learning_rate") if rate > usual]
+    small = {factor: runs.where(rescale=factor) for factor in runs.options("rescale") if factor < 1}
+    by_rate = {rate: plain.where(learning_rate=rate) for rate in plain.options("learning_rate")}
+
+    def ratio(runs, stage, over, under):
+        """Of two quantities of the stage, seeds by tasks."""
+        at_stage = Runs(runs.role, runs.data.sel(stage=stage))
+        return at_stage.table(over, "task") / at_stage.table(under, "task")
+
     found = {}
     for stage in p.stages:
-
-        def ratio(runs, over, under, stage=stage):
-            """Of two quantities of the stage, seeds by tasks."""
-            return by_task(runs.data.sel(stage=stage), over) / by_task(runs.data.sel(stage=stage), under)
-
-        def change(runs, ratio=ratio):
-            return ratio(runs, "participation_ratio", "participation_ratio_start")
-
-        small = {factor: runs.where(rescale=factor) for factor in factors}
-        falls = {factor: seed_means(1 - change(one)) for factor, one in small.items()}
-        apart = {f: seed_means(-abs(ratio(one, "ensd", "participation_ratio") - 1)) for f, one in small.items()}
+        falls = {factor: 1 - ratio(one, stage, after, before).mean(axis=1) for factor, one in small.items()}
+        apart = {factor: -abs(ratio(one, stage, "ensd", after) - 1).mean(axis=1) for factor, one in small.items()}
+        kept = pd.DataFrame({rate: ratio(one, stage, after, before).mean(axis=1) for rate, one in by_rate.items()})
         ours = {
             f"falls_{stage}": worst(pd.DataFrame(falls)),
             f"inherited_{stage}": worst(pd.DataFrame(apart)),
-            f"kept_{stage}": seed_means(change(plain.where(learning_rate=usual))),
+            f"kept_{stage}": kept[usual],
         }
-        if higher:
-            kept = {rate: seed_means(change(plain.where(learning_rate=rate))) for rate in higher}
-            ours[f"kept_rates_{stage}"] = Check(worst(pd.DataFrame(kept)), facts={"times": max(higher) / usual})
+        if max(by_rate) > usual:
+            higher = kept[[rate for rate in by_rate if rate > usual]]
+            ours[f"kept_rates_{stage}"] = Check(worst(higher), facts={"times": max(by_rate) / usual})
         found |= checks(ours, stage=stage)
     return found
 
@@ -130,7 +127,7 @@ def pretrained_rescaling(data, p):
 
     def difference(runs, others):
         """How much more accurate runs are than others, mean over the tasks of each seed."""
-        return seed_means(by_task(others.data, "risk_final") - by_task(runs.data, "risk_final"))
+        return (others.table("risk_final", "task") - runs.table("risk_final", "task")).mean(axis=1)
 
     found = {}
     for role in ("pairs", "sets"):
@@ -159,7 +156,69 @@ def pretrained_rescaling(data, p):
         which = f"{in_words(data['sizes'])}, with {n} training images"
         found |= checks({f"sizes_{n}_helps": difference(scaled, plain)}, which=which)
     usual = most_common(data["probe"], "learning_rate")
-    runs = Runs("probe", data["probe"]).where(rescale=1.0, learning_rate=usual).data
-    before, after, tuned = (by_task(runs, name) for name in ("probe_start", "probe", "accuracy"))
-    probed = {"tuned_over_probe": seed_means(tuned - before), "probe_improves": seed_means(after - before)}
+    runs = Runs("probe", data["probe"]).where(rescale=1.0, learning_rate=usual)
+    before, after, tuned = (runs.table(name, "task") for name in ("probe_start", "probe", "accuracy"))
+    probed = {"tuned_over_probe": (tuned - before).mean(axis=1), "probe_improves": (after - before).mean(axis=1)}
     return found | checks(probed, which=in_words(data["pairs"]))
+
+
+def by_task(runs, quantity):
+    """A variable (run,) as a data frame of seeds by numbers of tasks, NaN where there is no run.
+
+    Tasks of the same number differ between seeds. Raises UserError if a seed has several runs of a task.
+    """
+    return Runs("risk", runs).table(quantity, "task")
+
+
+def interval(values):
+    """(mean, low, high) of the seed means of a table: Student's 95 % interval, NaN for fewer than two seeds."""
+    found = intervals.student(values.mean(axis=1), 0.0)
+    return found["statistic"], found["low"], found["high"]
+
+
+def most_common(runs, name):
+    """The value of a coordinate that most runs have; the others are controls."""
+    values, counts = np.unique(runs[name].values, return_counts=True)
+    return values[counts.argmax()].item()
+
+
+def by_classes(role, data):
+    """{name: runs} by the number of classes of the tasks, fewest first: "role_pairs", "role_5_classes", ….
+
+    {role: data} if the tasks have one number of classes, or none.
+    """
+    if "target_classes" not in data.coords:
+        return {role: data}
+    counts = np.array([len(str(classes).split()) for classes in data["target_classes"].values])
+    known = np.unique(counts).tolist()
+    if len(known) == 1:
+        return {role: data}
+    names = {count: "pairs" if count == PAIRS else f"{count}_classes" for count in known}
+    return {f"{role}_{names[count]}": data.isel(run=counts == count) for count in known}
+
+
+def in_words(runs):
+    """'ResNet-18 on 2 classes of digits': the network, and what it is finetuned on."""
+    return f"{network_in_words(runs)} on {target_in_words(runs)}"
+
+
+def network_in_words(runs):
+    """'ResNet-18'."""
+    network = str(runs["network"].values[0])
+    return value_labels(runs, "network").get(network, network)
+
+
+def target_in_words(runs):
+    """'2 classes of digits', or '2 of the classes 5 6 7 of digits' if source and target classes were named apart."""
+    target = str(runs["target_classes"].values[0]).split()
+    targets, sources = (_classes(runs, name) for name in ("target_classes", "source_classes"))
+    named = sources and not set(targets) & set(sources)
+    which = f"of the classes {' '.join(targets)}" if named else "classes"
+    images = runs.attrs.get("images", "images")
+    return f"{len(target)} {which} of {IMAGES.get(images, images)}"
+
+
+def _classes(runs, name):
+    """All classes that runs have, rising."""
+    spelled = np.unique(runs[name].values).tolist() if name in runs.coords else []
+    return sorted({label for classes in spelled for label in classes.split()}, key=int)

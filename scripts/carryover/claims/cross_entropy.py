@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 
 from carryover.claims.support.checks import checks
-from carryover.claims.support.margins import at_margins, margin_over_scale
 from carryover.claims.support.runs import Runs
 from carryover.statistics import intervals
 
 FITTED = 0.3  # training loss from which on networks count as fitted
+POSITIVE = np.log(2)  # training loss below which the margin of all samples is positive
 EARLY, LATE = 10.0, 100.0  # margin of all samples early and late in training on what is fitted
 NEAR = 0.1  # decades of test error that count as no difference
 NETWORKS = {"diagonal": "Diagonal networks", "relu": "ReLU networks"}
@@ -88,10 +88,8 @@ def endless_training(data, p):
         logs = []
         for some in (one, other):
             values = np.log10(at_margins(some.data, curve, [EARLY, LATE]))
-            logs.append(pd.DataFrame({
-                margin: Runs(some.role, some.data.assign(value=values.sel(margin=margin))).by_seed("value")
-                for margin in (EARLY, LATE)
-            }))  # fmt: skip
+            at = {margin: some.data.assign(value=values.sel(margin=margin)) for margin in (EARLY, LATE)}
+            logs.append(pd.DataFrame({margin: Runs(some.role, runs).by_seed("value") for margin, runs in at.items()}))
         return logs[0] - logs[1]
 
     def fallen(ratios):
@@ -108,3 +106,56 @@ def endless_training(data, p):
         "shared": decades("risk_curve", alone, joint)[LATE],
     }
     return checks(found, small=small, large=large)
+
+
+def margin_over_scale(loss, initial_scale, fitted=np.inf):
+    """γ/α², on which the state of a network of degree 2 depends once its samples are fitted.
+
+    γ = −log(e^L − 1) is the margin of every sample if all had the training loss L; α is the initial scale (Moroshko et
+    al. 2020, "Implicit bias in deep linear classification: initialization scale vs training accuracy", for α → ∞).
+
+    Parameters
+    ----------
+    loss : array_like, shape (run, checkpoint)
+        NaN after a run's last checkpoint.
+    initial_scale : array_like, shape (run,)
+    fitted : float
+        Largest loss for which it is defined.
+
+    Returns
+    -------
+    numpy.ndarray, shape (run, checkpoint)
+        Never falling along a run; NaN where it is not defined.
+    """
+    loss = np.asarray(loss, dtype=float)
+    least = np.fmin.accumulate(loss, axis=1)  # noise of mini-batches must not lead back
+    defined = np.isfinite(loss) & (least > 0) & (least <= fitted)
+    margin = -np.log(np.expm1(np.where(defined, least, np.nan)))
+    return margin / np.asarray(initial_scale, dtype=float)[:, None] ** 2
+
+
+def at_margins(data, curve, margins):
+    """A curve along training at given margins of all samples, interpolated in logarithms of both.
+
+    Parameters
+    ----------
+    data : xarray.Dataset
+        `loss_curve` and the curve, of positive values, (run, checkpoint).
+    curve : str
+    margins : array_like, shape (margin,)
+        Rising.
+
+    Returns
+    -------
+    xarray.DataArray, dims (run, margin)
+        NaN where a run has not had that margin.
+    """
+    reached = margin_over_scale(data["loss_curve"].values, np.ones(data.sizes["run"]), POSITIVE)
+    values = data[curve].transpose("run", "checkpoint").values
+    curves = np.full((len(values), len(margins)), np.nan)
+    for run, known in enumerate(np.isfinite(reached) & np.isfinite(values)):
+        if known.any():
+            logs = np.log(margins), np.log(reached[run, known]), np.log(values[run, known])
+            curves[run] = np.exp(np.interp(*logs, left=np.nan, right=np.nan))
+    runs = data[curve].isel(checkpoint=0, drop=True)
+    return runs.expand_dims(margin=np.asarray(margins, dtype=float), axis=1).copy(data=curves)

@@ -18,15 +18,12 @@ def feature_reuse(data, p):
     runs = Runs("risk", data["risk"]).where(samples=p.samples)
     every = runs.extremes("overlap")[1]
 
-    def advantage(protocol, over, overlap):
-        return runs.risk(protocol=over, overlap=overlap) - runs.risk(protocol=protocol, overlap=overlap)
-
-    tuned, joint = (runs.where(protocol=protocol).risks("overlap") for protocol in ("finetuning", "multi_task"))
+    risks = runs.risks("protocol", "overlap")
     found = {
-        "finetuning_shared": advantage("finetuning", "single_task", every),
-        "multi_task_shared": advantage("multi_task", "single_task", every),
-        "probe_insufficient": advantage("finetuning", "finetuning_probe", HALF),
-        "multi_task_first": (tuned - joint).mean(axis=1),
+        "finetuning_shared": risks["single_task", every] - risks["finetuning", every],
+        "multi_task_shared": risks["single_task", every] - risks["multi_task", every],
+        "probe_insufficient": risks["finetuning_probe", HALF] - risks["finetuning", HALF],
+        "multi_task_first": (risks["finetuning"] - risks["multi_task"]).mean(axis=1),
     }
     return checks(found, samples=p.samples)
 
@@ -37,20 +34,20 @@ def diagonal_nesting(data, p):
     few, many = runs.extremes("main_features")
     small = runs.where(protocol="finetuning").extremes("rescale")[0]
 
-    def risk(protocol, rescale, features):
-        return runs.risk(protocol=protocol, rescale=rescale, main_features=features)
+    risks = runs.risks("protocol", "rescale", "main_features")
+    tuned, alone = risks["finetuning"], risks["single_task"]
 
     def selected(rescale):
         """How much better few features are learned than all, over the risk of predicting nothing: 1/k of k features."""
-        return risk("finetuning", rescale, many) - risk("finetuning", rescale, few) + np.log10(many / few)
+        return tuned[rescale, many] - tuned[rescale, few] + np.log10(many / few)
 
-    gained, alone = (risk(name, 1.0, few) - risk(name, small, few) for name in ("finetuning", "single_task"))
+    gained, helped = (networks[1.0, few] - networks[small, few] for networks in (tuned, alone))
     found = {
         "unrescaled": -selected(1.0),
         "needs_rescaling": selected(small) - selected(1.0),
-        "beyond_scratch": gained - alone,
-        "helps_scratch": alone,
-        "costs_reuse": risk("finetuning", small, many) - risk("finetuning", 1.0, many),
+        "beyond_scratch": gained - helped,
+        "helps_scratch": helped,
+        "costs_reuse": tuned[small, many] - tuned[1.0, many],
     }
     return checks(found, few=few, many=many, small=small, samples=p.samples)
 
@@ -108,14 +105,11 @@ def _sparsity(runs):
 
 def _sharing(runs):
     """Weight on the auxiliary task's dimensions with the fewest samples."""
-    few, found = runs.where(protocol="single_task").sizes(3)[0], {}
-
-    def share(protocol):
-        return runs.by_seed("auxiliary_share", protocol=protocol, samples=few)
-
+    few = runs.where(protocol="single_task").sizes(3)[0]
+    shares = runs.where(samples=few).table("auxiliary_share", "protocol")
+    found = {}
     for protocol, networks in NETWORKS.items():
-        values = {f"{protocol}_shares": share(protocol) - share("single_task")}
-        found |= checks(values, networks=networks, few=few)
+        found |= checks({f"{protocol}_shares": shares[protocol] - shares["single_task"]}, networks=networks, few=few)
     return found
 
 

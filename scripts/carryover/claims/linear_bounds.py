@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from carryover.claims.support.checks import checks
+from carryover.statistics.correlation import rank_correlations
 from carryover.statistics.intervals import equivalence_margin, student
 
 BLOCKS = 20  # blocks of instances that statistics are means over
@@ -34,12 +35,11 @@ def covariance_bound(data, p):
         "alignment": tested["alignment"].values,
     })  # fmt: skip
     block = np.arange(len(logs)) * BLOCKS // len(logs)
+    logs = logs.assign(block=block)
 
     def order(bound, *by):
         """Spearman's correlation of a bound with the risk in every group, mean by block."""
-        groups = logs.groupby([block, *by])
-        found = pd.Series({key: rows[[bound, "risk"]].corr("spearman").iloc[0, 1] for key, rows in groups})
-        return found.groupby(level=0).mean()
+        return rank_correlations(logs, bound, "risk", ["block", *by]).groupby(level=0).mean()
 
     def spread(values):
         """log₁₀ of the standard deviation by block."""
@@ -101,15 +101,14 @@ def ntk_bound(data, p):
     nearest = tuned["distance"].min()
     gain = _log_risk(alone) - _log_risk(tuned)
     distance = gain.columns.get_level_values("distance")
-    correlations = {key: rows["absolute_risk"].corr(rows["distance"], method="spearman")
-                    for key, rows in tuned.groupby(["seed", "samples"])}  # fmt: skip
+    correlations = rank_correlations(tuned, "absolute_risk", "distance", ["seed", "samples"])
     found = {
         "bound": _least(np.log10(every["bound"] / every["absolute_risk"]), every),
         "vacuous": _least(np.log10(tuned["bound"] / tuned["start_risk"])[tuned["samples"] < most], tuned),
         "sharp": _least(SHARP - ideal, tuned),
         "attained": _least((ideal - ATTAINED * SHARP)[tuned["samples"] == most], tuned),
         "imperfect": (real - PUBLISHED)[tuned["distance"] == nearest].groupby(tuned["seed"]).max(),
-        "grows": pd.Series(correlations).groupby(level=0).mean(),
+        "grows": correlations.groupby(level=0).mean(),
         "near_helps": gain.loc[:, distance < 1].min(axis=1),
         "far_hurts": -gain.loc[:, distance > 1].mean(axis=1),
         "limit": _least(WIDE - every["tangent_distance"] / every["start_risk"], every),

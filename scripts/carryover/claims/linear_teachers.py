@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from carryover.claims.support.agreement import converged_distances
+from carryover.claims.agreement import converged_distances
 from carryover.claims.support.checks import checks
 from carryover.claims.support.runs import Runs
 from carryover.statistics.intervals import equivalence_margin
@@ -38,14 +38,11 @@ def _of_alignment(runs):
     gammas = runs.data.to_dataframe().groupby("samples")["gamma"].first()
     middle = gammas.index[gammas <= 2 / 3][-1]
 
-    def leading_over_trailing(samples):
-        leading, trailing = (runs.risk(samples=samples, relation=one) for one in ("leading", "trailing"))
-        return leading - trailing
-
+    risks = runs.risks("samples", "relation")
     found = {
-        "few": leading_over_trailing(few),
-        "many": -leading_over_trailing(many),
-        "vanishes": runs.risk(samples=few, relation="leading") - runs.risk(samples=middle, relation="leading"),
+        "few": risks[few, "leading"] - risks[few, "trailing"],
+        "many": risks[many, "trailing"] - risks[many, "leading"],
+        "vanishes": risks[few, "leading"] - risks[middle, "leading"],
     }
     return checks(found, few=few, many=many, middle=middle)
 
@@ -69,12 +66,10 @@ def _of_scale(runs):
     depth, most = runs.extremes("depth")[1], runs.extremes("samples")[1]
     one, large = runs.extremes("target_norm")
 
-    def scaled(target, source):
-        return runs.risk(depth=depth, samples=most, target_norm=target, source_norm=source)
-
+    risks = runs.where(depth=depth, samples=most).risks("target_norm", "source_norm")
     found = {
-        "source_matters": scaled(one, large) - scaled(one, one),
-        "target_costs": scaled(large, one) - scaled(one, large),
+        "source_matters": risks[one, large] - risks[one, one],
+        "target_costs": risks[large, one] - risks[one, large],
     }
     return checks(found, depth=depth, large=large, most=most)
 
@@ -83,20 +78,20 @@ def _of_frozen(runs, layers):
     """Networks of which some layers are frozen."""
     sizes = runs.data.to_dataframe().groupby("samples")["gamma"].first()
     least, below, enough = sizes.index[sizes >= LEAST][0], sizes.index[sizes < 1], sizes.index[-1]
-    scratch = runs.where(protocol="single_task", solver="exact")
-    tuned = runs.where(protocol="finetuning", solver="descent", pretrain_solver="exact")
-    frozen, larger = (runs.where(protocol="linear_transfer", solver=solver, pretrain_solver=start)
-                      for solver, start in (("exact", "exact"), ("descent", "descent")))  # fmt: skip
+    scratch = runs.where(protocol="single_task", solver="exact").risks("samples")
+    tuned = runs.where(protocol="finetuning", solver="descent", pretrain_solver="exact").risks("samples")
+    transferred = runs.where(protocol="linear_transfer")
+    frozen, larger = (
+        transferred.where(solver=how, pretrain_solver=how).risks("samples") for how in ("exact", "descent")
+    )
     several = layers.where(protocol="linear_transfer", solver="descent")
     by_number = several.risks("samples", "frozen").T.groupby(level="samples")
-    spreads = (by_number.max() - by_number.min()).T
-    gains = (scratch.risks("samples") - tuned.risks("samples"))[below]
     found = {
-        "frozen_flat": equivalence_margin(frozen.risk(samples=enough) - frozen.risk(samples=least), FLAT),
-        "frozen_poor": frozen.risk(samples=below[-1]) - scratch.risk(samples=below[-1]),
-        "frozen_any": SAME - spreads.max(axis=1),
-        "finetuned_better": gains.min(axis=1),
-        "larger_cures": frozen.risk(samples=enough) - larger.risk(samples=enough),
+        "frozen_flat": equivalence_margin(frozen[enough] - frozen[least], FLAT),
+        "frozen_poor": frozen[below[-1]] - scratch[below[-1]],
+        "frozen_any": SAME - (by_number.max() - by_number.min()).max(),
+        "finetuned_better": (scratch - tuned)[below].min(axis=1),
+        "larger_cures": frozen[enough] - larger[enough],
     }
     return checks(found, least=least, below=below[-1], enough=enough, layers=several.only("depth"))
 

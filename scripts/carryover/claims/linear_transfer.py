@@ -1,13 +1,15 @@
 """Where linear transfer and finetuning of deep linear networks help, what penalties do to it, and whether distances of
 the data predict it ("Features are fate", sections 2 and 3; "Finetuning with linear teachers", eq 5)."""
 
+from functools import partial
+
 import numpy as np
-import pandas as pd
 import xarray as xr
 
-from carryover.claims.support.checks import checks
+from carryover.claims.support.checks import checks, listed
 from carryover.claims.support.runs import Runs, nearest, worst
 from carryover.claims.support.transferability import at, predicted, transferability, with_decay
+from carryover.statistics.correlation import rank_correlations
 from carryover.statistics.intervals import equivalence_margin, median
 from carryover.statistics.jackknife import pseudovalues
 from carryover.theory import transfer
@@ -50,7 +52,10 @@ def linear_transfer(data, p):
     how = _trained(data["diagram"])
     found = checks(_risk_formulas(runs) | _signs(runs) | _boundaries(runs), trained=how)
     if "loud" in data:
-        found |= checks({"loud": _loud(transferability(data["loud"], "linear_transfer"))})
+        # Where the signal-to-noise ratio is below 1: at the point (σ, n, θ) of the smallest mean.
+        loud = transferability(data["loud"], "linear_transfer")
+        loud = loud[(loud["noise"] > 1) & (loud["gamma"] < 1) & (loud["samples"] >= ENOUGH)]
+        found |= checks({"loud": worst(loud.pivot_table("transferability", "seed", ["noise", "samples", "angle"]))})
     if "ridge" in data:
         found |= _ridge(Runs("ridge", data["ridge"]).where(protocol="linear_transfer"))
     if "decay" in data:
@@ -88,13 +93,7 @@ def _signs(runs):
         "signs": alike.groupby(runs["seed"]).mean(),
         "shrinks": -lost.diff(axis=1).iloc[:, 1:].max(axis=1),
     }
-    return checks(found, noises=", ".join(f"{noise:g}" for noise in noises))
-
-
-def _loud(runs):
-    """Where the signal-to-noise ratio is below 1: the transferability at the point (σ, n, θ) of the smallest mean."""
-    runs = runs[(runs["noise"] > 1) & (runs["gamma"] < 1) & (runs["samples"] >= ENOUGH)]
-    return worst(runs.pivot_table("transferability", "seed", ["noise", "samples", "angle"]))
+    return checks(found, noises=listed(noises))
 
 
 def _boundaries(runs):
@@ -180,16 +179,12 @@ def linear_finetuning(data, p):
         enough = runs[runs["gamma"] > 1].groupby("seed")["transferability"].apply(lambda gains: gains.abs().max())
         found |= checks({"forgotten": -enough}, trained=how)
     if "simulated" in data:
-        found |= checks({"norm_factor": _nearer(data["simulated"])})
+        # Mean squared distance of a point from eq 15 less that from eq 15 with the norm factor.
+        simulated = transferability(data["simulated"], "finetuning")
+        apart = simulated[(simulated["solver"] == "descent") & (simulated["depth"] > 1) & (simulated["gamma"] < 1)]
+        plain, factor = ((apart["transferability"] - predicted(name, apart)) ** 2 for name in FORMULAS.values())
+        found |= checks({"norm_factor": (plain - factor).groupby(apart["seed"]).mean()})
     return found
-
-
-def _nearer(risk):
-    """Mean squared distance of a point from eq 15 less that from eq 15 with the norm factor."""
-    simulated = transferability(risk, "finetuning")
-    apart = simulated[(simulated["solver"] == "descent") & (simulated["depth"] > 1) & (simulated["gamma"] < 1)]
-    plain, factor = ((apart["transferability"] - predicted(name, apart)) ** 2 for name in FORMULAS.values())
-    return (plain - factor).groupby(apart["seed"]).mean()
 
 
 def _formulas(runs, how):
@@ -213,7 +208,9 @@ def _angles(runs, depth, how):
     """Where finetuning turns from a help to a harm, without noise and with the strongest, against both formulas."""
     noises = runs["noise"].min(), runs["noise"].max()
     gamma = nearest(runs["gamma"].unique(), GAMMA, "gamma")
-    quiet, loud = (_crossing(runs[(runs["noise"] == noise) & (runs["gamma"] == gamma)]) for noise in noises)
+    tables = (runs[(runs["noise"] == noise) & (runs["gamma"] == gamma)].pivot(
+        index="seed", columns="angle", values="transferability") for noise in noises)  # fmt: skip
+    quiet, loud = (table.apply(lambda row: sign_changes(row)["falling"], axis=1) for table in tables)
     angle = transfer.finetune_boundary(gamma, noises[1], int(depth)) / np.pi
     found = {
         "third_quiet": equivalence_margin(quiet, NEAR_ANGLE, 1 / 3),
@@ -222,16 +219,6 @@ def _angles(runs, depth, how):
         "moved": quiet - loud,
     }
     return checks(found, quiet=noises[0], loud=noises[1], angle=angle, trained=how)
-
-
-def _crossing(runs):
-    """Angle in units of π at which the transferability of a seed changes sign, between points of its grid; else NaN."""
-    table = runs.pivot(index="seed", columns="angle", values="transferability")
-
-    def crossing(row):
-        return np.interp(0.0, -row.to_numpy(), row.index.to_numpy(), left=np.nan, right=np.nan)
-
-    return table.apply(crossing, axis=1)
 
 
 def dataset_distances(data, p):
@@ -250,16 +237,11 @@ def dataset_distances(data, p):
     runs = runs.assign(kl=at(kl, **rows).values)
     same = runs[runs["target_norm"] == 1]
     farthest = runs.loc[runs.groupby("seed")["kl"].idxmax()].set_index("seed")
+    order = partial(rank_correlations, x="transferability", y="kl", by="seed")
     found = {
-        "kl_setup": _correlations(setup),
-        "not_kl": _correlations(same),
+        "kl_setup": order(setup),
+        "not_kl": order(same),
         "same_features": farthest["transferability"].where(farthest["angle"] == 1),
-        "monotone": -_correlations(same[same["angle"] <= 0.5]),
+        "monotone": -order(same[same["angle"] <= 0.5]),
     }
     return checks(found, gamma=gamma)
-
-
-def _correlations(runs):
-    """Spearman's rank correlation between transferability and the KL divergence, by seed."""
-    groups = {seed: rows[["transferability", "kl"]] for seed, rows in runs.groupby("seed")}
-    return pd.Series({seed: rows.corr("spearman").to_numpy()[0, 1] for seed, rows in groups.items()})

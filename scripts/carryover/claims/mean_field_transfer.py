@@ -4,9 +4,11 @@ that is too much ("Features are fate", section 4 and Fig. 9)."""
 import numpy as np
 import pandas as pd
 
+from carryover.claims.agreement import simulated
 from carryover.claims.support.checks import Check, checks
 from carryover.claims.support.runs import Runs, worst
 from carryover.claims.support.transferability import boundary, by_anchor, gains, leave_one_out_choice, normalised
+from carryover.runs import where
 from carryover.statistics import intervals, power_law
 from carryover.statistics.jackknife import pseudovalues
 
@@ -24,53 +26,41 @@ def check(data, p):
     gram, outside = (Runs(role, data[role]) for role in ("gram", "out_of_rkhs"))
     lazy, rich = gram.extremes("teacher_scale")
     outside = outside.where(teacher_scale=rich)
-    single = Runs("risk", normalised(data["risk"])).where(teacher_scale=rich, protocol="single_task")
-    scratch = single.data[["risk_final"]].to_dataframe().pivot_table("risk_final", "seed", "samples")
+    least, missed = (outside.table(quantity, "ablated") for quantity in ("least_risk", "out_of_rkhs"))
+    left_out = missed.apply(lambda row: row.corr(pd.Series(row.index, row.index), method="spearman"), axis=1)
+    single = where(normalised(data["risk"]), teacher_scale=rich, protocol="single_task")[["risk_final"]]
+    scratch = single.to_dataframe().pivot_table("risk_final", "seed", "samples")
     runs = gains(data["risk"], READOUT)
     runs = runs[runs["teacher_scale"] == rich]
+    # Of the pretrained network on a source that has all units of the target; its loss is half of the mean square.
+    whole = where(data["risk"], teacher_scale=rich, protocol="linear_transfer", ablated=0.0)
+    source_risk = 2 * whole["pretrained_loss"] / whole["target_variance"]
     gain = runs.pivot_table("transferability", "seed", ["ablated", "samples"])
     most, largest = (gain.columns.get_level_values(name).max() for name in ("samples", "ablated"))
     return (
         _features(gram, lazy, rich)
-        | checks({"source_learned": -_source_risk(Runs("risk", data["risk"]).where(teacher_scale=rich))})
-        | checks({"left_out": _rank_correlation(_by_ablated(outside, "out_of_rkhs"))}, intervals.median)
+        | checks({"source_learned": -source_risk.groupby("seed").first().to_series()})
+        | checks({"left_out": left_out}, intervals.median)
         | checks({"helps": gain[0.0].min(axis=1), "hurts": -gain[largest][most]}, most=most)
         | _power_law(scratch)
-        | _residual(runs, _by_ablated(outside, "least_risk"))
-        | _boundaries(gain, _by_ablated(outside, "least_risk"), scratch)
+        | _residual(runs, least)
+        | _boundaries(gain, least, scratch)
         | _anchors(by_anchor(gains(data["anchored"], READOUT)))
         | _by_steps(data["risk"])
     )
-
-
-def _by_ablated(runs, quantity):
-    """A quantity by seed and ablated share."""
-    return runs.table(quantity, "ablated")
-
-
-def _rank_correlation(table):
-    """Spearman's correlation of each row with its columns' labels, by seed."""
-    return table.apply(lambda row: row.corr(pd.Series(row.index, row.index), method="spearman"), axis=1)
 
 
 def _features(gram, lazy, rich):
     """Alignments of the network's kernel with that of the source's units, means over ablated shares."""
 
     def aligned(scale, quantity="alignment"):
-        return _by_ablated(gram.where(teacher_scale=scale), quantity).mean(axis=1)
+        return gram.where(teacher_scale=scale).table(quantity, "ablated").mean(axis=1)
 
     return checks({
         "features": aligned(rich) - aligned(rich, "initial_alignment"),
         "alike": aligned(rich),
         "richness": aligned(rich) - aligned(lazy),
     })  # fmt: skip
-
-
-def _source_risk(runs):
-    """Risk of the pretrained network on a source that has all units of the target, by seed, as a share of its variance;
-    its loss is half of the mean square."""
-    whole = runs.where(protocol="linear_transfer", ablated=0.0).data
-    return (2 * whole["pretrained_loss"] / whole["target_variance"]).groupby("seed").first().to_series()
 
 
 def _power_law(scratch):
@@ -124,13 +114,9 @@ def _boundaries(gain, least, scratch):
         def off(seeds, gain=gain[ablated], predicted=predicted):
             return np.log2(np.clip(boundary(gain.loc[seeds].mean()), *ends) / predicted(seeds))
 
-        n, place = boundary(gain[ablated].mean()), "it gains at every n"
-        if known := 0 < n < np.inf:
-            place = f"found is n = {n:.0f}"
-        elif n:
-            known = off(seeds) > near
-        else:
-            known, place = off(seeds) < -near, "it loses at every n"
+        n = boundary(gain[ablated].mean())
+        place = {0.0: "it loses at every n", np.inf: "it gains at every n"}.get(n, f"found is n = {n:.0f}")
+        known = 0 < n < np.inf or (off(seeds) > near if n else off(seeds) < -near)
         values = intervals.equivalence_margin(pseudovalues(off, seeds), near) if known else pd.Series(np.nan, seeds)
         facts = {"percent": 100 * ablated, "place": place, "predicted": predicted(seeds)}
         checked[f"boundary_{100 * ablated:g}"] = Check(values, facts=facts)
@@ -167,11 +153,9 @@ def _anchors(tables):
 
 def _by_steps(risk):
     """Readouts by gradient descent, compared with the closed form of their flow on the same features and data."""
-    frame = risk[["risk_final"]].to_dataframe()
-    frame = frame[(frame["protocol"] == "linear_transfer") & (frame["readout"] == READOUT)]
-    if not (frame["solver"] == "descent").any():
+    runs = where(risk[["risk_final"]], protocol="linear_transfer", readout=READOUT)
+    if "descent" not in runs["solver"]:
         return {}
-    keys = ["seed", "teacher_scale", "ablated", "samples", "draw"]
-    solved, descended = (frame[frame["solver"] == name].set_index(keys)["risk_final"] for name in ("exact", "descent"))
-    off = (descended / solved.reindex(descended.index) - 1).abs().groupby("seed").max().clip(lower=ROUNDING)
+    both = simulated(runs, "exact")
+    off = (both["risk_final"] / both["risk_final_other"] - 1).abs().groupby(both["seed"]).max().clip(lower=ROUNDING)
     return checks({"by_steps": -np.log10(off / 0.01)})

@@ -5,7 +5,8 @@ import numpy as np
 import xarray as xr
 
 from carryover.claims.support.checks import checks
-from carryover.claims.support.runs import Runs, nearest, worst
+from carryover.claims.support.runs import Runs, worst
+from carryover.claims.support.transferability import at
 from carryover.errors import UserError
 from carryover.statistics import intervals
 from carryover.statistics.correlation import rank_correlation_by_row
@@ -26,16 +27,11 @@ def relu_penalty(data, p):
 
     Statistics are computed, not drawn. Raises UserError for a cosine or magnitude that the curve does not have.
     """
-
-    def at(curve, **place):
-        """The curve at values of coordinates, to a tenth of a per cent."""
-        for name, value in place.items():
-            curve = curve.sel({name: nearest(curve[name].values, value, name, 1e-3 * value)})
-        return curve
+    curve = data["curve"]
 
     def at_one(quantity, cosine, auxiliary):
         """A quantity of the unit that pretraining left with a magnitude, at m = 1."""
-        return float(at(data["curve"], correlation=cosine, auxiliary_magnitude=auxiliary, magnitude=1.0)[quantity])
+        return float(at(curve, 1e-3, correlation=cosine, auxiliary_magnitude=auxiliary, magnitude=1.0)[quantity])
 
     def log_ratio(cosine, over, under):
         return np.log10(at_one("penalty", cosine, over) / at_one("penalty", cosine, under))
@@ -54,7 +50,7 @@ def relu_penalty(data, p):
         "l1_like_1_at_0.9": -abs(at_one("exponent", 0.9, SAME) - 1),
     }, intervals.exact)  # fmt: skip
     for cosine in (1.0, 0.99):
-        relu = at(data["curve"], correlation=cosine)
+        relu = at(curve, correlation=cosine)
         diagonal = _diagonal(relu)
         values = {
             f"gap_{cosine:g}": min(smallest_gap(relu), smallest_gap(diagonal)),

@@ -17,30 +17,28 @@ LAZY = {"single_task": "those from large (lazy) weights", "single_task_kernel": 
 def relu_sharing(data, p):
     """Role: `risk` of an overlap experiment."""
     every = Runs("risk", data["risk"])
-    identical, here = every.where(correlation=1.0), every.where(samples=p.samples, correlation=1.0)
+    identical, here = every.where(correlation=1.0), every.where(samples=p.samples)
 
-    def advantage(runs, protocol):
-        """Over training from scratch, which must have come to its end."""
-        alone = runs.risk(trained=True, protocol="single_task", overlap=1.0)
-        return alone - runs.risk(protocol=protocol, overlap=1.0)
+    def risks(cosine):
+        """Of all networks, and of those whose training is done, by protocol and overlap, at one number of samples."""
+        runs = here.where(correlation=cosine)
+        return (runs.risks("protocol", "overlap", trained=trained) for trained in (False, True))
 
-    def better(runs, protocol, over, *names):
-        """How much better a protocol is than `over`, at all values of coordinates that both have."""
-        first, other = (runs.where(protocol=name).risks(*names, trained=True) for name in (over, protocol))
-        return first - other
-
-    first = better(identical, "multi_task", "finetuning", "overlap", "samples")
-    learned = better(here, "finetuning", "finetuning_kernel", "overlap")
+    # Training from scratch must have come to its end where it is expected to be worse; likewise below.
+    plain, done = risks(1.0)
+    overall = identical.risks("protocol", "overlap", "samples", trained=True)
+    learned = done["finetuning_kernel"] - done["finetuning"]
     found = checks({
-        "finetuning_shared": advantage(here, "finetuning"),
-        "multi_task_shared": advantage(here, "multi_task"),
-        "multi_task_first": first.mean(axis=1),
+        "finetuning_shared": done["single_task", 1.0] - plain["finetuning", 1.0],
+        "multi_task_shared": done["single_task", 1.0] - plain["multi_task", 1.0],
+        "multi_task_first": (overall["finetuning"] - overall["multi_task"]).mean(axis=1),
         "feature_learning": learned.mean(axis=1, skipna=False),
         "feature_learning_new": learned[0.5] - learned[1.0],
     })  # fmt: skip
     for cosine in (value for value in every.options("correlation") if 0 < value < 1):
-        similar = every.where(samples=p.samples, correlation=cosine)
-        found |= checks({f"correlated_{cosine:g}": advantage(similar, "finetuning")}, cosine=cosine)
+        plain, done = risks(cosine)
+        gain = done["single_task", 1.0] - plain["finetuning", 1.0]
+        found |= checks({f"correlated_{cosine:g}": gain}, cosine=cosine)
     return checks(found, samples=p.samples)
 
 
@@ -57,21 +55,16 @@ def relu_nesting(data, p):
     few, many = runs.extremes("main_features")
     small, large = runs.where(protocol="finetuning").rescalings()
 
-    def risk(protocol, rescale, count=few, trained=False):
-        return runs.risk(trained, protocol=protocol, rescale=rescale, main_features=count)
-
-    reuse = risk("single_task", 1.0, trained=True) - risk("finetuning", 1.0)
-    rescaled = risk("single_task", small) - risk("finetuning", small, trained=True)
-    gain = risk("finetuning", 1.0, many, trained=True) - risk("finetuning", 1.0)
-    kernel, lazy = (
-        risk(protocol, rescale, many) - risk(protocol, rescale, trained=True)
-        for protocol, rescale in (("finetuning_kernel", 1.0), ("finetuning", large))
-    )
+    plain, done = (runs.risks("protocol", "rescale", "main_features", trained=trained) for trained in (False, True))
+    tuned, tuned_done = plain["finetuning"], done["finetuning"]
+    reuse = done["single_task", 1.0, few] - tuned[1.0, few]
+    gain = tuned_done[1.0, many] - tuned[1.0, few]
+    kernel = plain["finetuning_kernel", 1.0, many] - done["finetuning_kernel", 1.0, few]
     found = {
         "reuse": reuse,
-        "no_rescaling_needed": reuse - rescaled,
+        "no_rescaling_needed": reuse - (plain["single_task", small, few] - tuned_done[small, few]),
         "selection_over_kernel": gain - kernel,
-        "selection_over_lazy": gain - lazy,
+        "selection_over_lazy": gain - (tuned[large, many] - tuned_done[large, few]),
     }
     return checks(found, few=few, many=many, small=small, large=large)
 

@@ -5,8 +5,8 @@ from itertools import cycle
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.support import published_risks
-from carryover.claims.support.agreement import descent_and_flow, distances
+from carryover.claims import published_risk as published
+from carryover.claims.agreement import descent_and_flow, distances
 from carryover.claims.support.transferability import transferability
 from carryover.figures.drawing import layout, panels
 from carryover.labels import value_labels
@@ -17,7 +17,6 @@ SOLVERS = {
     "descent": ("gradient descent", {"color": "#DDAA33"}),
     "symmetric": ("minimiser of eq 22 (paths taken alike)", {"color": "#AA4499"}),
 }
-FLOOR = 1e-8  # published risks below are left out: there the stopping loss sets them
 
 
 def solver_agreement(data, p):
@@ -64,7 +63,7 @@ def _by_learning_rate(axes, table):
     """Difference from the flow, and the cost of both, against the learning rate of descent; a line for each n."""
     for samples, dashes in zip(sorted(table["samples"].unique()), cycle(("-", "--", ":", "-.")), strict=False):
         runs = table[table["samples"] == samples].groupby("learning_rate")
-        shown = (0, "difference", "descent"), (1, "evaluations", "descent"), (1, "evaluations_flow", "flow")
+        shown = (0, "difference", "descent"), (1, "evaluations", "descent"), (1, "evaluations_other", "flow")
         for row, quantity, solver in shown:
             middle, low, high = runs[quantity].median(), runs[quantity].min(), runs[quantity].max()
             style = {"marker": "o", "linestyle": dashes, **SOLVERS[solver][1]}
@@ -132,9 +131,9 @@ def published_risk(data, p):
     row for the smallest and one for the last risk of the same cells, and one of cells whose networks were fitted, not
     trained.
     """
-    farthest, near = 12, published_risks.NEAR  # standard errors: that are drawn, and that count as agreement
+    farthest, near = 12, published.NEAR  # standard errors: that are drawn, and that count as agreement
     style = {"linestyle": "none", "markersize": 5, "alpha": 0.75}
-    cells = published_risks.both(data, p.family, FLOOR)
+    cells = published.compared(data, p.family)
     ours = [data[name] for name in cells["experiment"].unique()]
     names = {value: label for runs in ours for value, label in value_labels(runs, "protocol").items()}
     done = cells["z_best"].notna()
@@ -149,11 +148,11 @@ def published_risk(data, p):
             look = {"color": panels.COLORS[protocol], "marker": markers[n], **style}
             scatter.plot(group["published"], group[f"ours_{column}"], **look)
             scores.plot(group["published"], group[f"z_{column}"].clip(-farthest, farthest), **look)
-        scatter.axline((FLOOR, FLOOR), (1, 1), color="0.5", linewidth=0.8, linestyle=":")
+        scatter.axline((published.FLOOR,) * 2, (1, 1), color="0.5", linewidth=0.8, linestyle=":")
         scatter.set(xscale="log", yscale="log", ylabel="our risk", title=f"risk {meaning}")
         scores.axhspan(-near, near, color="0.92", zorder=0)
         scores.set(xscale="log", ylabel="z of the log risk", ylim=(-farthest - 1, farthest + 1))
-        agree = published_risks.agreeing(shown[f"z_{column}"])
+        agree = published.agreeing(shown[f"z_{column}"])
         scores.set_title(f"{np.mean(agree):.0%} of {len(agree)} cells within {near} standard errors")
     plt.setp(axes[-1], xlabel="published risk")
     for protocol in [name for name in names if name in set(cells["protocol"])]:

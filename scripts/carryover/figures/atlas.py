@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.support import atlas_cells
+from carryover.claims import atlas
 from carryover.figures.drawing import layout, panels
 
 MISSING = "0.75"
@@ -39,7 +39,7 @@ def _maps(data, p):
     """
     found = []
     for one in data.values():
-        cells = atlas_cells.cells(atlas_cells.by_seed(one))
+        cells = atlas.cells(atlas.by_seed(one))
         shown = panels.some(cells["setting"].unique(), p.settings) if p.settings else [one.attrs["map_shown"]]
         cells = cells[cells["setting"].isin(shown)]
         alone = cells["protocol"].nunique() == 1

@@ -4,12 +4,12 @@ published; how often each is the first; and the error against one ("Finetuning w
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.support import pair_correlations
+from carryover.claims import bound_correlations
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
 from carryover.statistics import jackknife
 
-COLORS = dict(zip(pair_correlations.BOUNDS, ("#0072B2", "#E69F00", "#D55E00"), strict=True))
+COLORS = dict(zip(bound_correlations.BOUNDS, ("#0072B2", "#E69F00", "#D55E00"), strict=True))
 DRAWN = "covariance"  # bound of the lower panels
 SAMPLES = 10  # images of the target task in the lower panels
 CROWD = 200  # pairs that are drawn as small points, without their spread
@@ -22,8 +22,8 @@ def draw(data, p):
     of random sets of 20 pairs in which a bound has the highest R². Bars are intervals over classes of images. Below: a
     point per pair of tasks, mean over repeats and, of few pairs, their deviation.
     """
-    runs, table = where(data["bounds"], protocol="finetuning"), pair_correlations.pair_table(data["bounds"])
-    found, shares = pair_correlations.leave_one_class_out(table), pair_correlations.first_shares(table)
+    runs, table = where(data["bounds"], protocol="finetuning"), bound_correlations.pair_table(data["bounds"])
+    found, shares = bound_correlations.leave_one_class_out(table), bound_correlations.first_shares(table)
     cutoffs, rows = table["cutoff"].values.tolist(), 2 if shares is None else 3
     size = (1.2 + 3.6 * len(cutoffs), 0.4 + 3.3 * rows)
     fig, axes = plt.subplots(rows, len(cutoffs), figsize=size, sharey="row", squeeze=False)
@@ -35,7 +35,7 @@ def draw(data, p):
         _scatter(column[-1], where(runs, cutoff=cutoff, samples=SAMPLES).to_dataframe())
     axes[0, 0].set(ylabel="R² of error and bound over pairs", ylim=(0, 1))
     if shares is not None:
-        first = f"share of sets of {pair_correlations.SET} pairs\nin which the bound is first"
+        first = f"share of sets of {bound_correlations.SET} pairs\nin which the bound is first"
         axes[1, 0].set(ylabel=first, ylim=(-0.03, 1.03))
     axes[-1, 0].set_ylabel("misclassified share of held-out images")
     axes[0, 0].annotate("dashed: published, of MNIST", (0.98, 0.98), va="top", ha="right", fontsize="small",
@@ -51,14 +51,14 @@ def _along(ax, values, scale, table=None):
     """A line per bound along the samples with its intervals, and, of R², dashed what was published."""
     sizes = values["samples"].values
     apart = 0.06 * (np.diff(sizes).min() if len(sizes) > 1 else 1)  # so that bars do not hide each other
-    for place, (bound, name) in enumerate(pair_correlations.BOUNDS.items()):
+    for place, (bound, name) in enumerate(bound_correlations.BOUNDS.items()):
         found = [jackknife.estimate(values.sel(bound=bound, samples=n).values, 0.0, scale) for n in sizes]
         middle, low, high = (np.array([one[key] for one in found]) for key in ("statistic", "low", "high"))
         color, x = COLORS[bound], sizes + (place - 1) * apart
         ax.plot(x, middle, "o-", ms=4, color=color, label=name)
         ax.vlines(x, low, high, color=color, alpha=0.5)
         if table is not None:
-            theirs, _ = pair_correlations.published(table, bound)
+            theirs, _ = bound_correlations.published(table, bound)
             ax.plot(theirs.index, theirs, "--", color=color, label=f"{name}, published (MNIST)")
     ax.set(xlabel="target samples n", xticks=sizes)
 
@@ -73,5 +73,5 @@ def _scatter(ax, runs):
         ax.errorbar(mean[DRAWN], mean["risk_final"], *ends, fmt="o", ms=4, color=color, elinewidth=0.7)
     share = np.corrcoef(mean[DRAWN], mean["risk_final"])[0, 1] ** 2
     title = f"n = {SAMPLES}: R² of these means {share:.2f}"
-    ax.set(xlabel=f"bound: {pair_correlations.BOUNDS[DRAWN]}", title=title)
+    ax.set(xlabel=f"bound: {bound_correlations.BOUNDS[DRAWN]}", title=title)
     ax.set_xlim(left=0)

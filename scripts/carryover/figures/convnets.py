@@ -5,7 +5,7 @@ from textwrap import fill
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.support.image_tasks import (
+from carryover.claims.convnets import (
     by_classes,
     by_task,
     interval,

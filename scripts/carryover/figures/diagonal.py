@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.support.margins import at_margins, margin_over_scale
+from carryover.claims.cross_entropy import at_margins, margin_over_scale
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
 

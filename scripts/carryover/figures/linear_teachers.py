@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 
-from carryover.claims.support.transferability import only
+from carryover.claims.support.runs import only
 from carryover.figures.drawing import layout, panels
 from carryover.runs import chosen, where
 from carryover.theory.linear_teachers import gaussian_bound

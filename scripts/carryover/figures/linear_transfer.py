@@ -6,7 +6,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from carryover.claims.support.transferability import at, only, predicted, transferability, with_decay
+from carryover.claims.support.runs import only
+from carryover.claims.support.transferability import at, predicted, transferability, with_decay
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
 from carryover.statistics.averages import averages, best, within

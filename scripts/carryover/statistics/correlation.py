@@ -1,6 +1,7 @@
 """R² and rank correlations."""
 
 import numpy as np
+import pandas as pd
 
 
 def squared_correlation(x, y):
@@ -53,6 +54,11 @@ def _ranks(values, weights):
     _, place = np.unique(values, return_inverse=True)
     at = np.bincount(place, weights)
     return (np.cumsum(at) - at / 2)[place]
+
+
+def rank_correlations(frame, x, y, by):
+    """Spearman's correlation of two columns of a data frame in each group of rows with the same values of `by`."""
+    return pd.Series({key: rank_correlation(rows[x], rows[y]) for key, rows in frame.groupby(by)})
 
 
 def rank_correlation_by_row(x, y):

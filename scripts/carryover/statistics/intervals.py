@@ -9,8 +9,18 @@ from scipy import special  # scipy.stats would take a second more of every job
 
 LEVEL = 0.05
 """Significance level of a single test; intervals have the coverage 1 − LEVEL."""
-COMPUTED = "computed, not drawn"
-BY_SIGNS = "order statistics over seeds"
+
+
+def estimate_of(statistic, low, high, p_value, interval, seeds):
+    """An estimate, as all functions of this module return it."""
+    return {
+        "statistic": statistic, "low": low, "high": high, "p_value": p_value, "interval": interval, "seeds": seeds,
+    }  # fmt: skip
+
+
+def _finite(values):
+    values = np.asarray(values, dtype=float)
+    return values[np.isfinite(values)]
 
 
 def student(values, bound, over="seeds"):
@@ -25,22 +35,18 @@ def student(values, bound, over="seeds"):
     bound : float
         Mean under the null hypothesis.
     over : str
-        What the values are of, in words.
+        Name of the independent units (seeds, cells, draws), in the plural.
     """
-    values = np.asarray(values, dtype=float)
-    values = values[np.isfinite(values)]
-    found = dict.fromkeys(("statistic", "low", "high", "p_value"), np.nan)
-    found |= {"interval": f"Student's t over {over}", "seeds": len(values)}
-    if len(values) < 2:
-        return found | {"statistic": values.mean() if len(values) else np.nan}
-    if np.ptp(values) == 0:  # the mean of equal numbers is rounded, and would differ from the bound by that alone
-        mean, half, p_value = values[0], 0.0, float(values[0] == bound)
-    else:
-        mean, freedom = values.mean(), len(values) - 1
+    values = _finite(values)
+    mean, half, p_value = values.mean() if len(values) else np.nan, np.nan, np.nan
+    if len(values) > 1 and np.ptp(values) > 0:
+        freedom = len(values) - 1
         error = values.std(ddof=1) / np.sqrt(len(values))
         half = special.stdtrit(freedom, 1 - LEVEL / 2) * error
         p_value = 2 * special.stdtr(freedom, -abs(mean - bound) / error)
-    return found | {"statistic": mean, "low": mean - half, "high": mean + half, "p_value": p_value}
+    elif len(values) > 1:  # the mean of equal numbers is rounded, and would differ from the bound by that alone
+        mean, half, p_value = values[0], 0.0, float(values[0] == bound)
+    return estimate_of(mean, mean - half, mean + half, p_value, f"Student's t over {over}", len(values))
 
 
 def median(values, bound):
@@ -56,17 +62,16 @@ def median(values, bound):
     bound : float
         Median under the null hypothesis.
     """
-    values = np.asarray(values, dtype=float)
-    values = np.sort(values[np.isfinite(values)])
-    count = len(values)
-    found = dict.fromkeys(("low", "high", "p_value"), np.nan)
-    found |= {"statistic": np.median(values) if count else np.nan, "interval": BY_SIGNS, "seeds": count}
-    places = np.flatnonzero(special.bdtr(np.arange(count // 2), count, 0.5) <= LEVEL / 2)
-    if len(places):
+    values = np.sort(_finite(values))
+    count, low, high, p_value = len(values), np.nan, np.nan, np.nan
+    # The interval lies between two order statistics, as far out as the binomial distribution of signs asks.
+    outside = np.flatnonzero(special.bdtr(np.arange(count // 2), count, 0.5) <= LEVEL / 2)
+    if len(outside):
+        low, high = values[outside[-1]], values[-1 - outside[-1]]
         fewer = min((values < bound).sum(), (values > bound).sum())
-        found["p_value"] = min(1.0, 2 * special.bdtr(fewer, count, 0.5))
-        found |= {"low": values[places[-1]], "high": values[-1 - places[-1]]}
-    return found
+        p_value = min(1.0, 2 * special.bdtr(fewer, count, 0.5))
+    statistic = np.median(values) if count else np.nan
+    return estimate_of(statistic, low, high, p_value, "order statistics over seeds", count)
 
 
 def clopper_pearson(values, bound, over):
@@ -79,14 +84,14 @@ def clopper_pearson(values, bound, over):
     bound : float
         Share under the null hypothesis, between 0 and 1. The p-value is twice that of the smaller tail.
     over : str
-        What the values are of, in words.
+        Name of the independent units (seeds, cells, draws), in the plural.
     """
     count, ones = len(values), int(np.sum(values))
     low = special.betaincinv(ones, count - ones + 1, LEVEL / 2) if ones else 0.0
     high = special.betaincinv(ones + 1, count - ones, 1 - LEVEL / 2) if ones < count else 1.0
     tails = special.bdtr(ones, count, bound), special.bdtrc(ones - 1, count, bound) if ones else 1.0
-    found = {"statistic": ones / count, "low": low, "high": high, "p_value": min(1.0, 2 * min(tails))}
-    return found | {"interval": f"Clopper and Pearson's over {over}, as if independent", "seeds": count}
+    interval = f"Clopper and Pearson's over {over}, as if independent"
+    return estimate_of(ones / count, low, high, min(1.0, 2 * min(tails)), interval, count)
 
 
 def wilson(values, bound, over="cells"):
@@ -99,14 +104,12 @@ def wilson(values, bound, over="cells"):
     middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     p_value = 2 * special.ndtr(-abs(share - bound) / np.sqrt(bound * (1 - bound) / n))
-    found = {"statistic": share, "low": middle - half, "high": middle + half, "p_value": p_value}
-    return found | {"interval": f"Wilson's over {over}, as if independent", "seeds": n}
+    return estimate_of(share, middle - half, middle + half, p_value, f"Wilson's over {over}, as if independent", n)
 
 
 def exact(value, bound):
     """A number that was computed without any draw: the interval has no length, and there is no p-value."""
-    ends = dict.fromkeys(("statistic", "low", "high"), float(value))
-    return {**ends, "p_value": np.nan, "interval": COMPUTED, "seeds": 0}
+    return estimate_of(float(value), float(value), float(value), np.nan, "computed, not drawn", 0)
 
 
 def equivalence_margin(values, margin, expected=0.0):

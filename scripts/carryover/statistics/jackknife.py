@@ -1,13 +1,13 @@
-"""The jackknife: intervals of a statistic whose data share what they were drawn from, as pairs of tasks share classes.
+"""The delete-a-group jackknife, for statistics of dependent data: pairs of tasks that share classes of images.
 
-Each class in turn is left out with all pairs that have it. Between independently drawn classes this counts all that
-pairs have in common, and counts what is a pair's own more than once: an interval of few pairs is up to some 2½ times
-too wide. In simulations with ten classes (tests/statistics/test_jackknife.py) intervals of R² and of its differences
-cover the truth in 95 % or more, also where errors are effects of classes alone.
+Each class is deleted in turn, with all pairs that contain it. If classes are drawn independently, the variance includes
+all that pairs have in common. What is specific to a pair is counted more than once, so that an interval of few pairs is
+up to 2½ times too wide. In simulations with ten classes (tests/statistics/test_jackknife.py) intervals of R² and of its
+differences cover the truth in 95 % or more, also where errors are effects of classes alone.
 
 Shares are step functions of R² and hardly change near 0 and 1, where the jackknife alone covers the truth in 87 % or
-less. Half of the variance of a share of as many independent draws as there are classes is therefore added on the
-arcsine scale. Simulations, not a derivation, support this: coverage is then 96 % or more for all shares.
+less. On the arcsine scale we therefore add half of the variance of a share of as many independent draws as there are
+classes. Simulations support this, not a derivation: coverage is then 96 % or more for all shares.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy import special  # scipy.stats would take a second more of every job
 
-from carryover.statistics.intervals import LEVEL
+from carryover.statistics.intervals import LEVEL, estimate_of
 
 
 class Scale(NamedTuple):
@@ -36,8 +36,8 @@ class Scale(NamedTuple):
 DIFFERENCE = Scale(np.asarray, np.asarray)
 R_SQUARED = Scale(lambda value: np.arctanh(np.sqrt(np.minimum(value, 1 - 1e-15))), lambda z: np.tanh(z) ** 2, 0.0)
 SHARE = Scale(lambda value: np.arcsin(np.sqrt(value)), lambda angle: np.sin(angle) ** 2, 0.0, np.pi / 2, 0.5)
-WHOLE_SHARE = Scale(np.asarray, np.asarray, 0.0, 1.0)
-"""For shares of many things, each of which changes a little where a class is left out."""
+PROPORTION = Scale(np.asarray, np.asarray, 0.0, 1.0)
+"""For shares of so many things that each deletion changes them a little."""
 
 
 def estimate(values, bound, scale=DIFFERENCE, over="classes"):
@@ -46,32 +46,31 @@ def estimate(values, bound, scale=DIFFERENCE, over="classes"):
     Parameters
     ----------
     values : array_like, shape (1 + K,)
-        The statistic of all data, then without each of K classes.
+        The statistic of all data, then without each of K groups.
     bound : float
         Value under the null hypothesis.
     scale : Scale
         Scale on which Student's t is applied.
     over : str
-        What is left out, in words.
+        Name of the groups, in the plural.
 
     Returns
     -------
     dict
         As the estimates in `intervals`. Interval and p-value are NaN if a value is, or if K < 2.
     """
+    statistic, method = float(values[0]), f"jackknife over {over}"
     whole, *rest = scale.transform(np.asarray(values, dtype=float)).tolist()
     rest, count = np.array(rest), len(rest)
-    found = {"statistic": float(values[0]), "seeds": count, "interval": f"jackknife over {over}"}
     if count < 2 or not np.isfinite([whole, *rest]).all():
         lacking = f" without one of the {over}" if np.isfinite(whole) else ""
-        return found | dict.fromkeys(("low", "high", "p_value"), np.nan) | {"interval": f"none: no value{lacking}"}
+        return estimate_of(statistic, np.nan, np.nan, np.nan, f"none: no value{lacking}", count)
     error = np.sqrt((count - 1) / count * ((rest - rest.mean()) ** 2).sum() + scale.extra_variance / count)
     if error == 0:  # the way there and back would round the value
-        return found | {"low": found["statistic"], "high": found["statistic"],
-                        "p_value": float(found["statistic"] == bound)}  # fmt: skip
+        return estimate_of(statistic, statistic, statistic, float(statistic == bound), method, count)
     half, distance = special.stdtrit(count - 1, 1 - LEVEL / 2) * error, abs(whole - float(scale.transform(bound)))
     low, high = scale.inverse(np.clip([whole - half, whole + half], scale.lowest, scale.highest)).tolist()
-    return found | {"low": low, "high": high, "p_value": 2 * special.stdtr(count - 1, -distance / error)}
+    return estimate_of(statistic, low, high, 2 * special.stdtr(count - 1, -distance / error), method, count)
 
 
 def pseudovalues(statistic, seeds):

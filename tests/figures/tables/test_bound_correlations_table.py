@@ -5,15 +5,15 @@ import re
 import pandas as pd
 import pytest
 
-from carryover.claims.support import pair_correlations
+from carryover.claims import bound_correlations as claims
 from carryover.config.parameters import model_of
 from carryover.figures.tables import bound_correlations
 from toy.bound_runs import made
 
-WHAT = "R², mean ± s.d.", "R², 95 % interval", f"first in sets of {pair_correlations.SET}"
+WHAT = "R², mean ± s.d.", "R², 95 % interval", f"first in sets of {claims.SET}"
 THEIRS = "published (MNIST): R², mean ± s.d."
 PUBLISHED = pd.DataFrame(
-    [(b, n, 0.5 + 0.01 * n, 0.02) for b in pair_correlations.BOUNDS for n in (10, 30)],
+    [(b, n, 0.5 + 0.01 * n, 0.02) for b in claims.BOUNDS for n in (10, 30)],
     columns=["bound", "samples", "r_squared", "deviation"],
 )
 
@@ -27,7 +27,7 @@ def rows():
 
 def test_a_bound_has_three_rows_a_cutoff_and_the_published(rows):
     assert rows.columns.tolist() == ["bound", "", "n = 10", "n = 20"]
-    assert rows["bound"].tolist() == [name for name in pair_correlations.BOUNDS.values() for _ in range(7)]
+    assert rows["bound"].tolist() == [name for name in claims.BOUNDS.values() for _ in range(7)]
     kinds = [f"ours, {cut}: {what}" for cut in ("least squares", "cutoff 0.01") for what in WHAT]
     assert rows[""].tolist() == [*kinds, THEIRS] * 3
     theirs = rows[rows[""] == THEIRS]
@@ -35,8 +35,8 @@ def test_a_bound_has_three_rows_a_cutoff_and_the_published(rows):
 
 
 def test_ours_are_means_and_deviations_over_seeds(rows):
-    found = pair_correlations.r_squared(made(pairs=200))
-    for bound, name in pair_correlations.BOUNDS.items():
+    found = claims.r_squared(made(pairs=200))
+    for bound, name in claims.BOUNDS.items():
         for cutoff, label in ((0.0, "least squares"), (0.01, "cutoff 0.01")):
             values = found.xs((cutoff, 20), level=("cutoff", "samples"))[bound].to_numpy()
             spread, interval, share = rows[(rows["bound"] == name) & rows[""].str.contains(label)]["n = 20"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from carryover.claims.support import atlas_cells
+from carryover.claims import atlas
 from carryover.config.parameters import model_of
 from carryover.figures.tables import predictors
 from carryover.statistics import jackknife
@@ -35,7 +35,7 @@ def numbers(text):
 @pytest.mark.parametrize("name", ["similarity", "predicted", "samples_per_parameter"])
 def test_correlations_are_spearmans_over_pairs(rows, maps, name):
     for family, role in (("First", "a"), ("Second", "b")):
-        frame = atlas_cells.by_seed(maps[role])
+        frame = atlas.by_seed(maps[role])
         frame = frame[frame["protocol"] == "finetuning"]
         values = [stats.spearmanr(frame[name], frame["gain"]).statistic]
         values += [stats.spearmanr(part[name], part["gain"]).statistic
@@ -48,7 +48,7 @@ def test_correlations_are_spearmans_over_pairs(rows, maps, name):
 
 
 def test_over_all_maps_each_has_the_same_weight(rows, maps):
-    frames = [atlas_cells.by_seed(maps[role]) for role in "ab"]
+    frames = [atlas.by_seed(maps[role]) for role in "ab"]
     x, y = (np.concatenate([frame[frame["protocol"] == "finetuning"][name] for frame in frames])
             for name in ("predicted", "gain"))  # fmt: skip
     assert len(x) == 2 * 54  # as many pairs each, so that nothing weighs more

@@ -1,13 +1,19 @@
 """A map of one family: what pretraining gains over training from scratch, by samples and similarity of the tasks, with
-what a theory predicts."""
+what a theory predicts.
+
+Gains and predictions are log₁₀ of a ratio of risks, or of what stands for them; positive where pretraining helps.
+"""
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
-from carryover.claims.support import predictions
-from carryover.claims.support.transferability import paired
+from carryover.claims.support.transferability import at, normalised, paired
 from carryover.labels import described, label
-from carryover.runs import conditions, where
+from carryover.runs import conditions, coordinates, where
+from carryover.statistics import power_law
+from carryover.streams import generator
+from carryover.theory import discrepancy, transfer
 
 SIMILARITIES = {
     "value": lambda value: value,
@@ -17,6 +23,9 @@ SIMILARITIES = {
     "saved": lambda value: 1 - 10.0**-value,
 }
 ROUNDING = 9  # digits to which similarities are the same, and gains nothing
+SOURCE = np.array([1.0, 0.0])  # of linear tasks, in the plane of source and target
+FITTED = 64  # fewest samples that the power law is fitted to
+POINTS = 150  # of each task, between which distances are found
 SAME = ["setting", "row", "samples", "seed", "draw"]
 """Coordinates that a run of another protocol on the same samples has in common."""
 COORDINATES = {
@@ -27,7 +36,14 @@ COORDINATES = {
     "seed": "seed",
     "draw": "draw of samples",
 }
-MEANINGS = COORDINATES | {
+FEATURES = {
+    "target_alignment": "alignment of the kernel of the pretrained features with the target",
+    "probe_r_squared": "R² of a readout of the pretrained features on as many samples, each predicted from the others",
+    "participation_ratio_start": "participation ratio of the pretrained features",
+}
+"""What the role `features` may have."""
+MEANINGS = {
+    **COORDINATES,
     "gain": "log10 of the risk from scratch over that of the transferred run",
     "samples_per_parameter": "samples of the target by its parameters",
     "similarity": "similarity of source and target",
@@ -35,12 +51,8 @@ MEANINGS = COORDINATES | {
     "probe_gain": "gain of the readout alone on the pretrained features, on the same samples",
     "divergence": "Kullback-Leibler divergence of the target's data from the source's",
     "wasserstein": "Wasserstein-1 distance of the target's data from the source's",
-    "target_alignment": "alignment of the kernel of the pretrained features with the target",
-    "probe_r_squared": "R² of a readout of the pretrained features on as many samples, each predicted from the others",
-    "participation_ratio_start": "participation ratio of the pretrained features",
+    **FEATURES,
 }
-FEATURES = ("target_alignment", "probe_r_squared", "participation_ratio_start")
-"""What the role `features` may have of these."""
 
 
 def compare(data, p):
@@ -56,13 +68,16 @@ def compare(data, p):
     keys = rows[p.row] if p.row else rows["similarity"]
     mean = rows.groupby([rows["setting"], keys])["similarity"].transform("mean").round(ROUNDING)
     rows["row"] = mean.groupby(rows["setting"]).rank(method="dense").astype(int) - 1
-    rows = _with_probe(rows)
+    tuned = rows["protocol"] == "finetuning"
+    if tuned.any() and not tuned.all():
+        alone = rows.loc[~tuned, [*SAME, "gain"]].rename(columns={"gain": "probe_gain"})
+        rows = rows.merge(alone, on=SAME, how="left")
+        rows["probe_gain"] = rows["probe_gain"].where(rows["protocol"] == "finetuning")
     ratio = "log10 of the ratio from scratch to pretrained of: "
     known = MEANINGS | {f"ratio_{name}": f"{ratio}{name.replace('_', ' ')}" for name in p.candidates}
     variables = {name: ("pair", rows[name].to_numpy(), meaning) for name, meaning in known.items() if name in rows}
     result = described(variables, {"pair": (np.arange(len(rows)), "a transferred run and that from scratch")})
-    names = ("family", "shown", "similarity_is", "parameters_are", "theory_is")
-    about = {name: getattr(p, name) for name in names}
+    about = {name: getattr(p, name) for name in ("family", "shown", "similarity_is", "parameters_are", "theory_is")}
     about["setting"] = label(data["risk"], p.setting).replace("_", " ") if p.setting else ""
     return result.set_coords(list(COORDINATES)).assign_attrs({f"map_{name}": value for name, value in about.items()})
 
@@ -75,44 +90,125 @@ def _rows(data, protocol, p):
         values = runs[name].values if name in runs.coords else np.array([""])
         if ((values == values) & (values != "")).any():
             runs = where(runs, **{name: value})
-    frame, _ = paired(runs, protocol, "risk_final", risk)
+    frame = paired(runs, protocol, "risk_final", risk)
     gain = np.log10(frame["scratch"].clip(lower=p.floor) / frame["risk_final"].clip(lower=p.floor))
     frame["gain"] = gain.round(ROUNDING)
     frame["samples_per_parameter"] = frame["samples"] / (p.parameters * (frame[p.times] if p.times else 1))
     frame["setting"] = frame[p.setting].astype(float) if p.setting else p.shown
     frame["draw"] = frame.get("draw", 0)
     for name in p.candidates:
-        frame[f"ratio_{name}"] = predictions.ratio(frame, data.get("beforehand", risk), protocol, name)
+        frame[f"ratio_{name}"] = ratio(frame, data.get("beforehand", risk), protocol, name)
     values = frame[f"ratio_{p.similarity}" if p.similarity in p.candidates else p.similarity]
     if not pd.api.types.is_numeric_dtype(values):  # a list of numbers in words
         values = values.map(lambda text: np.mean([float(word) for word in text.split()]))
     frame["similarity"] = SIMILARITIES[p.similarity_of](values.to_numpy(float))
     frame["predicted"] = _predicted(frame, data.get("theory", risk), risk, protocol, p)
     if p.theory == "linear_transfer":
-        frame = frame.assign(**predictions.of_linear_teachers(frame))
-    if "features" in data:
-        for name in [name for name in FEATURES if name in data["features"]]:
-            frame[name] = predictions.value(frame, data["features"], protocol, name).round(ROUNDING)
+        frame = frame.assign(**of_linear_teachers(frame))
+    if "features" in data and protocol in data["features"]["protocol"].values:
+        features = where(data["features"], protocol=protocol)
+        for name in [name for name in FEATURES if name in features]:
+            frame[name] = _looked_up(frame, features[[name]].to_dataframe(), features, name).round(ROUNDING)
     return frame
 
 
 def _predicted(frame, source, risk, protocol, p):
+    """The predicted gain of every transferred run, NaN where nothing is predicted."""
     match p.theory:
         case "curve":
-            return predictions.curve(frame, source, protocol, p.floor)
+            return curve(frame, source, protocol, p.floor)
         case "ratio":
-            return predictions.ratio(frame, source, protocol, p.ratio, p.against)
+            return ratio(frame, source, protocol, p.ratio, p.against)
         case "linear_transfer":
-            return predictions.linear_transfer(frame, protocol, p.floor)
+            return linear_transfer(frame, protocol, p.floor)
         case "power_law":
-            return predictions.power_law_against_floor(frame, source, risk)
+            return power_law_against_floor(frame, source, risk)
     return np.nan
 
 
-def _with_probe(rows):
-    """With the gain of the readout alone on the same samples, for finetuned runs."""
-    alone = rows[rows["protocol"] != "finetuning"]
-    if alone.empty or len(alone) == len(rows):
-        return rows
-    found = rows[SAME].merge(alone[[*SAME, "gain"]], on=SAME, how="left")["gain"].to_numpy()
-    return rows.assign(probe_gain=np.where(rows["protocol"] == "finetuning", found, np.nan))
+def ratio(frame, source, protocol, quantity, against=""):
+    """log₁₀ of a quantity of the dataset `source` from scratch over that of the transferred run, or, with `against`,
+    of that variable over the quantity of the transferred run itself."""
+    if protocol not in source["protocol"].values:
+        return np.full(len(frame), np.nan)
+    if against:
+        table = (
+            where(source[[quantity, against]], protocol=protocol).to_dataframe().rename(columns={against: "scratch"})
+        )
+    else:
+        table = paired(source, protocol, quantity)
+    return _looked_up(frame, table.assign(ratio=np.log10(table["scratch"] / table[quantity])), source, "ratio")
+
+
+def _looked_up(frame, table, source, column):
+    """A column of a table of the runs of a dataset, at the rows' coordinates."""
+    keys = [name for name in sorted(coordinates(source)) if name in frame]
+    return frame[keys].merge(table[[*keys, column]], on=keys, how="left")[column].to_numpy()
+
+
+def curve(frame, source, protocol, floor):
+    """From a theory curve with the variable `single_task` and one named after the protocol.
+
+    Risks below the floor count as the floor.
+    """
+    if protocol not in source:
+        return np.full(len(frame), np.nan)
+    places = {name: xr.DataArray(frame[name].to_numpy(), dims="row") for name in source.dims}
+    scratch, transferred = (np.maximum(at(source[name], **places).values, floor) for name in ("single_task", protocol))
+    return np.log10(scratch / transferred)
+
+
+def linear_transfer(frame, protocol, floor):
+    """Of deep linear networks: "Features are fate", eqs 8 and 10, and eq 14 with the norm factor of eq 5 of "Finetuning
+    with linear teachers". Risks below the floor count as the floor; 0 where both are infinite."""
+    gamma, noise, norm = (frame[name].to_numpy(float) for name in ("gamma", "noise", "target_norm"))
+    theta, depth = np.pi * frame["angle"].to_numpy(float), frame["depth"].to_numpy()
+    scratch = transfer.scratch_risk(gamma, noise, target_norm=norm)
+    with np.errstate(invalid="ignore"):  # ∞ − ∞ at γ = 1
+        if protocol == "finetuning":
+            transferred = transfer.finetune_risk(gamma, theta, noise, depth, target_norm=norm)
+        else:
+            transferred = norm**2 * transfer.linear_transfer_risk(theta, noise / norm, frame["samples"].to_numpy())
+        scratch, transferred = (np.log10(np.maximum(risk, floor)) for risk in (scratch, transferred))
+        return np.where(scratch == transferred, 0.0, scratch - transferred)
+
+
+def of_linear_teachers(frame):
+    """{name: (rows,)} of deep linear networks, whose one feature is the source's direction.
+
+    `divergence` and `wasserstein`: distances of the target's data from the source's; `target_alignment`: cos² of the
+    angle of feature and target; `probe_r_squared`: what a readout of the other samples explains of a sample's label
+    ("Features are fate", eq 10).
+    """
+    theta = np.pi * frame["angle"].to_numpy(float)
+    norm, noise = (frame[name].to_numpy(float) for name in ("target_norm", "noise"))
+    missed = transfer.linear_transfer_risk(theta, noise / norm, np.maximum(frame["samples"].to_numpy() - 1, 1))
+    tasks, task = np.unique(np.stack([theta, norm, noise], axis=1), axis=0, return_inverse=True)
+    distances = []
+    for angle, size, sigma in tasks:
+        target = size * np.array([np.cos(angle), np.sin(angle)])
+        rng = generator("atlas", "", 0, "inputs")  # the same draws for all tasks, so that their order is that of these
+        wasserstein = discrepancy.wasserstein1(SOURCE, target, sigma, POINTS, rng)
+        distances.append((discrepancy.kl_divergence(SOURCE, target, sigma), wasserstein))
+    divergence, wasserstein = np.array(distances)[task].T
+    return {
+        "divergence": divergence,
+        "wasserstein": wasserstein,
+        "target_alignment": np.cos(theta) ** 2,
+        "probe_r_squared": 1 - (norm**2 * missed + noise**2) / (norm**2 + noise**2),
+    }
+
+
+def power_law_against_floor(frame, outside, risk):
+    """Of mean-field networks: the power law of the risk from scratch, fitted over all seeds, over the least risk of the
+    pretrained features ("Features are fate", eq 18 without its second term)."""
+    scratch = normalised(where(risk, protocol="single_task"))[["risk_final"]].to_dataframe()
+    keys = ["seed", "teacher_scale", "ablated"]
+    least = outside[["least_risk"]].to_dataframe().groupby(keys)["least_risk"].mean()
+    least = least.reindex(pd.MultiIndex.from_frame(frame[keys])).to_numpy()
+    expected = np.full(len(frame), np.nan)
+    for scale, runs in scratch.groupby("teacher_scale"):
+        law = power_law.fit(runs.pivot_table("risk_final", "seed", "samples"), FITTED)
+        rows = frame["teacher_scale"].to_numpy() == scale
+        expected[rows] = law(frame["samples"].to_numpy()[rows])
+    return np.log10(expected / least)

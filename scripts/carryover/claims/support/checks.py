@@ -52,6 +52,11 @@ def checks(found, estimate=student, **facts):
     return {name: one._replace(facts={**facts, **one.facts}) for name, one in whole.items()}
 
 
+def listed(numbers):
+    """'0.1, 2'."""
+    return ", ".join(f"{number:g}" for number in numbers)
+
+
 def table(found, definitions, files=(), portable=""):
     """The dataset over `claim` of `MEANINGS`.
 

@@ -1,10 +1,10 @@
 """The claims, each one sentence with its checks, as `carryover/claims/claims.yaml` has them."""
 
-from fnmatch import fnmatchcase
+import fnmatch
 from pathlib import Path
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from carryover.config import files, parameters
 from carryover.errors import UserError
@@ -60,48 +60,33 @@ class Headline(BaseModel):
         return self
 
 
-class Headlines(RootModel):
-    """All claims: paper -> name -> claim."""
-
-    root: dict[str, dict[str, Headline]]
-
-
 def source():
     """The file of the project that is the working folder, or the library's."""
     own = Path("scripts/carryover/claims/claims.yaml")
     return own if own.exists() else FILE
 
 
-def inputs(_, arguments):
-    """The files that a job of checks reads."""
-    return [*arguments.data, source()]
-
-
 def read():
-    """{paper: {name: Headline}}; UserError for what is not allowed, and for a name that stands twice."""
+    """{paper: {name: Headline}}; UserError for what is not allowed."""
     try:
-        papers = Headlines.model_validate(files.read(FILE, FILE.name)).root
+        return TypeAdapter(dict[str, dict[str, Headline]]).validate_python(files.read(FILE, FILE.name))
     except ValidationError as error:
         raise UserError(f"{FILE.name}: {parameters.sentence(error, Headline)}") from None
-    names = [name for claims in papers.values() for name in claims]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise UserError(f"{FILE.name}: two claims have the name {twice}.")
-    return papers
 
 
 def of_checks(checks):
-    """{check: (paper, name of its claim, claim, pattern that names the check)} of names <group>/<check>.
+    """{check: (paper, name of its claim, claim, what the check says)} of names <group>/<check>.
 
     Raises UserError for a check that two entries name; one that none names is left out.
     """
     found = {}
     for paper, claims in read().items():
         for name, claim in claims.items():
-            for pattern in claim.checks:
-                for check in (one for one in checks if fnmatchcase(one, pattern)):
+            for pattern, definition in claim.checks.items():
+                for check in fnmatch.filter(checks, pattern):
                     if check in found:
                         raise UserError(f"{FILE.name}: {check} belongs to {found[check][1]} and to {name}.")
-                    found[check] = (paper, name, claim, pattern)
+                    found[check] = paper, name, claim, definition
     return found
 
 
@@ -110,7 +95,7 @@ def definitions(group, names):
     found = of_checks([f"{group}/{name}" for name in names])
     if missing := [name for name in names if f"{group}/{name}" not in found]:
         raise UserError(f"{FILE.name} has no check {group}/{missing[0]}: add it to a claim.")
-    return {check.partition("/")[2]: claim.checks[pattern] for check, (_, _, claim, pattern) in found.items()}
+    return {name: found[f"{group}/{name}"][-1] for name in names}
 
 
 def of(rows):

@@ -1,10 +1,11 @@
-"""Runs that a check compares: selected by their coordinates, one per seed, so that differences are paired by seed."""
+"""Runs that a check compares: selected by their coordinates, one per seed, so that differences are paired by seed; and
+runs paired with those that share all coordinates but some."""
 
 import numpy as np
 import pandas as pd
 
 from carryover.errors import UserError
-from carryover.runs import coordinates
+from carryover.runs import coordinates, where
 
 UNTRAINED = 0.1
 """Training loss, as a share of the risk, above which a network that stopped was stopped too early."""
@@ -16,41 +17,25 @@ class Runs:
     def __init__(self, role, data):
         self.role, self.data = role, data
 
-    def where(self, **condition):
-        """The runs at which coordinates have these values; `clusters` selects along its own dimension.
-
-        Raises UserError for the first value that none of them has.
-        """
-        data = self.data
-        for name, value in condition.items():
-            self._check(name)
-            values, number = data[name].values, isinstance(value, int | float | np.number)
-            selected = np.isclose(values, value, rtol=1e-9, atol=0) if number else values == value
-            if not selected.any():
-                there = ", ".join(map(str, _distinct(data, name)))
-                raise UserError(f"this claim needs {name} {value} of the role {self.role}; there is only {there}.")
-            data = data.isel({data[name].dims[0]: selected})
-        return Runs(self.role, data)
+    def where(self, clusters=None, **condition):
+        """The runs at which coordinates have these values, with one number of clusters; UserError if there are none."""
+        data = self.data if clusters is None else self.data.sel(clusters=clusters)
+        try:
+            return Runs(self.role, where(data, **condition))
+        except UserError as error:
+            raise UserError(f"of the data of the role {self.role}: {error}") from None
 
     def options(self, name, least=1):
-        """Values of a coordinate, rising; UserError for fewer than `least`, and if the runs lack it."""
-        self._check(name)
+        """Values of a coordinate, rising; UserError for fewer than `least`."""
         values = _distinct(self.data, name)
         if len(values) < least:
             known = ", ".join(map(str, values))
             raise UserError(f"this claim needs {least} values of {name} or more of the role {self.role}, not {known}.")
         return values
 
-    def _check(self, name):
-        if name not in self.data.coords:
-            raise UserError(f"the runs of the role {self.role} have no {name}, by which this claim compares them.")
-
     def only(self, name):
         """The one value of a coordinate; UserError for several."""
-        values = self.options(name)
-        if len(values) != 1:
-            raise UserError(f"this claim needs runs of one {name} of the role {self.role}, not of {len(values)}.")
-        return values[0]
+        return only(self.data, name)
 
     def extremes(self, name):
         """Smallest and largest value of a coordinate; UserError if it has only one."""
@@ -91,8 +76,8 @@ class Runs:
         """A quantity of the runs at these values, a Series over seeds; UserError as in `where` and `table`."""
         return self.where(**condition).table(quantity)
 
-    def with_log_risk(self, trained=False):
-        """With log₁₀ of the risk at the end of training, `log_risk`.
+    def risks(self, *names, trained=False):
+        """log₁₀ of the risk at the end of training, by seed (rows) and the values of coordinates, as `table`.
 
         With `trained`, networks that stopped too early are NaN: their loss has neither reached its tolerance nor fallen
         below a tenth of their risk, so that the risk says more about the stopping. A check asks this of the networks
@@ -104,15 +89,11 @@ class Runs:
             if "at_rest" in self.data:
                 finished |= self.data["at_rest"] == 1
             log_risk = log_risk.where(finished)
-        return Runs(self.role, self.data.assign(log_risk=log_risk))
+        return Runs(self.role, self.data.assign(log_risk=log_risk)).table("log_risk", *names)
 
     def risk(self, trained=False, **condition):
-        """`log_risk` of the runs at these values, a Series over seeds."""
-        return self.where(**condition).with_log_risk(trained).by_seed("log_risk")
-
-    def risks(self, *names, trained=False):
-        """`log_risk` by seed (rows) and the values of coordinates, a data frame."""
-        return self.with_log_risk(trained).table("log_risk", *names)
+        """`risks` of the runs at these values, a Series over seeds."""
+        return self.where(**condition).risks(trained=trained)
 
     def sizes(self, least=1):
         """Numbers of samples, rising; UserError for fewer than `least` of them."""
@@ -129,6 +110,56 @@ class Runs:
         doublings = np.log2(table.columns.to_numpy())
         doublings -= doublings.mean()
         return table @ pd.Series(doublings / (doublings @ doublings), index=table.columns)
+
+
+def matched(runs, others, ignored=(), needed=""):
+    """Runs, each with the one of others that has the same coordinates.
+
+    Parameters
+    ----------
+    runs, others : xarray.Dataset
+        Variables (run,).
+    ignored : sequence of str
+        Coordinates in which the two may differ. A coordinate is no difference either where one side has no value of it,
+        only NaN or empty text.
+    needed : str
+        What each run must have, in words; without, a run may have no other.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each run: its coordinates and variables, and `<variable>_other` of the other, NaN where there is none.
+
+    Raises
+    ------
+    UserError
+        If a run has several others, or lacks the one it needs.
+    """
+    own, other = (some.to_dataframe().reset_index(drop=True) for some in (runs, others))
+    shared = [
+        name
+        for name in sorted(coordinates(others))
+        if name in own
+        and name not in ignored
+        and all((one[name].notna() & one[name].ne("")).any() for one in (own, other))
+    ]
+    if other.duplicated(shared).any():
+        differ = [name for name in coordinates(others) if name not in shared and other[name].nunique() > 1]
+        raise UserError(f"several runs have the same {', '.join(shared)}; they differ in {', '.join(differ)}.")
+    variables = list(others.data_vars)
+    other = other[[*shared, *variables]].rename(columns={name: f"{name}_other" for name in variables})
+    both = own.merge(other, on=shared, how="left", indicator="found")
+    if needed and (alone := both["found"] == "left_only").any():
+        raise UserError(f"no {needed} at {both.loc[alone, shared].iloc[0].to_dict()}.")
+    return both.drop(columns="found")
+
+
+def only(runs, name):
+    """The one value of a coordinate that runs have; UserError for several, which must not be averaged."""
+    values = _distinct(runs, name)
+    if len(values) != 1:
+        raise UserError(f"runs of one {name} are needed here, not of {', '.join(map(str, values))}.")
+    return values[0]
 
 
 def common_sizes(*groups):

@@ -65,15 +65,8 @@ def gathered(groups, others=None):
     rows = rows.assign(**ranks, ours=rows["headline_paper"] == OWN).sort_values(
         ["ours", "headline_paper", "headline_rank", "headline", "rank", "claim"], kind="stable"
     )
-    rows = rows.set_index("claim")
-    columns = {name: rows[name].to_numpy() for name in COLUMNS if name in rows}
-    return described(
-        {
-            name: ("claim", values.astype(str) if values.dtype == object else values, COLUMNS[name])
-            for name, values in columns.items()
-        },
-        {"claim": (rows.index.to_numpy(str), "group and name of the check")},
-    )
+    columns = {name: ("claim", np.array(rows[name].tolist()), COLUMNS[name]) for name in COLUMNS if name in rows}
+    return described(columns, {"claim": (rows["claim"].to_numpy(str), "group and name of the check")})
 
 
 def overall(verdicts):
@@ -109,10 +102,8 @@ def counts(table):
 
 def write(table, path):
     """Write a table of all checks as text."""
-    columns = ["claim", *WORDS, *NUMBERS]
-    table[columns[1:]].to_dataframe().reset_index()[columns].to_csv(
-        path, index=False, na_rep="nan", lineterminator="\n"
-    )
+    frame = table[[*WORDS, *NUMBERS]].to_dataframe()
+    frame[[*WORDS, *NUMBERS]].to_csv(path, index_label="claim", na_rep="nan", lineterminator="\n")
 
 
 def read(path):

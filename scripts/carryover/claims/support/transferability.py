@@ -4,6 +4,7 @@ eq 5), where it changes its sign (section 3.3), and which strength of an anchor 
 import numpy as np
 import pandas as pd
 
+from carryover.claims.support.runs import matched
 from carryover.errors import UserError
 from carryover.runs import coordinates, where
 from carryover.theory.transfer import (
@@ -41,31 +42,21 @@ def transferability(risk, protocol, scratch=None):
     UserError
         If a run of the protocol has no single-task run, or several.
     """
-    runs, shared = paired(risk, protocol, "risk_final", scratch)
-    if runs["scratch"].isna().any():
-        where = runs.loc[runs["scratch"].isna(), shared].iloc[0].to_dict()
-        raise UserError(f"no single_task run to compare {protocol} with at {where}.")
+    runs = paired(risk, protocol, "risk_final", scratch, f"single_task run to compare {protocol} with")
     runs = runs.rename(columns={"risk_final": "risk"})
     return runs.assign(transferability=runs["scratch"] - runs["risk"])
 
 
-def paired(data, protocol, quantity, scratch=None):
-    """(data frame of the runs of a protocol with a quantity and `scratch`, that of the single-task run with the same
-    coordinates but `CHOSEN`, NaN if there is none; the coordinates that were compared). Raises UserError if a run has
-    several single-task runs."""
-    both = where(data, protocol=protocol), where(data if scratch is None else scratch, protocol="single_task")
-    transferred, alone = (runs[[quantity]].to_dataframe()[[*sorted(coordinates(runs)), quantity]] for runs in both)
-    own, shared = (_compared(runs) for runs in both)
-    shared = [name for name in shared if name in own]
-    if "solver" in shared and not set(transferred["solver"]) <= set(alone["solver"]):
-        shared.remove("solver")
-    if alone.duplicated(shared).any():
-        differ = [name for name in alone if name not in shared and alone[name].nunique() > 1 and name != quantity]
-        raise UserError(
-            f"several single_task runs have the same {', '.join(shared)}; they differ in {', '.join(differ)}."
-        )
-    alone = alone[[*shared, quantity]].rename(columns={quantity: "scratch"})
-    return transferred.merge(alone, on=shared, how="left"), shared
+def paired(data, protocol, quantity, scratch=None, needed=""):
+    """The runs of a protocol with a quantity, and `scratch`: that of the single-task run with the same coordinates but
+    `CHOSEN`. Arguments are those of `transferability` and of `runs.matched`."""
+    transferred = where(data[[quantity]], protocol=protocol)
+    alone = where((data if scratch is None else scratch)[[quantity]], protocol="single_task")
+    ignored = list(CHOSEN)
+    if "solver" in alone.coords and not np.isin(transferred["solver"], alone["solver"]).all():
+        ignored.append("solver")
+    runs = matched(transferred, alone, ignored, needed)
+    return runs.rename(columns={f"{quantity}_other": "scratch"})
 
 
 def normalised(risk):
@@ -80,26 +71,19 @@ def with_decay(risk, chosen_by=None):
     if chosen_by is None:
         return where(alone, weight_decay=0.0).drop_vars("weight_decay")
     frame = alone[[chosen_by]].to_dataframe().reset_index()
-    best = frame.loc[frame.groupby(_compared(alone), dropna=False)[chosen_by].idxmin(), "run"].sort_values()
+    network = [name for name in coordinates(alone) if name not in CHOSEN]
+    best = frame.loc[frame.groupby(network, dropna=False)[chosen_by].idxmin(), "run"].sort_values()
     return alone.isel(run=best.to_numpy()).drop_vars("weight_decay")
 
 
-def only(runs, name):
-    """The one value of a coordinate that runs have; UserError for several, which must not be averaged."""
-    values = np.unique(runs[name].values)
-    if len(values) != 1:
-        raise UserError(f"runs of one {name} are needed here, not of {', '.join(f'{value:g}' for value in values)}.")
-    return values[0].item()
-
-
-def at(curve, **values):
+def at(curve, tolerance=1e-6, **values):
     """A theory curve at values of its coordinates, numbers or DataArrays; UserError where it was not computed."""
     for name, wanted in values.items():
         try:
-            curve = curve.sel({name: wanted}, method="nearest", tolerance=1e-6)
+            curve = curve.sel({name: wanted}, method="nearest", tolerance=tolerance)
         except KeyError:
             known = ", ".join(f"{value:g}" for value in curve[name].values)
-            raise UserError(f"the theory was not computed at every {name} of the runs, but at {known}.") from None
+            raise UserError(f"the theory was not computed at every {name} that is needed, but at {known}.") from None
     return curve
 
 
@@ -168,9 +152,3 @@ def leave_one_out_choice(tables):
     means = pd.DataFrame({anchor: table.mean(axis=1) for anchor, table in tables.items()})
     best = {seed: means.drop(index=seed).mean().idxmax() for seed in means.index}
     return pd.DataFrame({seed: tables[anchor].loc[seed] for seed, anchor in best.items()}).T
-
-
-def _compared(runs):
-    """Coordinates, but `CHOSEN`, of which runs have any value that is neither NaN nor an empty text."""
-    own = {name: runs[name].values for name in sorted(coordinates(runs)) if name not in CHOSEN}
-    return [name for name, values in own.items() if ((values == values) & (values != "")).any()]

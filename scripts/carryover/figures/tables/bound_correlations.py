@@ -3,7 +3,7 @@ Table 1), and how often each bound is the first of the three."""
 
 import pandas as pd
 
-from carryover.claims.support import pair_correlations
+from carryover.claims import bound_correlations
 from carryover.statistics import jackknife
 
 
@@ -14,8 +14,8 @@ def rows(data, p):
     mean's 95 % interval over classes of images; where there are pairs enough, the share of random sets of 20 in which
     the bound has the highest R², with its interval; and the published R². A column per number of samples of ours.
     """
-    ours, table = pair_correlations.r_squared(data["bounds"]), pair_correlations.pair_table(data["bounds"])
-    found, shares = pair_correlations.leave_one_class_out(table), pair_correlations.first_shares(table)
+    ours, table = bound_correlations.r_squared(data["bounds"]), bound_correlations.pair_table(data["bounds"])
+    found, shares = bound_correlations.leave_one_class_out(table), bound_correlations.first_shares(table)
     sizes, texts = table["samples"].values.tolist(), []
 
     def estimates(values, scale, form):
@@ -23,7 +23,7 @@ def rows(data, p):
         every = (jackknife.estimate(values.sel(samples=n).values, 0.0, scale) for n in sizes)
         return [form.format(**one) for one in every]
 
-    for bound, name in pair_correlations.BOUNDS.items():
+    for bound, name in bound_correlations.BOUNDS.items():
         for cutoff, part in ours[bound].groupby("cutoff"):
             repeats = part.droplevel("cutoff").unstack("samples")[sizes]
             label = f"ours, cutoff {cutoff:g}" if cutoff else "ours, least squares"
@@ -33,8 +33,8 @@ def rows(data, p):
             texts.append((name, f"{label}: R², 95 % interval", *ends))
             if shares is not None:
                 cells = estimates(shares.sel(at), jackknife.SHARE, "{statistic:.2f} ({low:.2f} to {high:.2f})")
-                texts.append((name, f"{label}: first in sets of {pair_correlations.SET}", *cells))
-        theirs = (values.reindex(sizes) for values in pair_correlations.published(data["published"], bound))
+                texts.append((name, f"{label}: first in sets of {bound_correlations.SET}", *cells))
+        theirs = (values.reindex(sizes) for values in bound_correlations.published(data["published"], bound))
         texts.append((name, "published (MNIST): R², mean ± s.d.", *map(_spread, *theirs)))
     return pd.DataFrame(texts, columns=["bound", "", *(f"n = {n:g}" for n in sizes)])
 

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from carryover.claims.support import atlas_cells
+from carryover.claims import atlas
 from carryover.statistics import jackknife
 from carryover.statistics.correlation import rank_correlation
 
@@ -38,15 +38,15 @@ def rows(data, p):
     95 %.
     """
     maps = data.values()
-    frames = {one.attrs["map_family"]: _falling(atlas_cells.finetuned(one)) for one in maps}
+    frames = {one.attrs["map_family"]: _falling(atlas.finetuned(one)) for one in maps}
     frames = {family: frame for family, frame in frames.items() if len(frame)}
     names = [name for name in CANDIDATES if any(name in frame for frame in frames.values())]
     texts = []
     for name in names:
         having = {family: frame for family, frame in frames.items() if name in frame and frame[name].nunique() > 1}
-        alone = {family: _text(atlas_cells.leave_one_out(frame, partial(atlas_cells.order, name=name)))
+        alone = {family: _text(atlas.leave_one_out(frame, partial(atlas.order, name=name)))
                  for family, frame in having.items()}  # fmt: skip
-        together = _text(atlas_cells.leave_groups_out(having, partial(_pooled, name=name))) if len(having) > 1 else ""
+        together = _text(atlas.leave_groups_out(having, partial(_pooled, name=name))) if len(having) > 1 else ""
         cells = [alone.get(family, "") for family in frames]
         texts.append((CANDIDATES[name], *cells, together, f"{len(having)} of {len(frames)}"))
     return pd.DataFrame(texts, columns=["known beforehand", *frames, "all together", "families"])

@@ -1,9 +1,13 @@
-"""Claims about convolutional networks hold, fail or stay open as the runs they are about say, and others do not."""
+"""Claims about convolutional networks hold, fail or stay open as the runs they are about say, and others do not; means
+are over seeds that have tasks of their own."""
 
+import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
+from scipy import stats
 
-from carryover.provenance import store
+from carryover.claims.convnets import by_classes, interval
 from toy.convnet_runs import pretrained, risk, stages
 from toy.made_up_runs import SEEDS, checks_of
 
@@ -16,14 +20,13 @@ def verdicts(checked):
 
 
 @EFFECTS
-def test_every_claim_on_rescaling_follows_its_effect(effect, verdict, tmp_path):
+def test_every_claim_on_rescaling_follows_its_effect(effect, verdict):
     checked = checks_of("convnet_rescaling", {"pairs": risk(effect), "others": risk(1.0)})
     found = verdicts(checked)
     assert set(found) == {f"{role}_{name}" for role in ("pairs", "others") for name in NAMES}
     assert {value for name, value in found.items() if name.startswith("pairs")} == {verdict}
     assert {value for name, value in found.items() if name.startswith("others")} == {"holds"}
     assert (checked["seeds"] == len(SEEDS)).all()
-    store.save(checked, tmp_path / "claims.nc")
 
 
 def test_pairs_of_classes_are_compared_with_all():
@@ -37,14 +40,13 @@ def test_pairs_of_classes_are_compared_with_all():
 
 
 @EFFECTS
-def test_every_claim_on_stages_follows_its_effect(effect, verdict, tmp_path):
+def test_every_claim_on_stages_follows_its_effect(effect, verdict):
     checked = checks_of("convnet_stages", {"stages": stages(effect, rates=True)})
     found = verdicts(checked)
     names = [
         f"{name}_{stage}" for name in ("falls", "inherited", "kept", "kept_rates") for stage in ("layer3", "layer4")
     ]
     assert found == dict.fromkeys(names, verdict)
-    store.save(checked, tmp_path / "claims.nc")
 
 
 @pytest.mark.parametrize(("effect", "verdict", "alike"), [(1.0, "holds", "fails"), (0.0, "undecided", "undecided")])
@@ -55,3 +57,18 @@ def test_claims_on_a_network_from_imagenet_follow_their_effect(effect, verdict, 
     for role in ("pairs", "sets"):  # 0.25 has no effect, as its rate
         expected |= {f"{role}_as_rate_0.5": alike, f"{role}_as_rate_0.25": "holds"}
     assert found == expected
+
+
+def test_a_seed_counts_once_however_many_of_its_tasks_have_values():
+    values = pd.DataFrame([[1.0, 3.0, np.nan], [5.0, np.nan, np.nan], [np.nan] * 3], index=[4, 7, 9])
+    expected = stats.ttest_1samp([2, 5], 0).confidence_interval(0.95)
+    np.testing.assert_allclose(interval(values), [3.5, expected.low, expected.high])
+    np.testing.assert_array_equal(interval(values.iloc[:1]), [2, np.nan, np.nan])
+
+
+def test_each_number_of_classes_is_a_system_of_its_own():
+    classes = ["5 6 7 8 9", "5 6", "7 9", "4 5 6"]
+    data = xr.Dataset({"place": ("run", np.arange(4))}, {"target_classes": ("run", classes)})
+    found = by_classes("vgg", data)
+    assert {name: system["place"].values.tolist() for name, system in found.items()} == {
+        "vgg_pairs": [1, 2], "vgg_3_classes": [3], "vgg_5_classes": [0]}  # fmt: skip

@@ -73,9 +73,23 @@ def teachers(effect):
     }  # fmt: skip
 
 
+def aligned(effect):
+    """Risks fall with the depth's power 1.5 plus the effect."""
+
+    def decades(seed, angle, depth, target_norm, **_):
+        if angle > 0:
+            return 7.0
+        fall = {1: 0.0, 10: 0.5 + size(effect, seed), 100: 2.0 + 2 * size(effect, seed)}[depth]
+        return -(fall if target_norm == 6 else 9 * np.log10(depth))
+
+    told = {"protocol": ["finetuning"], "solver": ["exact"], "noise": [0.0], "source_norm": [2.0]}
+    over = {"angle": [0.0, 0.25], "depth": [1, 10, 100], "samples": [10, 50], "target_norm": [1.0, 6.0]}
+    return {"risk": runs(decades, told | over)}
+
+
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
-def test_every_claim_follows_its_effect(effect, verdict):
-    checked = checks_of("linear_teachers", teachers(effect))
-    found = checked["verdict"].to_series().to_dict()
-    assert found == dict.fromkeys(found, verdict)
+@pytest.mark.parametrize(("group", "made"), [("linear_teachers", teachers), ("aligned_teachers", aligned)])
+def test_every_claim_follows_its_effect(group, made, effect, verdict):
+    checked = checks_of(group, made(effect))
+    assert set(checked["verdict"].values) == {verdict}
     assert (checked["seeds"] == len(SEEDS)).all()

@@ -1,35 +1,25 @@
-"""R² of errors and bounds over pairs of tasks."""
-
-from pathlib import Path
+"""R² of errors and bounds over pairs of tasks, and claims that follow how near the bounds are to the errors."""
 
 import numpy as np
 import pytest
 from scipy.stats import linregress
 
-from carryover.claims.support import pair_correlations
-from toy.bound_runs import SEEDS, SIZES, made
+from carryover.claims import bound_correlations
+from toy.bound_runs import NOISE, SEEDS, SIZES, made
+from toy.made_up_runs import checks_of
 from toy.shared_classes import table
-
-TABLE = Path(__file__).resolve().parents[2] / "resources/published/linear-teachers-table1.csv"
 
 
 def test_it_is_the_share_of_variance_that_a_line_explains():
     data = made()
-    found = pair_correlations.r_squared(data)
+    found = bound_correlations.r_squared(data)
     assert len(found) == 2 * len(SEEDS) * len(SIZES)
     for cutoff, seed, samples in ((0.0, 2, 10), (0.01, 4, 20)):
         keep = (data["cutoff"] == cutoff) & (data["seed"] == seed) & (data["samples"] == samples)
         group = data.isel(run=keep.values)
-        for bound in pair_correlations.BOUNDS:
+        for bound in bound_correlations.BOUNDS:
             line = linregress(group[bound], group["risk_final"])
             assert found.loc[(cutoff, seed, samples), bound] == pytest.approx(line.rvalue**2)
-
-
-def test_a_constant_error_has_none():
-    data = made()
-    for value in (0.0, 0.1, 0.7):  # of 20 of which the mean is rounded
-        same = data.assign(risk_final=0 * data["risk_final"] + value)
-        assert pair_correlations.r_squared(same).isna().all(axis=None)
 
 
 @pytest.mark.parametrize("kind", ["error", "bound"])
@@ -40,8 +30,8 @@ def test_a_seed_without_r_squared_is_not_left_out_silently(kind):
         data["risk_final"] = data["risk_final"].where(~odd, 0.25)
     else:
         data["covariance"][np.flatnonzero(odd)[0]] = np.inf
-    table = pair_correlations.pair_table(data)
-    for found in (pair_correlations.leave_one_class_out(table), pair_correlations.first_shares(table)):
+    table = bound_correlations.pair_table(data)
+    for found in (bound_correlations.leave_one_class_out(table), bound_correlations.first_shares(table)):
         lacking = np.isnan(found).sel(bound="covariance").isel(left_out=0)
         assert lacking.sel(cutoff=0.01, samples=20)
         assert lacking.sum() == 1
@@ -49,13 +39,13 @@ def test_a_seed_without_r_squared_is_not_left_out_silently(kind):
 
 def test_each_class_in_turn_is_left_out_with_its_pairs():
     data = made()
-    found = pair_correlations.leave_one_class_out(pair_correlations.pair_table(data))
+    found = bound_correlations.leave_one_class_out(bound_correlations.pair_table(data))
     classes = (data["source_classes"].astype(object) + " " + data["target_classes"].astype(object)).values
     assert found.sizes["left_out"] == 11
     for place, label in enumerate([None, *map(str, range(10))]):
         keep = np.array([label not in four.split() for four in classes])
-        kept = pair_correlations.r_squared(data.isel(run=keep)).groupby(["cutoff", "samples"]).mean()
-        for bound in pair_correlations.BOUNDS:
+        kept = bound_correlations.r_squared(data.isel(run=keep)).groupby(["cutoff", "samples"]).mean()
+        for bound in bound_correlations.BOUNDS:
             mine = found.isel(left_out=place).sel(bound=bound).transpose("cutoff", "samples").values.ravel()
             np.testing.assert_allclose(mine, kept[bound].sort_index())
 
@@ -64,7 +54,7 @@ def test_shares_of_sets_are_those_of_a_plain_loop():
     rng = np.random.default_rng(1)
     of = table(rng, (0.5, 0.5, 0.5), 0.6, pairs=300)
     of["bounds"].loc[{"bound": "covariance"}] += 0.1 * of["error"]
-    found = pair_correlations.first_shares(of).squeeze(["cutoff", "samples"], drop=True)
+    found = bound_correlations.first_shares(of).squeeze(["cutoff", "samples"], drop=True)
     for place in (0, 4):
         part = of if place == 0 else of.isel(pair=~of["has"].values[:, place - 1])
         error, bounds = part["error"].values.ravel(), part["bounds"].values.reshape(3, -1)
@@ -73,3 +63,23 @@ def test_shares_of_sets_are_those_of_a_plain_loop():
             chosen = rng.permutation(len(error))[:20]
             firsts[np.argmax([np.corrcoef(error[chosen], bound[chosen])[0, 1] ** 2 for bound in bounds])] += 1 / 3000
         np.testing.assert_allclose(found.isel(left_out=place), firsts, atol=0.04)  # three of its standard errors
+
+
+REVERSED = dict(zip(NOISE, sorted(NOISE.values()), strict=True))
+KINDS = ("strong", "covariance", "benign_overfitting", "first")
+
+
+@pytest.mark.parametrize(("noise", "verdict"), [(NOISE, "holds"), (REVERSED, "fails")])
+def test_the_order_holds_where_the_bounds_are_as_good_as_published_and_fails_where_it_is_reversed(noise, verdict):
+    checked = checks_of("bound_correlations", {"bounds": made(noise, pairs=200)}, images="letters").to_dataframe()
+    assert set(checked.index) == {f"{kind}_{cutoff}" for kind in KINDS for cutoff in ("0", "0.01")}
+    assert set(checked.loc[[name for name in checked.index if "strong" not in name], "verdict"]) == {verdict}
+    assert set(checked["interval"]) == {"jackknife over classes"}
+    assert (checked["seeds"] == 10).all()
+    assert "over 200 pairs of letters" in checked["statement"].iloc[0]
+
+
+def test_the_statistic_is_a_mean_over_samples_of_a_difference():
+    checked = checks_of("bound_correlations", {"bounds": made(NOISE | {"covariance": 0.0})})["statistic"]
+    assert checked.sel(claim="strong_0").item() == pytest.approx(1.0)
+    assert checked.sel(claim="covariance_0").item() == pytest.approx(1 - 1 / (1 + 0.4**2), abs=0.05)

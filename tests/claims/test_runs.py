@@ -6,7 +6,7 @@ import xarray as xr
 
 from carryover.claims.support.runs import Runs, common_sizes
 from carryover.errors import UserError
-from toy.made_up_runs import SEEDS, checks_of
+from toy.made_up_runs import SEEDS
 from toy.relu_effects import dataset
 from toy.relu_runs import nesting
 
@@ -21,27 +21,14 @@ def test_a_network_is_done_where_its_loss_is_small_or_has_reached_its_tolerance(
     np.testing.assert_array_equal(Runs("risk", data).risk(), 0)
 
 
-def test_runs_without_a_coordinate_are_named():
-    with pytest.raises(UserError, match="the runs of the role risk have no correlation, by which"):
-        checks_of("relu_sharing", {"risk": nesting(1.0)["risk"]})
-    with pytest.raises(UserError, match="the runs of the role risk have no magnitude, by which"):
-        Runs("risk", nesting(1.0)["risk"]).options("magnitude")
-
-
-def test_several_runs_a_seed_are_refused_with_what_they_differ_in():
+def test_several_runs_a_seed_and_none_are_refused_with_what_they_are():
     runs = Runs("risk", nesting(1.0)["risk"]).where(protocol="finetuning", main_features=1, overlap=1.0)
     with pytest.raises(UserError, match="one run a seed of the role risk; several differ in rescale"):
         runs.by_seed("risk_final", samples=64)
-    with pytest.raises(UserError, match="needs runs of one rescale of the role risk, not of 3"):
+    with pytest.raises(UserError, match="runs of one rescale are needed here, not of"):
         runs.only("rescale")
-
-
-def test_seeds_are_paired_in_whatever_order_they_are_stored():
-    rng = np.random.default_rng(3)
-    runs = Runs("risk", dataset(lambda seed, protocol: {"x": seed + 0.5 * (protocol == "b")}, {"protocol": ["a", "b"]}))
-    assert (runs.by_seed("x", protocol="b") - runs.by_seed("x", protocol="a") == 0.5).all()
-    mixed = Runs("risk", runs.data.isel(run=rng.permutation(2 * len(SEEDS))))
-    assert (mixed.by_seed("x", protocol="b") - mixed.by_seed("x", protocol="a") == 0.5).all()
+    with pytest.raises(UserError, match=r"of the data of the role risk: no run has rescale=3\.0"):
+        runs.where(rescale=3.0)
 
 
 def test_the_slope_over_doublings_is_that_of_least_squares():
