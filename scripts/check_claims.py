@@ -1,14 +1,12 @@
 """Check one group of claims against the datasets."""
 
 from carryover.claims.support import checks, headlines
-from carryover.config import plugins
 from carryover.workflow import command_line, plugin_job
 
 
 def main(argv):
-    started = plugin_job.started(argv, "check_claims", "claims", __doc__, inputs=headlines.inputs)
-    with started as (job, _, p, arguments):
-        found = plugin_job.of_data(plugins.check_of(argv[0]), dict, arguments, p)
+    with plugin_job.started(argv, "check_claims", __doc__, inputs=headlines.inputs) as (job, module, arguments):
+        found = plugin_job.of_data(getattr(module, argv[0], None) or module.check, dict, arguments)
         definitions = headlines.definitions(arguments.output[0].stem, found)
         job.save(checks.table(found, definitions, arguments.data, job.portable_result))
 

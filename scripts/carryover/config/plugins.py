@@ -33,9 +33,3 @@ def modules(kind):
 def names(kind):
     """Names of the plug-ins of one kind, sorted."""
     return list(modules(kind))
-
-
-def check_of(name):
-    """The function of a group of checks: `check` of its own module, or the one of its name in a module of several."""
-    module = load(modules("claims")[name])
-    return getattr(module, "check", None) or getattr(module, name)

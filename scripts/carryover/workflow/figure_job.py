@@ -14,9 +14,9 @@ def main(argv):
     gc.disable()  # a sixth of the time: drawing makes many objects and little garbage
     plt.switch_backend("Agg")
     doc = "Draw one figure, as PNG, SVG and PDF."
-    with plugin_job.started(argv, "figure", "figures", doc, _add, _inputs, KEYS) as (job, module, p, arguments):
+    with plugin_job.started(argv, "figure", doc, _add, _inputs, KEYS) as (job, module, arguments):
         style.use(arguments.style)
-        style.save(plugin_job.of_data(module.draw, plt.Figure, arguments, p), job, *arguments.output)
+        style.save(plugin_job.of_data(module.draw, plt.Figure, arguments), job, *arguments.output)
 
 
 def _add(parser):

@@ -43,10 +43,10 @@ class ForkServer:
         prefix, python = "set -euo pipefail; ", shutil.which("python")
         if sys.platform != "linux" or os.environ.get("CARRYOVER_FORK") == "0" or not python:
             return prefix
-        folder, client = tempfile.mkdtemp(prefix="carryover-"), os.path.join(os.path.dirname(__file__), "fork_client.py")
-        server = [python, os.path.abspath(__file__), folder]
-        self.process = subprocess.Popen(server, stdin=subprocess.PIPE, env=os.environ | ONE_THREAD)
-        return f'{prefix}python() {{{{ {shlex.join([python, "-I", "-S", os.path.abspath(client), folder])} "$@"; }}}}; '
+        folder, server = tempfile.mkdtemp(prefix="carryover-"), os.path.abspath(__file__)
+        client = [python, "-I", "-S", server.replace("fork_server.py", "fork_client.py"), folder]
+        self.process = subprocess.Popen([python, server, folder], stdin=subprocess.PIPE, env=os.environ | ONE_THREAD)
+        return f'{prefix}python() {{{{ {shlex.join(client)} "$@"; }}}}; '
 
     def stop(self) -> None:
         if self.process:
