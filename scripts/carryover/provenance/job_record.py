@@ -168,7 +168,7 @@ class Job:
     def save(self, dataset: xr.Dataset | Sequence[xr.Dataset], output: str | Path | None = None) -> None:
         """Write a dataset, or several, with the request among the attributes, as `output` (default: the first)."""
         request = {key: self._record[key] for key in _REQUEST}
-        store.write(dataset, self.path(output or self.outputs[0]), record=request)
+        store.save(dataset, self.path(output or self.outputs[0]), record=request)
 
     def __enter__(self) -> Job:
         self._begin, self._stack = (datetime.now(UTC), processor_time()), ExitStack()
