@@ -76,8 +76,9 @@ def serve(folder: str) -> None:
 
 def draw_once() -> None:
     """Have Matplotlib load fonts, backends and its parser of formulas."""
-    from matplotlib import figure, rc_context
+    from matplotlib import figure, rc_context, rcdefaults
 
+    rcdefaults()  # not by LaTeX, or as a user's matplotlibrc may want it
     drawing = figure.Figure()
     drawing.text(0, 0, "$x$")
     with rc_context({"pdf.fonttype": 42}):
