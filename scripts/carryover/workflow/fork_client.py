@@ -29,4 +29,5 @@ def ask(folder, words):
     sys.exit(status)
 
 
-ask(sys.argv[1], sys.argv[2:])
+if __name__ == "__main__":
+    ask(sys.argv[1], sys.argv[2:])
