@@ -23,7 +23,6 @@ endif
 
 all first report: $(READY)
 	@$(UNLOCKED)
-	@$(VENV)/bin/python scripts/carryover check > /dev/null
 	@$(SNAKEMAKE) $@
 
 # other configurations, drawn and checked from the archive; nothing is trained

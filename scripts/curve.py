@@ -5,8 +5,8 @@ from carryover.workflow import command_line, plugin_job
 
 def main(argv):
     without_data = {"add": lambda parser: None, "inputs": lambda *_: []}
-    with plugin_job.started(argv, "curve", "theory.curves", __doc__, **without_data) as (job, module, p, _):
-        job.save(module.compute(p))
+    with plugin_job.started(argv, "curve", __doc__, **without_data) as (job, module, arguments):
+        job.save(module.compute(arguments.p))
 
 
 if __name__ == "__main__":

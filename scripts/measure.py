@@ -5,8 +5,8 @@ from carryover.workflow import collecting, command_line, plugin_job
 
 def main(argv):
     adding = collecting.add_shard, collecting.inputs
-    with plugin_job.started(argv, "measure", "measures", __doc__, *adding) as (job, module, p, arguments):
-        job.save(collecting.measured(module, p, arguments.finetuned))
+    with plugin_job.started(argv, "measure", __doc__, *adding) as (job, module, arguments):
+        job.save(collecting.measured(module, arguments.p, arguments.finetuned))
 
 
 if __name__ == "__main__":

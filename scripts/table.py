@@ -7,9 +7,8 @@ from carryover.workflow import command_line, plugin_job
 
 
 def main(argv):
-    started = plugin_job.started(argv, "table", "figures.tables", __doc__, formats=typesetting.FORMATS)
-    with started as (job, module, p, arguments):
-        typesetting.save(plugin_job.of_data(module.rows, pd.DataFrame, arguments, p), job, *arguments.output)
+    with plugin_job.started(argv, "table", __doc__, formats=typesetting.FORMATS) as (job, module, arguments):
+        typesetting.save(plugin_job.of_data(module.rows, pd.DataFrame, arguments), job, *arguments.output)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from carryover.provenance import trace  # noqa: E402
 
 RECORD = Path(__file__).with_suffix(".json")
 MOST = 2.0  # times the time of record
-WORKING = ("pretrain", "finetune", "measure")
+WORKING = ("pretrain", "finetune", "measure", "collect")  # collected shards are measured
 
 
 def spent():

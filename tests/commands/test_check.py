@@ -29,8 +29,7 @@ def test_parameters_that_contradict_each_other_are_named(tmp_path, monkeypatch, 
         check.main(["config/config.yaml", f"{tmp_path}/mine.yaml"], root=ROOT)
 
 
-@pytest.mark.parametrize("overlays", [[], pytest.param(["config/paper.yaml"], marks=pytest.mark.extended)], ids=str)
-def test_the_configurations_of_the_project_have_nothing_wrong(monkeypatch, capsys, overlays):
+def test_the_configuration_of_the_project_has_nothing_wrong(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
-    check.main(["config/config.yaml", *overlays], root=ROOT)
+    check.main(["config/config.yaml"], root=ROOT)
     assert capsys.readouterr().out.endswith(", nothing wrong\n")

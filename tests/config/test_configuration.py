@@ -98,7 +98,10 @@ def test_every_key_of_the_readmes_examples_is_accepted():
 # path, value, the sentence after "configuration: "
 REFUSED = [
     ("extra", 1, "unknown key extra; allowed here: pathvars, papers, archive, other_claims, "),
-    ("experiments/toy/seed", 1, "experiments.toy: unknown key seed"),
+    ("experiments/toy/seed", 1, "experiments.toy: unknown key seed; allowed here: family, seeds, "),
+    ("experiments/toy/task", {"overlp": 1}, "experiments.toy.task: unknown key overlp; allowed here: "),
+    ("experiments/toy/resources", {"cpu": 1}, "experiments.toy.resources: unknown key cpu; allowed here: gpu, "),
+    ("papers", {"a": {"name": "a", "title": "a", "items": [{"itm": 1}]}}, "papers.a.items: unknown key itm; allowed"),
     ("experiments/toy/measures/risks", {}, "experiments.toy.measures.risks: there is no risks; there are: bounds, "),
     ("experiments/toy/seeds", "six", "experiments.toy.seeds: Input should be a valid integer, not 'six'."),
     ("experiments/toy/seeds", ABSENT, "experiments.toy.seeds: Field required."),

@@ -6,8 +6,8 @@ from PIL import Image
 
 from carryover.claims.support import table as claims_table
 from carryover.labels import attributes
-from carryover.provenance import job_record
 from toy.made_up_runs import group
+from toy.small_run import job
 
 TITLE, CAPTION = 'Rich & "lazy" <networks>', "Risk <b>along</b> n & m_aux."
 CONFIG = {
@@ -28,13 +28,6 @@ CONFIG = {
 }  # fmt: skip
 SHARDS = [f"results/toy/finetune/all/{block}.nc" for block in (0, 1)]
 MARKDOWN = "| bound | n = 10 |\n|-------|--------|\n| a \\| b | 0.1 |\n| <c>    |        |\n\n<!-- request -->\n"
-
-
-def job(rule, inputs, outputs, **told):
-    words = [f"scripts/{rule}.py", "--output", *outputs]
-    return job_record.Job(
-        rule=rule, inputs=inputs, outputs=outputs, modules=["carryover.provenance.store"], command=words, **told
-    )
 
 
 def save(rule, inputs, output, data=None, **told):

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from carryover.config import plugins
+from carryover.config.artifacts import PLUGINS, STAGES
 from carryover.provenance import code_digest
 from toy.small_project import ROOT
 
@@ -16,17 +17,6 @@ SCRIPTS = ROOT / "scripts"
 SECTIONS = ("input", "output", "log", "conda", "threads", "resources", "params", "shell")
 # Rules that need nothing made before.
 ROOTS = ("pretrain", "curve")
-# Plug-ins that the script of a rule may load.
-PLUGINS = {
-    "pretrain": ("families",),
-    "finetune": ("families",),
-    "measure": ("measures",),
-    "curve": ("theory.curves",),
-    "compare": ("claims.comparisons",),
-    "check_claims": ("claims",),
-    "figure": ("figures",),
-    "table": ("figures.tables",),
-}
 # What is called otherwise by conda than by Python, and what is needed without an import of ours: xarray writes with
 # netCDF4, and the digits are a file of scikit-learn's.
 CONDA = {"PIL": "pillow", "torch": "pytorch", "sklearn": "scikit-learn", "netCDF4": "netcdf4", "yaml": "pyyaml"}
@@ -54,7 +44,7 @@ def imports(rule):
     if rule == "collect":
         modules = plugins.modules("measures").values()
         names += [name for name in modules if getattr(importlib.import_module(name), "SELECTS", False)]
-    for kind in PLUGINS.get(rule, ()):
+    if kind := PLUGINS.get(rule, "families" if rule in STAGES else None):
         for plugin in plugins.modules(kind).values():
             place = SCRIPTS.joinpath(*plugin.split("."))
             inside = sorted(place.glob("*.py")) or [place.with_suffix(".py")]

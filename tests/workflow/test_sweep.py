@@ -75,6 +75,13 @@ def test_grids_add_up_and_override(sweep):
     made = sweep({"samples": 12, "grids": grids})
     samples = {name: flags(made, "finetune", point=name)["--samples"] for name in made.batches("toy", "finetune")}
     assert samples == {"protocol~single_task_solver~exact": ["12"], "protocol~multi_task_solver~flow": ["24"]}
+    with pytest.raises(UserError, match=r"toy\.finetune: two grids ask for protocol~single_task_solver~exact; "):
+        sweep({"grids": grids | {"again": {"protocol": "single_task"}}})
+
+
+def test_what_starts_from_pretraining_needs_it(sweep):
+    with pytest.raises(UserError, match=r"toy\.finetune with protocol finetuning, .* starts from pretraining: add "):
+        sweep({"protocol": "finetuning"}, pretrain=None)
 
 
 def test_a_measure_of_weights_asks_for_them_before_anything_is_trained(sweep):

@@ -27,6 +27,8 @@ ARTIFACTS = {
     "figure": Kind("figures", "figure", "figures", "plot"),
     "table": Kind("tables", "table", "figures.tables", "rows"),
 }
+PLUGINS = {"measure": "measures", "curve": "theory.curves"} | {rule: kind.plugins for rule, kind in ARTIFACTS.items()}
+"""The folder in `carryover` of the plug-ins that a rule runs."""
 FORMATS = {
     "claims_table": (".nc", ".md", ".html"),
     "figure": (".png", ".svg", ".pdf"),

@@ -131,9 +131,12 @@ def sentence(error: ValidationError, cls: type[BaseModel]) -> str:
     place = [str(part) for part in found["loc"] if not isinstance(part, int)]
     said = found["msg"].removeprefix("Value error, ")
     if found["type"] == "extra_forbidden":
+        kind: Any = cls
+        for part in found["loc"][:-1]:  # fields of models, values of mappings, items of lists
+            kind = kind.model_fields[part].annotation if hasattr(kind, "model_fields") else get_args(kind)[-1]
         *above, unknown = place
-        allowed = f"; allowed here: {', '.join(cls.model_fields) or 'none'}" if not above else ""
-        return f"{'.'.join(above)}: unknown key {unknown}{allowed}.".removeprefix(": ")
+        allowed = ", ".join(kind.model_fields) or "none"
+        return f"{'.'.join(above)}: unknown key {unknown}; allowed here: {allowed}.".removeprefix(": ")
     value = "" if found["type"] in ("value_error", "missing") else f", not {found['input']!r}"
     return f"{'.'.join(place)}: {said.removesuffix('.')}{value}.".removeprefix(": ")
 

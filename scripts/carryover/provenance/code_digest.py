@@ -16,7 +16,6 @@ from functools import cache
 from pathlib import Path
 
 from carryover.errors import UserError
-from carryover.provenance import writing
 
 _DEFINITION = Path(__file__).read_bytes() + sys.version.encode()
 """What a digest depends on besides the source."""
@@ -101,7 +100,7 @@ def _parsed(source: bytes, memo: Path) -> tuple[str, list[str]]:
     """
     key = hashlib.sha256(_DEFINITION + source).hexdigest()
     with suppress(OSError, ValueError):
-        known, digest, *imports = memo.read_text("utf-8").split()
+        digest, *imports, known = memo.read_text("utf-8").split()
         if known == key:
             return digest, imports
     tree, names = ast.parse(source), set()
@@ -119,8 +118,9 @@ def _parsed(source: bytes, memo: Path) -> tuple[str, list[str]]:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     digest, imports = hashlib.sha256(ascii(ast.dump(tree)).encode()).hexdigest(), sorted(names)
     if not sys.dont_write_bytecode:
-        with suppress(OSError, UserError), writing.atomic(memo) as unfinished:
-            unfinished.write_text(" ".join((key, digest, *imports)), "utf-8")
+        with suppress(OSError):
+            memo.parent.mkdir(exist_ok=True)
+            memo.write_text(" ".join((digest, *imports, key)), "utf-8")  # with the key at its end it is whole
     return digest, imports
 
 

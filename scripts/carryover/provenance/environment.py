@@ -60,14 +60,14 @@ def installed_version(distribution: str) -> str | None:
 
 
 def git_state(folder: Path) -> dict[str, Any] | None:
-    """{commit, dirty} of the repository around `folder`; dirty where a tracked file differs. None without one.
+    """{commit, dirty} of the repository around `folder`; dirty where a tracked file in it differs. None without one.
 
     An installed library has none: around a folder of packages stands a repository of something else.
     """
     if {"site-packages", "dist-packages"} & set(folder.parts):
         return None
     # No optional locks: jobs that run side by side would stand in each other's way for the index.
-    status = ["status", "--porcelain=v2", "--branch", "--untracked-files=no"]
+    status = ["status", "--porcelain=v2", "--branch", "--untracked-files=no", "--", "."]
     command = ["git", "--no-optional-locks", "-C", str(folder), *status]
     try:
         text = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout

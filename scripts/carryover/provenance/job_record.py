@@ -168,7 +168,7 @@ class Job:
     def save(self, dataset: xr.Dataset | Sequence[xr.Dataset], output: str | Path | None = None) -> None:
         """Write a dataset, or several, with the request among the attributes, as `output` (default: the first)."""
         request = {key: self._record[key] for key in _REQUEST}
-        store.write(dataset, self.path(output or self.outputs[0]), record=request)
+        store.save(dataset, self.path(output or self.outputs[0]), record=request)
 
     def __enter__(self) -> Job:
         self._begin, self._stack = (datetime.now(UTC), processor_time()), ExitStack()
@@ -216,11 +216,12 @@ class Job:
         main = getattr(sys.modules["__main__"], "__file__", None)
         if main is None or Path(main).resolve().parent != SCRIPTS:
             return  # another program, with modules of its own
+        folder = f"{SCRIPTS}{os.sep}"
         for module in list(sys.modules.values()):
-            file = Path(str(getattr(module, "__dict__", {}).get("__file__")))
+            file = str(getattr(module, "__dict__", {}).get("__file__"))
             # The values of parameters are in the record.
-            if file.is_relative_to(SCRIPTS) and file.name != "parameters.py":
-                name = file.relative_to(SCRIPTS).as_posix()
+            if file.startswith(folder) and not file.endswith(f"{os.sep}parameters.py"):
+                name = Path(file).relative_to(SCRIPTS).as_posix()
                 if name not in self._record["code"]["files"]:
                     raise UserError(f"{self.rule} loaded {name}, which no import statement names: add it to modules")
 

@@ -1,4 +1,4 @@
-"""Results on disk: an xarray Dataset, or a list of them, per netCDF file, written whole or not at all.
+"""Results on disk: an xarray Dataset, or a list of them, per netCDF file.
 
 Of a list, each dataset is a group of the file, `0`, `1`, …. A file holds nothing of when or where it was made: equal
 data and equal versions of the netCDF library give equal bytes.
@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from carryover.errors import DataError
-from carryover.provenance.writing import atomic
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +33,7 @@ class MissingError(DataError):
 
 
 def save(dataset: xr.Dataset | Sequence[xr.Dataset], path: str | Path, record: Mapping[str, Any] | None = None) -> None:
-    """Write a dataset, or several, to `path` as compressed netCDF4, atomically and with deterministic bytes.
+    """Write a dataset, or several, straight to `path` as compressed netCDF4, with deterministic bytes.
 
     Parameters
     ----------
@@ -49,14 +48,6 @@ def save(dataset: xr.Dataset | Sequence[xr.Dataset], path: str | Path, record: M
     DataError
         Where the folder or file cannot be written.
     """
-    with atomic(path) as unfinished:
-        write(dataset, unfinished, record)
-
-
-def write(
-    dataset: xr.Dataset | Sequence[xr.Dataset], path: str | Path, record: Mapping[str, Any] | None = None
-) -> None:
-    """As `save`, but straight to `path`, for callers that put it in its place themselves."""
     parts = list(dataset) if isinstance(dataset, Sequence) else [dataset]
     for number, part in enumerate(parts):
         part = _sorted(part)

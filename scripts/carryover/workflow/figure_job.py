@@ -4,7 +4,6 @@ import gc
 
 import matplotlib.pyplot as plt
 
-from carryover.config import plugins
 from carryover.figures.drawing import style
 from carryover.provenance.job_record import KEYS
 from carryover.workflow import plugin_job
@@ -15,10 +14,9 @@ def main(argv):
     gc.disable()  # a sixth of the time: drawing makes many objects and little garbage
     plt.switch_backend("Agg")
     doc = "Draw one figure, as PNG, SVG and PDF."
-    with plugin_job.started(argv, "figure", "figures", doc, _add, _inputs, KEYS) as (job, _, p, arguments):
+    with plugin_job.started(argv, "figure", doc, _add, _inputs, KEYS) as (job, draw, arguments):
         style.use(arguments.style)
-        draw = plugins.function_of("figures", argv[0])
-        style.save(plugin_job.of_data(draw, plt.Figure, arguments, p), job, *arguments.output)
+        style.save(plugin_job.of_data(draw, plt.Figure, arguments), job, *arguments.output)
 
 
 def _add(parser):

@@ -1,14 +1,15 @@
 """A process that has loaded what jobs import, from which local jobs are forked: loading takes longer than most work.
 
-`fork_server.py FOLDER` serves until its standard input is closed; `fork_server.py FOLDER SCRIPT …` does what `python
-SCRIPT …` does, in a fork: exit code or signal are the job's, and where this process ends, the job does. Without a
+`fork_server.py FOLDER` serves until its standard input is closed; `fork_client.py FOLDER SCRIPT …` does what `python
+SCRIPT …` does, in a fork: exit code or signal are the job's, and where the client ends, the job does. Without a
 server, or in another environment than its own, `python` is started. Modules of the project may be edited meanwhile and
 are not loaded beforehand. Standard library only.
 """
 
 import gc
 import importlib
-import json
+import io
+import marshal
 import multiprocessing
 import os
 import runpy
@@ -22,7 +23,11 @@ import sys
 import tempfile
 from contextlib import suppress
 
-PRELOADED = ("torch", "netCDF4", "xarray", "pandas", "scipy.optimize", "scipy.special", "matplotlib.figure", "pydantic")
+# Packages that load their parts when these are asked for are named by these parts.
+PRELOADED = (
+    "torch", "netCDF4", "xarray", "pandas", "scipy.optimize", "scipy.special", "pydantic.root_model", "pydantic.types",
+    "yaml", "threadpoolctl", "matplotlib.pyplot",
+)  # fmt: skip
 # What Snakemake sets for a job of one thread, as far as it must be set before libraries are loaded.
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "GOTO", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB")}
 FORK = multiprocessing.get_context("fork")
@@ -38,32 +43,14 @@ class ForkServer:
         prefix, python = "set -euo pipefail; ", shutil.which("python")
         if sys.platform != "linux" or os.environ.get("CARRYOVER_FORK") == "0" or not python:
             return prefix
-        command = [python, os.path.abspath(__file__), tempfile.mkdtemp(prefix="carryover-")]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, env=os.environ | ONE_THREAD)
-        return f'{prefix}python() {{{{ {shlex.join([python, "-I", "-S", *command[1:]])} "$@"; }}}}; '
+        folder, server = tempfile.mkdtemp(prefix="carryover-"), os.path.abspath(__file__)
+        client = [python, "-I", "-S", server.replace("fork_server.py", "fork_client.py"), folder]
+        self.process = subprocess.Popen([python, server, folder], stdin=subprocess.PIPE, env=os.environ | ONE_THREAD)
+        return f'{prefix}python() {{{{ {shlex.join(client)} "$@"; }}}}; '
 
     def stop(self) -> None:
         if self.process:
             self.process.communicate()
-
-
-def ask(folder: str, words: list[str]) -> None:
-    """Have the server in a folder run a script, and end as that does."""
-    here = os.getcwd()
-    request = json.dumps({"words": words, "folder": here, "environment": dict(os.environ)}).encode()
-    try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
-            os.chdir(folder)  # the address of a socket must be short
-            server.connect("socket")
-            os.chdir(here)
-            socket.send_fds(server, [request], [1, 2])
-            status = int(server.recv(64))
-    except (OSError, ValueError):  # no server, or another environment than its own
-        os.chdir(here)
-        os.execvp("python", ("python", *words))
-    if status < 0:
-        os.kill(os.getpid(), -status)
-    sys.exit(status)
 
 
 def serve(folder: str) -> None:
@@ -76,6 +63,8 @@ def serve(folder: str) -> None:
         for name in PRELOADED:
             with suppress(ImportError):
                 importlib.import_module(name)
+        with suppress(ImportError):
+            draw_once()
         gc.collect()
         gc.freeze()  # shared with the jobs as long as nobody touches it
         while sys.stdin not in select.select([listener, sys.stdin], [], [])[0]:
@@ -85,11 +74,23 @@ def serve(folder: str) -> None:
     shutil.rmtree(folder, ignore_errors=True)  # jobs that still run are waited for
 
 
+def draw_once() -> None:
+    """Have Matplotlib load fonts, backends and its parser of formulas."""
+    from matplotlib import figure, rc_context, rcdefaults
+
+    rcdefaults()  # not by LaTeX, or as a user's matplotlibrc may want it
+    drawing = figure.Figure()
+    drawing.text(0, 0, "$x$")
+    with rc_context({"pdf.fonttype": 42}):
+        for kind in ("png", "svg", "pdf"):
+            drawing.savefig(io.BytesIO(), format=kind)
+
+
 def supervise(client: socket.socket) -> None:
     """Fork a job, and tell the client how it ended; end it where the client ends."""
     with suppress(OSError, ValueError):
         message, streams, *_ = socket.recv_fds(client, 2**20, 2)
-        request = json.loads(message)
+        request = marshal.loads(message)
         if request["environment"].get("PATH") != os.environ.get("PATH"):  # as in an environment of conda's
             client.send(b"not here")
             return
@@ -117,4 +118,4 @@ def run(request: dict, streams: list[int]) -> None:
 
 
 if __name__ == "__main__":
-    ask(sys.argv[1], sys.argv[2:]) if sys.argv[2:] else serve(sys.argv[1])
+    serve(sys.argv[1])

@@ -4,6 +4,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from carryover.config import parameters, plugins
+from carryover.config.artifacts import PLUGINS
 from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.provenance.job_record import Job
@@ -17,13 +18,15 @@ def add_data(parser):
 
 
 @contextmanager
-def started(argv, rule, kind, description, add=add_data, inputs=lambda module, arguments: arguments.data, formats=()):
-    """Parse the command line of a plug-in, and open its job: yields (job, plug-in, its parameters, all arguments).
+def started(argv, rule, description, add=add_data, inputs=lambda module, arguments: arguments.data, formats=()):
+    """Parse the command line of a plug-in, and open its job: yields (job, plug-in, arguments with its parameters `p`).
+
+    The plug-in is its module, or its function where a module may hold several.
 
     Parameters
     ----------
-    argv, rule, kind, description
-        Command line, name of the rule and of its script, folder of the plug-ins, and description of the script.
+    argv, rule, description
+        Command line, name of the rule and of its script, and description of the script.
     add
         Function that adds the rule's own flags to a parser.
     inputs
@@ -31,25 +34,26 @@ def started(argv, rule, kind, description, add=add_data, inputs=lambda module, a
     formats
         Suffixes that outputs may have; any where none is given.
     """
+    kind = PLUGINS[rule]
     name = command_line.chosen(argv, kind, rule, description)
     module, model = plugins.load(plugins.modules(kind)[name]), parameters.model_of(kind, name)
     parser = command_line.parser(f"{rule}.py {name}", description)
     add(parser)
     parameters.add_arguments(parser, model)
     arguments = parser.parse_args(argv[1:])
-    p = parameters.from_arguments(model, arguments)
+    arguments.p = parameters.from_arguments(model, arguments)
     for output in arguments.output if formats else ():
         if output.suffix not in formats:
             raise UserError(f"--output {output}: its suffix must be one of {', '.join(formats)}.")
     with Job(
         rule=rule,
-        parameters=p,
+        parameters=arguments.p,
         wildcards=dict(arguments.wildcards),
         inputs=inputs(module, arguments),
         outputs=arguments.output,
         modules=[rule, module.__name__],
     ) as job:
-        yield job, module, p, arguments
+        yield job, plugins.function_of(kind, name) if kind in plugins.FUNCTIONS else module, arguments
 
 
 class Roles(dict):
@@ -59,7 +63,7 @@ class Roles(dict):
         raise UserError(f"data of the role {role} are needed; given were: {', '.join(self)}.")
 
 
-def of_data(make, kind, arguments, p):
+def of_data(make, kind, arguments):
     """The result of a plug-in's function of data by role and parameters; UserError where the data lack a variable or
     coordinate, or where the result is of another kind."""
     if len(arguments.roles) != len(arguments.data):
@@ -67,7 +71,7 @@ def of_data(make, kind, arguments, p):
     # CSV tables ship with the project.
     data = [store.read_table(file) if file.suffix == ".csv" else store.load(file) for file in arguments.data]
     with naming_what_is_missing(make, arguments.data):
-        result = make(Roles(zip(arguments.roles, data, strict=True)), p)
+        result = make(Roles(zip(arguments.roles, data, strict=True)), arguments.p)
     if not isinstance(result, kind):
         raise UserError(f"{plugin_name(make)} must return a {kind.__name__}, not {type(result).__name__}.")
     return result

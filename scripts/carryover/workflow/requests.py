@@ -140,9 +140,7 @@ def _artifact(job, name):
     job.name = name
     job.set_plugin(kind.plugins, getattr(entry, kind.key) or name, entry.options)
     job.flags[1:1] = as_flags({"roles": list(entry.data)})
-    job.shipped += {"figure": ["../../config/figures.mplstyle"], "check_claims": ["claims/claims.yaml"]}.get(
-        job.rule, []
-    )
+    job.shipped += READ.get(job.rule, [])
 
 
 def _claims_table(job):

@@ -1,6 +1,9 @@
 """Training one shard: the common part of pretrain.py and finetune.py."""
 
 import argparse
+import sys
+import time
+from contextlib import contextmanager
 from pathlib import Path
 
 from carryover.config import parameters
@@ -12,7 +15,9 @@ from carryover.training import devices
 from carryover.workflow import command_line
 from carryover.workflow.command_line import ALSO
 from carryover.workflow.plugin_job import naming_what_is_missing
-from carryover.workflow.progress import Progress
+
+PAUSE = 10.0
+"""Seconds between lines on the progress of a training."""
 
 
 def main(stage, argv, description):
@@ -40,12 +45,12 @@ def main(stage, argv, description):
         trained = []
         with (
             naming_what_is_missing(contract.stage(points[0]), [start]),
-            Progress(f"{stage} {arguments.experiment}") as progress,
+            progress(f"{stage} {arguments.experiment}") as show,
         ):
             for p in points:
                 # of several, some may start from scratch
                 own = pretrained if len(points) == 1 or stages.starts(p) else None
-                trained.append(stages.run(p, arguments.experiment, arguments.seeds, own, progress))
+                trained.append(stages.run(p, arguments.experiment, arguments.seeds, own, show))
         job.save(trained)
 
 
@@ -74,3 +79,30 @@ def _pretrained(path, experiment):
     if made and (made["rule"] != "pretrain" or made["wildcards"].get("experiment", experiment) != experiment):
         raise UserError(f"--pretrained {path}: it does not hold pretrained networks of {experiment}")
     return start
+
+
+@contextmanager
+def progress(description):
+    """A function of the state of a training, which shows it in a line at most every `PAUSE`; so does the end.
+
+    Calls are cheap: values that are not shown are not read, so a loss may be a tensor on a device.
+    """
+    state, start = {}, time.monotonic()
+    shown, end = start, "stopped, "
+
+    def show(end=""):
+        values = "".join(f"{name} {float(value):g}, " for name, value in state.items())
+        print(f"{description}: {end}{values}{time.monotonic() - start:.0f} s elapsed", file=sys.stderr, flush=True)
+
+    def update(values):
+        nonlocal shown
+        state.update(values)
+        if time.monotonic() - shown >= PAUSE:
+            shown = time.monotonic()
+            show()
+
+    try:
+        yield update
+        end = "done, "
+    finally:
+        show(end)

@@ -66,6 +66,11 @@ def source():
     return own if own.exists() else FILE
 
 
+def inputs(_, arguments):
+    """The files that a job of checks reads."""
+    return [*arguments.data, source()]
+
+
 def read():
     """{paper: {name: Headline}}; UserError for what is not allowed."""
     try:
