@@ -12,8 +12,6 @@ from toy.made_up_runs import dataset
 
 D = 200
 GAMMAS = (0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 0.95, 1.0, 1.05, 1.1, 1.25, 1.5)
-BOUNDARY = np.arccos(np.sqrt(1.5) / 2) / np.pi
-"""Where finetuning stops to help at γ = 1/2, σ = 1, two layers: there φ² = u solves u² = γ + σ²γ/(1 − γ) + u/2."""
 
 
 def size(effect, seed):
