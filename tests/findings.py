@@ -12,11 +12,12 @@ Titles of figures are compared as well: their `rests_on` names claims, which mus
 --results in results/claims.nc, with which the verdicts in tests/small_verdicts.json are compared as well.
 
 `--site` prints, as JSON, the pages that have more on the site than in the repository: the index with pictures and
-verdicts, and the tables `<!-- verdicts -->` and `<!-- failed -->`. `--archive TABLE.nc FILE.csv` writes a table of
-claims as text.
+verdicts, and the tables `<!-- verdicts -->`, `<!-- failed -->` and `<!-- undecided -->`. `--archive TABLE.nc FILE.csv`
+writes a table of claims as text.
 """
 
 import json
+import math
 import re
 import sys
 from functools import cache
@@ -25,6 +26,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
+from scipy.stats import norm  # noqa: E402
 from tabulate import tabulate  # noqa: E402
 
 from carryover.audit import project  # noqa: E402
@@ -33,8 +35,10 @@ from carryover.claims.support.table import ORDER  # noqa: E402
 from carryover.config import files  # noqa: E402
 from carryover.provenance import store  # noqa: E402
 from carryover.report.page import reproduction_items  # noqa: E402
+from carryover.statistics.intervals import LEVEL  # noqa: E402
 from carryover.workflow import startup  # noqa: E402
 
+MANY = 1000  # seeds, of which nobody trains more
 PAGES = "README.md", "CONTRIBUTING.md", "config/README.md", "docs/*.md"
 ARCHIVE = ROOT / "resources/archive/paper"
 SMALL = ROOT / "tests/small_verdicts.json"  # of the claims in README
@@ -49,7 +53,9 @@ ARCHIVED = re.compile(r"<!-- claims archived in (?P<file>\S+) -->")
 BLOCK = re.compile(
     r"(?P<head><!-- (?P<kind>headlines|reproduction) (?P<names>[^>]*?) -->\n)(?P<body>.*?)(?=<!-- end -->)", re.DOTALL
 )
-SITE = re.compile(r"<!-- (?P<kind>verdicts|failed|reproduction)(?P<names>[^>]*?) -->\n(?:[^<]*?<!-- end -->)?")
+SITE = re.compile(
+    r"<!-- (?P<kind>verdicts|failed|undecided|reproduction)(?P<names>[^>]*?) -->\n(?:[^<]*?<!-- end -->)?"
+)
 
 
 def stale(text, table):
@@ -187,8 +193,49 @@ def failed_table(table):
     return "\n".join(lines) + "\n"
 
 
+def undecided_table(table):
+    """What is open in claims that are undecided, and how many seeds would decide it, in Markdown.
+
+    An interval shrinks with the root of the number of seeds. If the mean stays, a check holds once its interval lies
+    above the bound; it fails once the interval, at the first level of Holm's correction, lies below it.
+    """
+    lines = ["| paper | claim | open checks: seeds now → needed | core-hours |", "|---|---|---|---|"]
+    for _, checks in table[table["headline_verdict"] == "undecided"].groupby("headline", sort=False):
+        found, hours = [], 0.0
+        for name, check in checks[checks["verdict"] == "undecided"].iterrows():
+            distance = check["statistic"] - check["bound"]
+            half = check["statistic"] - check["low"] if distance > 0 else check["high"] - check["statistic"]
+            level = LEVEL / 2 if distance > 0 else LEVEL / 2 / len(checks)
+            growth = (half / distance * norm.isf(level) / norm.isf(LEVEL / 2)) ** 2
+            needed, unit = max(growth * check["seeds"], check["seeds"] + 1), check["interval"].rpartition(" over ")[2]
+            trained = needed < MANY and unit == "seeds"
+            text = f"{needed:.0f}" if needed < MANY else f"over {MANY}"
+            found.append(f"`{name}`: {check['seeds']:g} → {text}{'' if unit == 'seeds' else f' {unit}'}")
+            hours = max(hours, core_hours(name.partition("/")[0]) * (growth - 1) if trained else math.inf)
+        cost = f"{max(hours, 0.1):.1f}" if hours < math.inf else "–"
+        first = checks.iloc[0]
+        lines.append(f"| {first['headline_paper']} | {first['sentence']} | {'; '.join(found)} | {cost} |")
+    return "\n".join(lines) + "\n"
+
+
+def core_hours(group):
+    """What training all data of a group of checks took, by the records of the archive."""
+    config, seconds = configured("config/config.yaml", "config/paper.yaml"), 0.0
+    experiments = {name.partition("/")[0] for name in config["claims"][group]["data"].values()}
+    for experiment in experiments & config["experiments"].keys():
+        record = json.loads(next((ARCHIVE / experiment).glob("*.json")).read_text())
+        stages = (record["seconds"].get(stage, {}).values() for stage in ("pretrain", "finetune"))
+        seconds += sum(sum(jobs) for points in stages for jobs in points)
+    return seconds / 3600
+
+
 COMMITTED = {"headlines": headline_table, "reproduction": reproduction_links}
-ON_SITE = {"verdicts": verdict_table, "failed": failed_table, "reproduction": reproduction_index}
+ON_SITE = {
+    "verdicts": verdict_table,
+    "failed": failed_table,
+    "undecided": undecided_table,
+    "reproduction": reproduction_index,
+}
 
 
 def on_site(block, table):
