@@ -69,11 +69,13 @@ def chosen(data, **values):
 
 
 def where(data, **values):
-    """The runs of a dataset at which coordinates have the given values; UserError where there are none."""
+    """The runs of a dataset at which coordinates have the given values; UserError, with the values that there are, for
+    none."""
     keep = chosen(data, **values)
     if not keep.any():
-        pairs = ", ".join(f"{k}={v}" for k, v in values.items())
-        raise UserError(f"no run has {pairs}; see the options in the configuration.")
+        pairs = ", ".join(f"{name}={value}" for name, value in values.items())
+        present = "; ".join(f"{name} is {', '.join(map(str, np.unique(data[name])))}" for name in values)
+        raise UserError(f"no run has {pairs}: {present}.")
     return data.isel(run=keep)
 
 

@@ -27,7 +27,7 @@ def test_several_runs_a_seed_and_none_are_refused_with_what_they_are():
         runs.by_seed("risk_final", samples=64)
     with pytest.raises(UserError, match="runs of one rescale are needed here, not of"):
         runs.only("rescale")
-    with pytest.raises(UserError, match=r"of the data of the role risk: no run has rescale=3\.0"):
+    with pytest.raises(UserError, match=r"of the data of the role risk: no run has rescale=3\.0: rescale is "):
         runs.where(rescale=3.0)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carryover.config.parameters import model_of
-from carryover.families.wide_relu import pretrain
+from carryover.families.wide_relu import finetune, pretrain
 from toy.wide_relu_toys import followed, pretrained
 
 
@@ -38,8 +38,9 @@ def plain(first, signs, X, y, rate, tolerance):
             w -= rate * gradient
 
 
-def test_risks_are_means_over_new_inputs(start):
-    data, problem, trained = followed(start, distance=(0.5, 1.5), test_samples=40_000)
+def test_risks_are_means_over_new_inputs(start, monkeypatch):
+    monkeypatch.setattr(finetune, "TEST_SAMPLES", 40_000)
+    data, problem, trained = followed(start, distance=(0.5, 1.5))
     for run, network in enumerate(problem.networks):
         x = problem.tests[network]
         wanted = x @ problem.teacher[run]

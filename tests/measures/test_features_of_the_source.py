@@ -8,7 +8,7 @@ from carryover.measures import gram, out_of_rkhs
 from carryover.streams import generator
 from toy.sources import drawn, networks
 
-GRAM = model_of("measures", "gram")(points=7, samples=50)
+GRAM = model_of("measures", "gram")(samples=50)
 
 
 def kernel(units, x, z):
@@ -18,7 +18,7 @@ def kernel(units, x, z):
 def test_kernels_are_means_over_units():
     told = drawn()
     result = gram.measure(networks(**told), GRAM)
-    X = generator("gram", "", 0, "inputs").standard_normal((50, 5))[:7]
+    X = generator("gram", "", 0, "inputs").standard_normal((50, 5))[:40]
     units = {
         "gram": told["first"], "initial_gram": told["start_first"], "source_gram": told["directions"][:, told["kept"]]
     }  # fmt: skip
@@ -30,8 +30,8 @@ def test_kernels_are_means_over_units():
 
 def test_alignments_are_those_of_centred_kernels_of_all_samples():
     told = drawn(1)
-    result = gram.measure(networks(**told), model_of("measures", "gram")(points=50, samples=50))
-    centre = np.eye(50) - 1 / 50
+    result = gram.measure(networks(**told), model_of("measures", "gram")(samples=40))
+    centre = np.eye(40) - 1 / 40
     centred = {name: centre @ result[name].values @ centre for name in ("gram", "initial_gram", "source_gram")}
     for name, found in (("gram", "alignment"), ("initial_gram", "initial_alignment")):
         inner = (centred[name] * centred["source_gram"]).sum((1, 2))

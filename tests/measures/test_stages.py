@@ -48,7 +48,7 @@ def shard(name="resnet18"):
         },
         coords={"seed": ("run", [0, 1, 0], LABELLED), "target_classes": ("run", list(TARGETS), LABELLED)},
         attrs={"network": name, "width": 2, "stem": "small", "channels": 1, "classes": 2, "images": "digits",
-               "folder": "", "other_images": 0, "pixels": 0, "normalisation": "images"},
+               "folder": "", "pixels": 0, "normalisation": "images"},
     )  # fmt: skip
     data["start"] = ("run", list(STARTS), LABELLED)
     return data, [before[start] for start in STARTS], after

@@ -90,7 +90,7 @@ def test_one_layer_has_the_mean_risk_of_equation_10_and_strays_from_it_as_a_beta
 
 
 def test_the_exponent_of_the_diagonal_network_is_the_slope_of_its_penalty():
-    found = curve("relu_penalty", points=3001, readout=0.1)
+    found = curve("relu_penalty", points=3001)
     slope = found.diagonal_penalty.differentiate("magnitude") * found.magnitude / found.diagonal_penalty
     np.testing.assert_allclose(found.diagonal_exponent[:, 1:-1], slope[:, 1:-1], rtol=1e-4)
 

@@ -7,7 +7,7 @@ from carryover.measures import gram, out_of_rkhs, risk
 from toy import shards
 
 SEEDS = [0, 1]
-MEASURES = {"gram": (gram, {"points": 6, "samples": 40}), "out_of_rkhs": (out_of_rkhs, {})}
+MEASURES = {"gram": (gram, {"samples": 40}), "out_of_rkhs": (out_of_rkhs, {})}
 QUICK = {"max_steps": 200}
 READOUTS = {"readout": ("zero", "pretrained", "least_squares"), "max_time": (3.0, 30.0)}
 # {experiment: what its pretraining and its teacher are told}

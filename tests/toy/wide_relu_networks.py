@@ -15,7 +15,7 @@ def roles(plot):
     """The data of a plot, by role."""
     assert plot == "ntk_bound"
     source, made = shards.shard("wide_relu", "pretrain", SEEDS, **TASK, **QUICK, samples=40), []
-    told = {**TASK, **QUICK, "samples": (2, 8), "distance": (0.25, 1.5), "test_samples": 60}
+    told = {**TASK, **QUICK, "samples": (2, 8), "distance": (0.25, 1.5)}
     for protocol, start in (("single_task", None), ("finetuning", source)):
         for solver in ("flow", "exact"):
             made.append(shards.shard("wide_relu", "finetune", SEEDS, start, **told, protocol=protocol, solver=solver))

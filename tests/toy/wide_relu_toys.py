@@ -12,7 +12,7 @@ def pretrained(seeds=(0, 1, 2), **told):
 
 def finetuned(start=None, seeds=(0, 1), **told):
     """Finetuned networks, or, without a start, networks from scratch."""
-    told = {**TASK, "samples": (6,), "distance": (0.5,), "test_samples": 50, **told}
+    told = {**TASK, "samples": (6,), "distance": (0.5,), **told}
     return shard("wide_relu", "finetune", seeds, start, protocol="finetuning" if start else "single_task", **told)
 
 

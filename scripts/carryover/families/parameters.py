@@ -15,7 +15,6 @@ class Images(Model):
     folder: str = parameter(
         "", "folder with the files of the set; empty for digits, and for those of Debian's package "
         "dataset-fashion-mnist", path=True)  # fmt: skip
-    other_images: bool = parameter(False, "accept other files in the same format as those of the set")
 
 
 DESCENT, FLOW = {"solver": ("descent",)}, {"solver": ("flow",)}

@@ -1,6 +1,6 @@
 """A facet plot of runs: panels by one or two coordinates, in each a curve for every value of others.
 
-It draws the median over seeds of a quantity along a coordinate, both logarithmic, with the spread over seeds.
+It draws the median over seeds of the risk along a coordinate, both logarithmic, with the spread over seeds.
 """
 
 import json
@@ -20,16 +20,16 @@ LAYERS = {"trained": "all layers trained", "frozen": "features fixed"}
 
 
 def draw(data, p):
-    """Role: `risk`, runs with the quantity and the coordinates of the options."""
+    """Role: `risk`, runs with the coordinates of the options."""
     trained = np.isin(data["risk"]["protocol"].values, ALL_LAYERS["protocol"])
     layers = ("run", np.where(trained, *LAYERS), {"value_labels": json.dumps(LAYERS)})
     risk = where(data["risk"].assign_coords(layers=layers), **conditions(p.only))
-    meaning = risk[p.y].attrs["long_name"]
+    meaning = risk["risk_final"].attrs["long_name"]
     if p.relative_to:  # the loss, which tells what is unfitted, goes along
         scale, meaning = risk[p.relative_to].values ** 2, f"{meaning}, over ({labels.label(risk, p.relative_to)})²"
-        risk = risk.assign({name: risk[name] / scale for name in {p.y, "loss"} & {*risk}})
-    cut = (risk[p.y] < p.floor).any()
-    risk = risk.assign({p.y: risk[p.y].clip(min=p.floor)})
+        risk = risk.assign({name: risk[name] / scale for name in {"risk_final", "loss"} & {*risk}})
+    cut = (risk["risk_final"] < p.floor).any()
+    risk = risk.assign({"risk_final": risk["risk_final"].clip(min=p.floor)})
     curves, rows = _curves(risk, p), panels.values(risk, p.row) if p.row else [None]
     columns = panels.values(risk, p.column)
     width = -(-len(columns) // -(-len(columns) // MOST))  # lines are few, and of much the same length
@@ -81,8 +81,8 @@ def _panel(ax, risk, p, curves):
         look = {"color": color, "linestyle": style, "zorder": 3 - place / 9}
         if p.markers:
             exact = runs["solver"].values == "exact"
-            panels.spread(ax, runs.isel(run=exact), p.y, p.x, name, marker="", **look)
-            panels.trained(ax, runs.isel(run=~exact), p.y, p.x, color=color)
+            panels.spread(ax, runs.isel(run=exact), "risk_final", p.x, name, marker="", **look)
+            panels.trained(ax, runs.isel(run=~exact), "risk_final", p.x, color=color)
         else:
-            panels.spread(ax, runs, p.y, p.x, name, bars=p.apart > 0, **look)
+            panels.spread(ax, runs, "risk_final", p.x, name, bars=p.apart > 0, **look)
     ax.set_yscale("log")

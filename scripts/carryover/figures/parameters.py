@@ -76,7 +76,6 @@ class Dimensionality(Titled):
 
 class Facets(Titled):
     ROLES: ClassVar = ("risk",)
-    y: str = parameter("risk_final", "variable of the runs on the vertical axis")
     x: str = parameter("samples", "coordinate of the horizontal axis, which is logarithmic")
     column: str = parameter("overlap", "coordinate of the columns of panels")
     row: str = parameter("", "coordinate of the rows of panels, or `layers`: those trained; empty for one row")

@@ -3,12 +3,12 @@ section 4, Fig. 3a and b: training in the rich regime leaves the features that a
 
 import numpy as np
 
-from carryover.errors import UserError
 from carryover.measures.dimensionality import cka
 from carryover.networks.relu import importance
 from carryover.runs import measured, naming
 from carryover.streams import generator
 
+POINTS = 40  # inputs that the kernels are given at, the first of those that alignments are taken over
 MEANING = {
     "gram": "kernel of the pretrained features",
     "initial_gram": "kernel of the features before pretraining",
@@ -24,27 +24,23 @@ def measure(data, p):
 
     The mean is over a network's m units or over those units of the teacher that the source has. All runs see the same
     inputs, N(0, I). Alignments are `cka`, between 0 and 1.
-
-    Raises UserError for more points than samples.
     """
-    if p.points > p.samples:
-        raise UserError(f"points is {p.points}, but there are only {p.samples} samples.")
     X = generator("gram", "", 0, "inputs").standard_normal((p.samples, data.sizes["input"]))
-    runs = [_compare(data.isel(run=run), X, p.points) for run in range(data.sizes["run"])]
+    runs = [_compare(data.isel(run=run), X) for run in range(data.sizes["run"])]
     dims = ("run", "point", "other_point")
     values = {name: np.stack([run[name] for run in runs]) for name in runs[0]}
     variables = {name: (dims[: array.ndim], array, MEANING[name]) for name, array in values.items()}
-    return measured(data, variables, **{name: (np.arange(p.points), "input") for name in dims[1:]})
+    return measured(data, variables, **{name: (np.arange(POINTS), "input") for name in dims[1:]})
 
 
-def _compare(network, X, points):
+def _compare(network, X):
     """All variables of one run."""
     present = network["source_readout"].values != 0
     first, second = network["first"].values.astype(np.float64), network["second"].values.astype(np.float64)
     source = network["teacher_directions"].values[present].astype(np.float64)
     units = {"gram": first, "initial_gram": network["start_first"].values.astype(np.float64), "source_gram": source}
     responses = {name: np.maximum(X @ one.T, 0) for name, one in units.items()}
-    grams = {name: one[:points] @ one[:points].T / one.shape[1] for name, one in responses.items()}
+    grams = {name: one[:POINTS] @ one[:POINTS].T / one.shape[1] for name, one in responses.items()}
     with naming(network):
         alignment, initial = (cka(responses[name], responses["source_gram"]) for name in ("gram", "initial_gram"))
     cosines = (first @ source.T).max(axis=1)

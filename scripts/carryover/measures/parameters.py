@@ -42,9 +42,7 @@ class Gram(Model):
     FAMILIES: ClassVar = ("mean_field",)
     APPLIES_TO: ClassVar = {"protocol": ("pretrained",)}
 
-    points: PositiveInt = parameter(40, "inputs that the kernels are given at")
-    samples: Annotated[int, Field(ge=2)] = parameter(
-        2000, "inputs that alignments are taken over, the points among them")  # fmt: skip
+    samples: Annotated[int, Field(ge=40)] = parameter(2000, "inputs that alignments are taken over")
 
 
 class LeastPenalty(Model):

@@ -8,8 +8,17 @@ from carryover.runs import measured
 def top_k_variance(beta, largest_k):
     """Share of Σβ² in the k largest weights, k = 1…largest_k.
 
-    Args: beta (..., D). Returns (..., min(largest_k, D)), between 0 and 1; NaN where beta is all zero.
     Fig. 5c,e of "Feature reuse in multi-task learning and finetuning" (appendix).
+
+    Parameters
+    ----------
+    beta : array_like, shape (..., D)
+    largest_k : int
+
+    Returns
+    -------
+    ndarray, shape (..., min(largest_k, D))
+        Between 0 and 1; NaN where beta is all zero.
     """
     largest = -np.sort(-(np.asarray(beta, dtype=float) ** 2), axis=-1)
     total = largest.sum(-1, keepdims=True)
@@ -20,8 +29,18 @@ def top_k_variance(beta, largest_k):
 def auxiliary_share(beta, auxiliary):
     """Share of the norm ‖β‖₂ that lies in the auxiliary task's dimensions.
 
-    Args: beta (..., D), auxiliary (..., D) the auxiliary coefficients. Returns (...), between 0 and 1; NaN where beta
-    is all zero. Fig. 5b,f of "Feature reuse in multi-task learning and finetuning" (appendix).
+    Fig. 5b,f of "Feature reuse in multi-task learning and finetuning" (appendix).
+
+    Parameters
+    ----------
+    beta : array_like, shape (..., D)
+    auxiliary : array_like, shape (..., D)
+        Coefficients of the auxiliary task.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        Between 0 and 1; NaN where beta is all zero.
     """
     inside = np.where(np.asarray(auxiliary) != 0, beta, 0.0)
     with np.errstate(invalid="ignore"):

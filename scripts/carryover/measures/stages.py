@@ -54,7 +54,7 @@ def network_and_images(attrs, device):
     """A network as those of a shard with these attributes, and the images that they were finetuned on."""
     kind = NETWORKS[attrs["network"]]
     network = kind(torch.Generator(), attrs["classes"], attrs["width"], attrs["stem"], attrs["channels"])
-    source = images(attrs["images"], attrs["folder"], bool(attrs["other_images"]))
+    source = images(attrs["images"], attrs["folder"])
     published = kind.PIXELS if attrs["normalisation"] == "network" else None
     return network.to(torch_device(device)).eval(), PreparedImages(source, int(attrs["pixels"]), published=published)
 

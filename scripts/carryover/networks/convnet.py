@@ -45,12 +45,18 @@ class Convnet(nn.Module):
     ) -> None:
         """Weights drawn from `generator`, as torchvision draws them; no other random state is read or changed.
 
-        Args:
-            generator: a torch.Generator on the CPU. Equal states and arguments give equal networks.
-            classes: outputs.
-            width: channels of the first convolution, of which the others have fixed multiples.
-            stem: "imagenet" or "small", see this module.
-            channels: of the images.
+        Parameters
+        ----------
+        generator : torch.Generator
+            On the CPU. Equal states and arguments give equal networks.
+        classes : int
+            Outputs.
+        width : int
+            Channels of the first convolution, of which the others have fixed multiples.
+        stem : str
+            "imagenet" or "small", see this module.
+        channels : int
+            Channels of the images.
         """
         super().__init__()
         self.classes, self.width, self.stem, self.channels = classes, width, stem, channels

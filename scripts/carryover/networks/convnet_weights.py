@@ -24,13 +24,24 @@ def rescaled(state: Mapping[str, Tensor], factor: float, which: str) -> dict[str
     "Feature reuse in multi-task learning and finetuning (appendix)", F and Figs. 7 and 8d: a pretrained network is
     rescaled before it is finetuned.
 
-    Args:
-        state: it is left as it is, and so are its tensors; the result is in its order, of new ones.
-        factor: above 0.
-        which: of `KINDS`. "all" is everything that is trained: weights and biases of convolutions and linear layers,
-            and the scale and shift of normalisations; "weights" the same without normalisations (layers whose weight
-            has one axis); "readout" the last layer alone: a control, since finetuning begins with a new one.
+    Parameters
+    ----------
+    state : mapping of str to Tensor
+        It is left as it is, and so are its tensors.
+    factor : float
+        Above 0.
+    which : str
+        One of `KINDS`. "all" is everything that is trained: weights and biases of convolutions and linear layers, and
+        the scale and shift of normalisations; "weights" the same without normalisations (layers whose weight has one
+        axis); "readout" the last layer alone: a control, since finetuning begins with a new one.
 
+    Returns
+    -------
+    dict of str to Tensor
+        New tensors, in the order of `state`.
+
+    Notes
+    -----
     Buffers, which are not trained, are never scaled: running mean, running variance, number of batches. Behind a scaled
     convolution they are wrong until training has renewed them.
 
@@ -73,14 +84,20 @@ def load_weights(network: ResNet18 | VGG11, path: str | Path, classes_differ: bo
 
     Nothing in the file is executed (`torch.load` with `weights_only`), and a refused file leaves the network as it was.
 
-    Args:
-        network: names and shapes must be its own. The number of batches that a normalisation has seen may be missing,
-            as in files of PyTorch before 0.4.1.
-        path: the file. A name such as resnet18-f37072fd.pth holds the first digits of the file's SHA-256, which is
-            checked.
-        classes_differ: the file is of a network for other classes, so the network keeps its own last layer.
+    Parameters
+    ----------
+    network : ResNet18 or VGG11
+        Names and shapes must be its own. The number of batches that a normalisation has seen may be missing, as in
+        files of PyTorch before 0.4.1.
+    path : str or Path
+        The file. A name such as resnet18-f37072fd.pth holds the first digits of the file's SHA-256, which is checked.
+    classes_differ : bool
+        The file is of a network for other classes, so the network keeps its own last layer.
 
-    Raises UserError, naming the file and what was expected, for any other file.
+    Raises
+    ------
+    UserError
+        For any other file, naming it and what was expected.
     """
     path, kind = Path(path), type(network).__name__
     last = [f"{network.READOUT}.{part}" for part in ("weight", "bias")] if classes_differ else []

@@ -1,8 +1,7 @@
 """Published sets of images in local files: MNIST and Fashion-MNIST (IDX format), CIFAR-100 and STL-10 (fixed records).
 
-Files must be the published ones, by their MD5 checksum or number of images, unless `other` accepts any in the same
-format. Nothing is downloaded, unpickled or executed. A UserError names the file, what is wrong with it, where the
-published one comes from and where to put it.
+Files must be the published ones, by their MD5 checksum or number of images. Nothing is downloaded, unpickled or
+executed. A UserError names the file, what is wrong with it, where the published one comes from and where to put it.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from carryover.errors import UserError
 
 Part = tuple[np.ndarray, np.ndarray]
 """Images (N, C, H, W) uint8, labels (N,) int64 from 0."""
-DAMAGE = EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError
+DAMAGE = EOFError, zlib.error, gzip.BadGzipFile
 
 
 @dataclass(frozen=True)
@@ -72,49 +71,49 @@ STL10 = Published(
 )  # fmt: skip
 
 
-def idx(folder: str | Path, other: bool = False, published: Published = MNIST) -> tuple[Part, Part]:
+def idx(folder: str | Path, published: Published = MNIST) -> tuple[Part, Part]:
     """Training and test images, (N, 1, H, W), of four files in MNIST's format, each plain or gzipped (.gz)."""
     folder, parts = Path(folder), []
     for part in ("train", "t10k"):
-        images = _idx_array(folder, f"{part}-images-idx3-ubyte", 3, other, published)
-        labels = _idx_array(folder, f"{part}-labels-idx1-ubyte", 1, other, published)
+        images = _idx_array(folder, f"{part}-images-idx3-ubyte", 3, published)
+        labels = _idx_array(folder, f"{part}-labels-idx1-ubyte", 1, published)
         parts.append((images[:, None], labels.astype(np.int64)))
     return parts[0], parts[1]
 
 
-def cifar100(folder: str | Path, other: bool = False) -> tuple[Part, Part]:
+def cifar100(folder: str | Path) -> tuple[Part, Part]:
     """CIFAR-100's training and test images, (N, 3, 32, 32), with its 100 fine classes.
 
     A record is a byte for the coarse class, one for the fine class, and the red, green and blue plane, row by row.
     """
     train, test = ((records[:, 2:].reshape(-1, 3, 32, 32), records[:, 1].astype(np.int64))
-                   for records in _records(Path(folder), CIFAR100, other).values())  # fmt: skip
+                   for records in _records(Path(folder), CIFAR100).values())  # fmt: skip
     return train, test
 
 
-def cifar10(folder: str | Path, other: bool = False) -> tuple[Part, Part]:
+def cifar10(folder: str | Path) -> tuple[Part, Part]:
     """CIFAR-10's training and test images, (N, 3, 32, 32), with its ten classes; five files are of training images.
 
     A record is a byte for the class, and the red, green and blue plane, row by row.
     """
-    *several, last = _records(Path(folder), CIFAR10, other).values()
+    *several, last = _records(Path(folder), CIFAR10).values()
     train, test = ((records[:, 1:].reshape(-1, 3, 32, 32), records[:, 0].astype(np.int64))
                    for records in (np.concatenate(several), last))  # fmt: skip
     return train, test
 
 
-def stl10(folder: str | Path, other: bool = False) -> tuple[Part, Part]:
+def stl10(folder: str | Path) -> tuple[Part, Part]:
     """STL-10's labelled training and test images, (N, 3, 96, 96); the labels 1 to 10 become 0 to 9.
 
     The planes of an image are stored column by column.
     """
-    files = _records(Path(folder), STL10, other)
+    files = _records(Path(folder), STL10)
     train, test = ((files[f"{part}_X.bin"].reshape(-1, 3, 96, 96).swapaxes(2, 3),
                     files[f"{part}_y.bin"][:, 0].astype(np.int64) - 1) for part in ("train", "test"))  # fmt: skip
     return train, test
 
 
-def _idx_array(folder, name, dimensions, other, published):
+def _idx_array(folder, name, dimensions, published):
     """Array of a file in the IDX format: two zero bytes, the type of the numbers (8: unsigned bytes), the
     number of dimensions, each size as a big-endian 32-bit integer, and the numbers."""
     path = next((path for path in (folder / name, folder / f"{name}.gz") if path.is_file()), None)
@@ -123,65 +122,55 @@ def _idx_array(folder, name, dimensions, other, published):
     with _readable(path, published):
         content = path.read_bytes()
         content = gzip.decompress(content) if path.suffix == ".gz" else content
-    if not other:
-        _check_md5(path, hashlib.md5(content, usedforsecurity=False), published.checksums[name], published)
+    _check_md5(path, hashlib.md5(content, usedforsecurity=False), published.checksums[name], published)
     start = 4 + 4 * dimensions
-    fits = content.startswith(bytes([0, 0, 8, dimensions])) and len(content) > start
-    sizes = struct.unpack(f">{dimensions}I", content[4:start]) if fits else ()
-    if not fits or np.prod(sizes, dtype=object) != len(content) - start:
-        raise _refused(path, f"is truncated, or no IDX file of unsigned bytes in {dimensions} dimensions", published)
+    sizes = struct.unpack(f">{dimensions}I", content[4:start])
     return np.frombuffer(content, dtype=np.uint8, offset=start).reshape(sizes)
 
 
-def _records(folder, published, other):
+def _records(folder, published):
     """{file: records (N, bytes)}: memory-mapped from plain files in the folder or in the subfolder that the
     archive unpacks to, else read into memory from the archive."""
-    names, ((archive, checksum),) = published.records, published.checksums.items()
+    names, (archive,) = published.records, published.checksums
     for place in (folder, folder / published.unpacked):
         if any((place / name).is_file() for name in names):
-            paths = {name: place / name for name in names}
-            contents = {name: _mapped(path, published) for name, path in paths.items()}
+            contents = {name: _mapped(place / name, count * size, published) for name, (count, size) in names.items()}
             break
     else:
         path = folder / archive
         if not path.is_file():
             first = next(iter(names))
             raise _missing(folder, first, f"{first} or {archive}", published)
-        paths, contents = dict.fromkeys(names, path), _unpacked(path, published, None if other else checksum)
-    for name, (count, size) in names.items():
-        length = len(contents[name])
-        if length % size or not length or (not other and length != count * size):
-            expected = f"whole records of {size} bytes" if other else f"{count} records of {size} bytes"
-            raise _refused(paths[name], f"has {length} bytes of {name}, not {expected}", published)
-        contents[name] = np.frombuffer(contents[name], dtype=np.uint8).reshape(-1, size)
-    return contents
+        contents = _unpacked(path, published)
+    return {name: np.frombuffer(contents[name], dtype=np.uint8).reshape(names[name]) for name in names}
 
 
-def _mapped(path, published):
+def _mapped(path, length, published):
     """The bytes of a plain file, which stay on disk."""
     if not path.is_file():
         raise _missing(path.parent, path.name, path.name, published)
     with _readable(path, published):
-        return np.memmap(path, dtype=np.uint8, mode="r") if path.stat().st_size else b""
+        found = path.stat().st_size
+        if found != length:
+            raise _refused(path, f"has {found} bytes, not {length}", published)
+        return np.memmap(path, dtype=np.uint8, mode="r")
 
 
-def _unpacked(path, published, checksum):
-    """{file: bytes} of an archive, which is read up to the last file of the set; `checksum` None for any."""
+def _unpacked(path, published):
+    """{file: bytes} of an archive, which is read up to the last file of the set."""
     contents = {}
     with _readable(path, published), path.open("rb") as file:
-        if checksum is not None:
-            digest = hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False))
-            _check_md5(path, digest, checksum, published)
-            file.seek(0)
+        digest = hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False))
+        _check_md5(path, digest, published.checksums[path.name], published)
+        file.seek(0)
         with tarfile.open(fileobj=file, mode="r:gz") as members:
             for member in members:
                 name = PurePosixPath(member.name).name
                 if member.isfile() and name in published.records:
                     contents[name] = members.extractfile(member).read()
                 if len(contents) == len(published.records):
-                    return contents
-    missing = next(name for name in published.records if name not in contents)
-    raise _refused(path, f"holds no file {missing}", published)
+                    break
+    return contents
 
 
 def _check_md5(path, digest, expected, published):

@@ -43,19 +43,28 @@ class ImageSet:
     classes: int  # one more than the largest label
 
 
-def images(source: str = "digits", folder: str | Path = "", other: bool = False) -> ImageSet:
+def images(source: str = "digits", folder: str | Path = "") -> ImageSet:
     """The set of images `source`: "digits", "mnist", "fashion-mnist", "cifar-10", "cifar-100" (100 fine classes) or
     "stl-10" (the labelled images).
 
-    Args:
-        source: one of `SOURCES`. The digits are scikit-learn's 1797 of 8 × 8 pixels, which come in one piece: the first
-            four fifths are for training.
-        folder: where the published files are, packed or plain; empty for the digits, and for where Debian's package
-            puts those of "fashion-mnist". Nothing is downloaded.
-        other: accept other files in the same format and of any size.
+    Parameters
+    ----------
+    source : str
+        One of `SOURCES`. The digits are scikit-learn's 1797 of 8 × 8 pixels, which come in one piece: the first four
+        fifths are for training.
+    folder : str or Path
+        Where the published files are, packed or plain; empty for the digits, and for where Debian's package puts those
+        of "fashion-mnist". Nothing is downloaded.
 
-    Raises UserError for another source, for a folder that is given without need or not at all, and, naming the file,
-    what was expected and where to put it, for files as `image_files` says.
+    Returns
+    -------
+    ImageSet
+
+    Raises
+    ------
+    UserError
+        For another source, for a folder that is given without need or not at all, and, naming the file, what was
+        expected and where to put it, for files as `image_files` says.
     """
     if source not in SOURCES:
         raise UserError(f"images are of {', '.join(SOURCES)}, not of {source!r}.")
@@ -63,7 +72,7 @@ def images(source: str = "digits", folder: str | Path = "", other: bool = False)
         if str(folder):
             raise UserError(f"the digits come with scikit-learn and not from {folder}: leave the folder out.")
         return _digits()
-    train, test = READERS[source](folder or _installed(source), other)
+    train, test = READERS[source](folder or _installed(source))
     classes = 1 + max(int(labels.max()) for _, labels in (train, test))
     return ImageSet(*train, *test, classes)
 

@@ -100,7 +100,7 @@ class Classes:
     def __init__(self, p: Task, experiment: str) -> None:
         self.p, self.experiment = p, experiment
         self._states: dict[tuple[int, int, str], Mapping[str, torch.Tensor]] = {}
-        self.set = image_sets.images(p.images, p.folder, p.other_images)
+        self.set = image_sets.images(p.images, p.folder)
         published = NETWORKS[p.network].PIXELS if p.normalisation == "network" else None
         self.prepared = PreparedImages(self.set, p.pixels, p.crop, p.flip, published)
 
@@ -140,9 +140,8 @@ class Classes:
 
     def attributes(self) -> dict[str, str | int]:
         """What a measure needs to show the same images to the same networks."""
-        names = ("folder", "images", "network", "normalisation", "other_images", "pixels", "stem", "width")
-        chosen = {name: getattr(self.p, name) for name in names}
-        return {**chosen, "other_images": int(self.p.other_images), "channels": self.prepared.channels}
+        names = ("folder", "images", "network", "normalisation", "pixels", "stem", "width")
+        return {**{name: getattr(self.p, name) for name in names}, "channels": self.prepared.channels}
 
 
 def draws(experiment: str, kinds: Sequence[tuple]) -> Callable[[int, str, int], np.random.Generator]:

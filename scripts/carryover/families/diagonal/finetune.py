@@ -52,8 +52,8 @@ def _problem(p, shard, conditions, starts, samples):
     start = _start(p, [conditions[d][0] for d in draw], rescale, scale, len(Xs), shard)
     layers = ("second",) if p.protocol.endswith("_probe") else ("first", "second")
     sizes = np.array([X.shape[1] for X in Xs])
-    weights = tuple(sizes / sizes.sum()) if p.weighting == "samples" else None
-    return pretrain.Problem(Xs, ys, draw, start, np.stack(teachers)[draw], layers, weights)
+    # The loss of both tasks is the mean over all samples, as the published risks say.
+    return pretrain.Problem(Xs, ys, draw, start, np.stack(teachers)[draw], layers, tuple(sizes / sizes.sum()))
 
 
 def _start(p, seeds, rescale, scale, outputs, shard):

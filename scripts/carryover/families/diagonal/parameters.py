@@ -73,7 +73,4 @@ class Finetune(Training):
     initial_scale: tuple[PositiveFloat, ...] = parameter(
         (1e-3,), "values of all four weight vectors at the start", when={"protocol": SCRATCH})  # fmt: skip
     auxiliary_samples: PositiveInt = parameter(1024, "auxiliary samples", when={"protocol": ("multi_task",)})
-    weighting: Literal["samples", "tasks"] = parameter(
-        "samples", "the loss of both tasks is the mean over all samples, as the published risks say, or the sum of "
-        "each task's own mean", when={"protocol": ("multi_task",)})  # fmt: skip
     learning_rate: PositiveFloat = parameter(0.1, "step of gradient descent", when={"solver": ("descent",)})

@@ -64,7 +64,7 @@ def _pair(p, split, regressions, four, starts, rngs):
     if max(p.samples) > len(known):
         raise UserError(
             f"samples has {max(p.samples)}, but the classes {first} and {second} have {len(known)} training "
-            "images: lower samples or held_out."
+            "images: lower samples."
         )
     target = regressions.of(first, second)
     # In the directions of the target's second moments these are a diagonal, and need not be decomposed for every bound.

@@ -1,8 +1,8 @@
 """What can be set of the family `image_pairs`: its task, pretraining and finetuning."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
 from carryover.config.parameters import Fraction, parameter
 from carryover.families.parameters import DESCENT, Images
@@ -15,8 +15,6 @@ class Task(Images):
 
     classes: tuple[NonNegativeInt, ...] = parameter(tuple(range(10)), "classes that the tasks are drawn from")
     pairs: PositiveInt = parameter(20, "pairs of a source and a target task, the same for all seeds")
-    held_out: Annotated[float, Field(gt=0, le=0.9)] = parameter(
-        0.2, "share of each class's images that is held out for the test")  # fmt: skip
     pixels: Literal["raw", "centred"] = parameter(
         "raw", "pixels between 0 and 1, or less the mean of all training images")  # fmt: skip
     cutoff: tuple[Fraction, ...] = parameter(

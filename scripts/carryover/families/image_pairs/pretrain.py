@@ -18,6 +18,7 @@ from carryover.families.contract import Piece
 from carryover.streams import generator
 from carryover.tasks import images as image_sets
 
+HELD_OUT = 0.2  # share of each class's images that is for the test
 MEANING = {
     "pair": "number of the pair of a source and a target task",
     "source_classes": "classes that the source task tells apart",
@@ -82,7 +83,7 @@ class Images:
 
     def __init__(self, p, experiment):
         self.p, self.experiment = p, experiment
-        known = image_sets.images(p.images, p.folder, p.other_images)
+        known = image_sets.images(p.images, p.folder)
         parts = (image_sets.unit_pixels(part, np.float64) for part in (known.train, known.test))
         self.pixels = np.concatenate([part.reshape(len(part), -1) for part in parts])
         self.labels = np.concatenate([known.train_labels, known.test_labels])
@@ -97,7 +98,7 @@ class Images:
         for label in self.p.classes:
             members = np.flatnonzero(self.labels == label)
             order = generator(self.experiment, label, seed, "held out").permutation(members)
-            test[order[: max(1, int(self.p.held_out * len(members)))]] = True
+            test[order[: max(1, int(HELD_OUT * len(members)))]] = True
         train = np.isin(self.labels, self.p.classes) & ~test
         pixels = self.pixels - self.pixels[train].mean(0) if self.p.pixels == "centred" else self.pixels
         return Split(pixels, self.labels, train, test)

@@ -9,7 +9,6 @@ from carryover.errors import UserError
 from carryover.families.parameters import ACCURACY, DESCENT, FLOW, Relative
 
 TRAINED = {"solver": ("descent", "flow")}
-INITIAL_READOUT = 1e-7  # c_i before training is this times N(0, 1)
 MAX_TIME = 1000.0  # of the paper: 10⁵ steps of gradient descent at a rate of 0.01 · width
 SOLVERS = {
     "single_task": ("flow",),
@@ -31,8 +30,6 @@ class Task(Model):
     teacher_scale: tuple[PositiveFloat, ...] = parameter(
         (1.0,), "factors on the target's coefficients, which are N(0, 1): 1 hardly moves the network's features, √m* "
         "does")  # fmt: skip
-    initial_readout: NonNegativeFloat = parameter(
-        INITIAL_READOUT, "before training from scratch readout weights are this times N(0, 1)")  # fmt: skip
     precision: Literal["float32", "float64"] = parameter(
         "float32", "numbers that pretraining by flow computes in between the ends of its steps")  # fmt: skip
 

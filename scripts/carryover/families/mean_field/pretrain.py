@@ -142,10 +142,10 @@ def source(p, experiment, seed, teacher_scale, ablated):
 
 
 def initial(p, experiment, seed):
-    """A network before training from scratch: input weights uniform on the sphere, small readout weights."""
+    """A network before training from scratch: input weights uniform on the sphere, readout weights 1e-7 · N(0, 1)."""
     first = unit_vectors(generator(experiment, "", seed, "weights"), p.width, p.dimension)
     readout = generator(experiment, "", seed, "readout").standard_normal((1, p.width))
-    return Weights(first, p.initial_readout * readout)
+    return Weights(first, 1e-7 * readout)
 
 
 def outputs(network, X):

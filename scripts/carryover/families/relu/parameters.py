@@ -29,8 +29,6 @@ class Task(Model):
     directions: Literal["orthogonal", "frames"] = parameter(
         "orthogonal", "all teacher units are orthogonal, or they come in orthonormal frames of as many as there are "
         "dimensions")  # fmt: skip
-    signs: Literal["balanced", "random"] = parameter(
-        "balanced", "signs of teacher units: random but opposite in each pair, or random")  # fmt: skip
     precision: Literal["float32", "float64"] = parameter(
         "float32", "numbers that descent trains in; flow uses float64")  # fmt: skip
 

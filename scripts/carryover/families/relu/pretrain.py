@@ -105,7 +105,7 @@ def teachers(p, experiment, seed, cosines):
 
 def signs(p, experiment, seed, count):
     """±1 for each teacher unit of a seed; a shared unit has the same sign in both tasks."""
-    return units.signs(generator(experiment, "", seed, "signs"), count, p.signs)
+    return units.signs(generator(experiment, "", seed, "signs"), count)
 
 
 def labels(targets):

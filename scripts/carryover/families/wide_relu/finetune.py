@@ -10,6 +10,7 @@ from carryover.families.wide_relu import pretrain, solvers
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import ntk_bound
 
+TEST_SAMPLES = 1000  # inputs on which absolute risk and the distance from the limit are measured
 MEANING = {"distance": "distance |θ_T − θ_S| between target and source, unit vectors"}
 BOUNDS = {
     "absolute_risk": "mean of min(|f(x) − θ_T·x|, 1) over test inputs, the risk that theorem 6.1 bounds",
@@ -36,7 +37,7 @@ def problems(p, shard):
     moved = np.stack(teacher)
     if pretrained is not None:
         moved = moved - np.stack([pretrain.teacher(p, experiment, seed) for seed in seeds])[networks]
-    tests = [pretrain.inputs(p, experiment, seed, "test inputs", p.test_samples) for seed in seeds]
+    tests = [pretrain.inputs(p, experiment, seed, "test inputs", TEST_SAMPLES) for seed in seeds]
     for samples in p.samples:
         X = [pretrain.inputs(p, experiment, seed, "inputs", samples) for seed in seeds]
         problem = pretrain.Problem(start, networks, np.stack(X), np.stack(teacher), np.stack(tests))

@@ -37,8 +37,6 @@ class Finetune(Task):
     samples: tuple[PositiveInt, ...] = parameter((64,), "target samples n")
     distance: tuple[Annotated[float, Field(ge=0, le=2)], ...] = parameter(
         (0.5,), "|θ_T − θ_S| between the unit vectors of target and source")  # fmt: skip
-    test_samples: PositiveInt = parameter(
-        1000, "inputs on which absolute risk and the distance from the limit are measured")  # fmt: skip
     tolerance: PositiveFloat = parameter(1e-6, "mean squared error at which training stops", when=FLOW)
     max_steps: PositiveInt = parameter(10_000, "most gradient evaluations of the flow, two a step", when=FLOW)
     accuracy: Relative = ACCURACY

@@ -49,7 +49,6 @@ class ReluPenalty(Model):
         (0.0, 0.5, 0.9, 0.99, 1.0), "cosines between pretrained and finetuned input weights")  # fmt: skip
     auxiliary_magnitude: tuple[NonNegativeFloat, ...] = parameter(
         (0.01, 1.0, 100.0), "coefficients of the feature in the auxiliary task")  # fmt: skip
-    readout: float = parameter(0.0, "readout weight at the start of finetuning")
     points: Annotated[int, Field(ge=2)] = parameter(301, "magnitudes, evenly spaced in their logarithm")
 
 

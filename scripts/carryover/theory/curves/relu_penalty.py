@@ -18,18 +18,17 @@ def compute(p: Any) -> xr.Dataset:
     """Penalty and exponent, both (correlation, auxiliary_magnitude, magnitude) and dimensionless.
 
     Equation 11 of the paper; the pretrained input weights have the norm √auxiliary_magnitude (section 1.2). The
-    exponent is NaN where the penalty is 0 (correlation 1, magnitude = readout · √auxiliary_magnitude). Those of a
-    diagonal network (auxiliary_magnitude, magnitude) are of Q, equation 22 of "Feature reuse in multi-task learning and
-    finetuning", whose slope is 2 arcsinh(β/c), with c = auxiliary_magnitude + readout².
+    readout starts at 0. Those of a diagonal network (auxiliary_magnitude, magnitude) are of Q, equation 22 of "Feature
+    reuse in multi-task learning and finetuning", whose slope is 2 arcsinh(β/auxiliary_magnitude).
     """
     correlation, auxiliary = np.array(p.correlation, float), np.array(p.auxiliary_magnitude, float)
     magnitude = np.geomspace(1e-3, 1e3, p.points)
-    unit = (magnitude, np.sqrt(auxiliary)[:, None], correlation[:, None, None], p.readout)
+    unit = (magnitude, np.sqrt(auxiliary)[:, None], correlation[:, None, None], 0.0)
     dims = ("correlation", "auxiliary_magnitude", "magnitude")
     first_layer = np.sqrt(auxiliary)[:, None, None]
-    diagonal = q_norm(magnitude[:, None], first_layer, p.readout)
+    diagonal = q_norm(magnitude[:, None], first_layer, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):  # what has no weight at the start cannot move
-        slope = 2 * np.arcsinh(magnitude / (auxiliary[:, None] + p.readout**2))
+        slope = 2 * np.arcsinh(magnitude / auxiliary[:, None])
         diagonal_exponent = magnitude * slope / diagonal
     return described(
         {
