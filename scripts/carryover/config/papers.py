@@ -82,7 +82,7 @@ def _without(gone, config):
     for section in SECTIONS:
         for name, entry in list(config.get(section, {}).items()):
             data = [Path(ref).parts for ref in entry.get("data", {}).values()] if entry else []
-            made_of = {(folders[ref[0]], ref[1]) if ref[0] in folders else ("experiments", ref[0]) for ref in data}
+            made_of = {(folders[ref[0]], *ref[1:2]) if ref[0] in folders else ("experiments", *ref[:1]) for ref in data}
             if (section, name) in gone or made_of & gone:
                 gone.add((section, name))
                 del config[section][name]
