@@ -125,7 +125,7 @@ def test_a_variable_without_a_label_is_refused(dataset, tmp_path, name, label):
 
 
 def test_atomic_keeps_the_suffix_and_removes_what_killed_processes_left(tmp_path):
-    others = [tmp_path / ".g.tmp1.png", tmp_path / ".f.tmp1.svg"]
+    others = [tmp_path / ".g.tmp1.png", tmp_path / ".f.tmp1.pdf"]
     for path in [tmp_path / ".f.tmp1.png", *others]:
         path.write_text("half")
     with writing.atomic(tmp_path / "f.png") as temporary:

@@ -10,7 +10,7 @@ CURVE = "results/theory/relu_penalty.nc"
 RISK, SPARSITY = "results/tiny/risk.nc", "results/tiny/sparsity.nc"
 STYLE, RULE, PENALTY = "config/figures.mplstyle", "rules/curve.smk", "scripts/carryover/theory/curves/relu_penalty.py"
 FIGURE, THEORY_FIGURE = (
-    [f"results/figures/{name}.{suffix}" for suffix in ("png", "svg", "pdf")] for name in ("tiny_risk", "relu_penalty")
+    [f"results/figures/{name}.{suffix}" for suffix in ("png", "pdf")] for name in ("tiny_risk", "relu_penalty")
 )
 SPARSITIES = [shard.replace("/finetune/", "/measure/sparsity/", 1) for shard in (EXACT, DESCENT)]
 COLLECTED = [RISK, SPARSITY, *FIGURE]  # with what is made of it

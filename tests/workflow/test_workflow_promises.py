@@ -91,7 +91,7 @@ def test_promise_a_killed_run_ends_with_the_same_bytes(project, finished_project
 
 def test_promise_every_result_has_a_record_that_says_how_it_was_made(finished_project):
     made = finished_project.results()
-    assert len(made) == 14
+    assert len(made) == 12
     for path in made:
         record = job_record.read(finished_project.folder / f"{path}.json")
         assert record["outputs"][path]["sha256"] == store.sha256(finished_project.folder / path)
@@ -106,6 +106,6 @@ def test_promise_every_result_has_a_record_that_says_how_it_was_made(finished_pr
 
 
 def test_promise_a_hostile_title_is_a_title(finished_project):
-    record = job_record.read(finished_project.folder / "results/figures/relu_penalty.svg.json")
+    record = job_record.read(finished_project.folder / "results/figures/relu_penalty.pdf.json")
     assert record["parameters"]["title"] == HOSTILE
     assert not list(finished_project.folder.rglob("PWNED"))

@@ -40,9 +40,9 @@ VERSION = 1
 SCRIPTS = Path(__file__).resolve().parents[2]
 """The folder of this library: a project's `scripts`, or one of installed packages."""
 _REQUEST = ("rule", "wildcards", "parameters", "seeds")
-KEYS = {".png": ("Description", "Comment"), ".svg": ("Description", "Source"), ".pdf": ("Subject", "Keywords")}
+KEYS = {".png": ("Description", "Comment"), ".pdf": ("Subject", "Keywords")}
 """Where each format of figures stores the request's digest and its text."""
-_TIMES = {".png": (), ".svg": ("Date",), ".pdf": ("CreationDate", "ModDate")}
+_TIMES = {".png": (), ".pdf": ("CreationDate", "ModDate")}
 HEAD = "Carryover request "
 
 

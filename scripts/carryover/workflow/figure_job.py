@@ -13,7 +13,7 @@ def main(argv):
     """`figure.py PLOT --roles ROLE … --data FILE … --output FILE … OPTIONS`."""
     gc.disable()  # a sixth of the time: drawing makes many objects and little garbage
     plt.switch_backend("Agg")
-    doc = "Draw one figure, as PNG, SVG and PDF."
+    doc = "Draw one figure, as PNG and PDF."
     with plugin_job.started(argv, "figure", doc, _add, _inputs, KEYS) as (job, draw, arguments):
         style.use(arguments.style)
         style.save(plugin_job.of_data(draw, plt.Figure, arguments), job, *arguments.output)
