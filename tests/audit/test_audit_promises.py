@@ -8,7 +8,7 @@ import pytest
 
 from toy.small_project import DESCENT, ENVIRONMENT, EXACT
 from workflow import mutations as m
-from workflow.mutation_table import CURVE, FIGURE, PENALTY, PRETRAINED, RISK, SPARSITIES, SPARSITY, STYLE, THEORY_FIGURE
+from workflow.mutations import CURVE, FIGURE, PENALTY, PRETRAINED, RISK, SPARSITIES, SPARSITY, STYLE, THEORY_FIGURE
 
 pytestmark = pytest.mark.xdist_group("audit")
 
