@@ -43,7 +43,12 @@ def resolved(config, folder):
                 has_paper = section != "curves" and isinstance(entry, dict)
                 below[section][name] = entry | {"paper": file} if has_paper else entry
     whole = files.overlaid(below, {key: value for key, value in config.items() if key != "papers"}, removing=True)
-    whole["papers"] = {file: _about(file, contents) for file in contents}
+    # What the paper says of itself, and the heading of the file.
+    whole["papers"] = {
+        file: (contents[file.partition("/")[0]].get("paper") or {})
+        | {key: content[key] for key in ("heading",) if key in content}
+        for file, content in contents.items()
+    }
     for file, about in whole["papers"].items():
         first = about.get("first")
         if first and ("figures", first) not in owners and first not in whole.get("figures", {}):
@@ -67,12 +72,6 @@ def read(folder):
         if paper not in contents:
             raise UserError(f"config/papers/{name}.yaml: it is a part of config/papers/{paper}.yaml, which is missing.")
     return contents
-
-
-def _about(file, contents):
-    """What the paper says of itself, and the heading of the file."""
-    about = contents[file.partition("/")[0]].get("paper") or {}
-    return about | {key: contents[file][key] for key in ("heading",) if key in contents[file]}
 
 
 def _without(gone, config):
