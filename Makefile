@@ -92,7 +92,7 @@ help:
 	@echo "make fashion the same of Fashion-MNIST: results/fashion/"
 	@echo "make papers-check  set up, train a random sample of the archived runs again and compare them with the archive"
 	@echo "make test    set up, run the tests that take five minutes together"
-	@echo "make test-all  run every test: with Slurm, conda, other processors (a quarter of an hour)"
+	@echo "make test-all  run every test: with Slurm, other processors (a quarter of an hour)"
 	@echo "make bench   time our solvers against the plain loops of the papers, as ratios"
 	@echo "make bench-gpu  time a GPU against the CPU beside it, as ratios"
 	@echo "make lint    ruff, mypy, snakefmt, snakemake --lint"

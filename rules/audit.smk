@@ -13,5 +13,4 @@ rule audit:
         results=sweep.results,
     shell:
         'python "$CARRYOVER_SCRIPTS"/audit.py {params.results:q} --configfile {params.configuration:q}'
-        " --json {params.results:q}/audit.json --html {params.results:q}/audit.html"
-        " > {log} 2>&1 && cat {log}"
+        " --html {params.results:q}/audit.html > {log} 2>&1 && cat {log}"

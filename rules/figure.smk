@@ -8,11 +8,8 @@ rule figure:
             category=sweep.paper("figure"),
             labels=sweep.labels("figure"),
         ),
-        svg="<results>/figures/{figure}.svg",
         pdf="<results>/figures/{figure}.pdf",
-        records=multiext(
-            "<results>/figures/{figure}", ".png.json", ".svg.json", ".pdf.json"
-        ),
+        records=multiext("<results>/figures/{figure}", ".png.json", ".pdf.json"),
     log:
         "<results>/logs/figures/{figure}.log",
     localrule: True
@@ -27,4 +24,4 @@ rule figure:
     shell:
         'python "$CARRYOVER_SCRIPTS"/figure.py {params.flags:q} --data {input.data:q}'
         " --key {params.key} --wildcards figure={wildcards.figure}"
-        " --output {output.png} {output.svg} {output.pdf} > {log} 2>&1"
+        " --output {output.png} {output.pdf} > {log} 2>&1"

@@ -1,9 +1,26 @@
-"""Check or fill the archive of a configuration."""
+"""The archive of a configuration: `check` lists the datasets that it lacks, `pack` adds finished ones."""
 
+import argparse
+import sys
 from pathlib import Path
 
-from carryover.commands.archive import main
-from carryover.workflow import command_line
+from carryover import archive
+from carryover.audit import project
+from carryover.workflow import command_line, startup
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def main(argv):
+    parser = argparse.ArgumentParser(prog="archive.py", description=__doc__, allow_abbrev=False)
+    parser.add_argument("what", choices=("check", "pack"))
+    project.add_configuration(parser)
+    arguments = parser.parse_args(argv)
+    config = project.configuration(arguments.configfile)
+    audit = project.audit(config, ROOT) if arguments.what == "pack" else None
+    if wrong := list(archive.lacking(startup.valid_sweep(config, ROOT), audit)):
+        sys.exit("\n".join(f"archive: {one}" for one in wrong))
+
 
 if __name__ == "__main__":
-    command_line.run(lambda argv: main(argv, Path(__file__).resolve().parents[1]))
+    command_line.run(main)

@@ -1,4 +1,4 @@
-"""Draw one figure, as PNG, SVG and PDF."""
+"""Draw one figure, as PNG and PDF."""
 
 from carryover.workflow import command_line, figure_job
 

@@ -17,7 +17,7 @@ from carryover.config import parameters
 from carryover.config.artifacts import STAGES
 from carryover.config.parameters import about, applies
 from carryover.errors import UserError, sentence
-from carryover.provenance import store, writing
+from carryover.provenance import store
 from carryover.provenance.job_record import Job
 
 LARGEST = 2**31
@@ -73,7 +73,7 @@ def save(folder, known, content):
     facts = {name: {"sha256": hashlib.sha256(one).hexdigest(), "bytes": len(one)} for name, one in files.items()}
     text = json.dumps({**known, **facts}, indent=1, sort_keys=True) + "\n"
     for file, new in ((path(*place), files["packed"]), (path(*place, ".json"), text.encode())):
-        with writing.atomic(file) as unfinished:
+        with store.atomic(file) as unfinished:
             unfinished.write_bytes(new)
 
 

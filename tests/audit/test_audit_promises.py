@@ -8,7 +8,7 @@ import pytest
 
 from toy.small_project import DESCENT, ENVIRONMENT, EXACT
 from workflow import mutations as m
-from workflow.mutation_table import CURVE, FIGURE, PENALTY, PRETRAINED, RISK, SPARSITIES, SPARSITY, STYLE, THEORY_FIGURE
+from workflow.mutations import CURVE, FIGURE, PENALTY, PRETRAINED, RISK, SPARSITIES, SPARSITY, STYLE, THEORY_FIGURE
 
 pytestmark = pytest.mark.xdist_group("audit")
 
@@ -22,8 +22,8 @@ def audited(project, *words, **variables):
 
 def test_promise_the_audit_names_what_is_not_as_recorded_and_why(project):
     """In a folder that was moved."""
-    whole = audited(project)
-    assert (whole.returncode, whole.stdout.splitlines()[0]) == (0, "All 14 results are OK.")
+    whole = audited(project, "--html", "results/audit.html")  # which the next audit passes over
+    assert (whole.returncode, whole.stdout.splitlines()[0]) == (0, "All 12 results are OK.")
     for change in (
         m.on(EXACT, m.one_value),
         m.rate(0.03),
@@ -44,15 +44,19 @@ def test_promise_the_audit_names_what_is_not_as_recorded_and_why(project):
         THEORY_FIGURE[1]: ("ALTERED", "has been edited: it is not what its checksum says"),
         "results/tiny/mine.csv": ("UNRECORDED", "no record, and no job makes it"),
         SPARSITIES[0]: ("STALE", f"input: {EXACT} upstream"),
-        **dict.fromkeys([*FIGURE, THEORY_FIGURE[2]], ("STALE", f"input: {STYLE} is not the one it was made of")),
+        **dict.fromkeys(FIGURE, ("STALE", f"input: {STYLE} is not the one it was made of")),
         **dict.fromkeys([SPARSITIES[1], RISK, SPARSITY], ("STALE", f"{DESCENT} upstream")),
     }
-    done = audited(project, "--json", "audit.json")
+    done = audited(project)
     assert (done.returncode, done.stderr) == (1, "")
-    found = {row["path"]: row for row in json.loads((project.folder / "audit.json").read_text())["results"]}
-    assert {path: row["verdict"] for path, row in found.items()} == {path: one[0] for path, one in expected.items()}
+    found = {path: (verdict, cause) for verdict, path, cause in map(columns, done.stdout.splitlines()[:-2])}
+    assert {path: verdict for path, (verdict, _) in found.items()} == {path: one[0] for path, one in expected.items()}
     for path, (_, cause) in expected.items():
-        assert cause in found[path]["cause"]
+        assert cause in found[path][1]
+
+
+def columns(line):
+    return line.split(maxsplit=2)
 
 
 def stamps(project):
@@ -72,12 +76,10 @@ def test_promise_a_replay_gives_the_same_bytes_elsewhere(project):
 @pytest.mark.extended
 def test_exit_codes_and_bad_input(project):
     m.record(CURVE, lambda record: record["environment"]["versions"].update(numpy="1.0"))(project)
-    assert (audited(project, "results/").returncode, audited(project, "--strict").returncode) == (0, 1)
+    assert audited(project, "results/").returncode == 0  # a warning alone
     done = audited(project, "nowhere")
-    assert (done.returncode, done.stderr.partition(":")[2][:47]) == (
-        1,
-        " nowhere is no folder: name that of the results",
-    )
+    assert done.returncode == 1
+    assert "nowhere is no folder: name that of the results" in done.stderr
 
 
 @pytest.mark.extended

@@ -33,7 +33,8 @@ FILES = {
         "comparisons": {"map": {"compare": "atlas", "data": {"risk": "sum/risk"}}},
         "claims": {"again": {"check": "atlas", "data": {"map": "comparisons/map"}}},
         "figures": {"two": {"plot": "atlas", "data": {"a": "sum/risk", "b": "product/risk"}},
-                    "map": {"plot": "claims", "data": {"claims": "claims/again"}}},
+                    "map": {"plot": "claims", "data": {"claims": "claims/again"}},
+                    "all": {"plot": "claims", "data": {"claims": "claims"}}},
     },
 }  # fmt: skip
 
@@ -73,9 +74,9 @@ def test_every_entry_names_its_file_and_every_paper_its_title(write):
     ("sums", {"experiments": {"sum"}, "claims": {"exact_limit"}}),
     (["products/many"], {"experiments": {"more"}}),
     # what needs data of a paper that does not run is left out, and so is what is made of that
-    (["across", "products/many"], {"experiments": {"more"}}),
+    (["across", "products/many"], {"experiments": {"more"}, "figures": {"all"}}),
     (["across", "sums"], {"experiments": {"sum"}, "claims": {"exact_limit", "again"}, "comparisons": {"map"},
-                          "figures": {"map"}}),
+                          "figures": {"map", "all"}}),
     ([], {}),
 ])  # fmt: skip
 def test_only_what_the_chosen_papers_hold_is_made(write, chosen, expected):

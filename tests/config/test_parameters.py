@@ -63,12 +63,6 @@ def test_yaml_s_text_for_a_number_is_a_number():
     )
 
 
-@pytest.mark.parametrize("flags", [["--samples", "0"], ["--solver", "x"]])
-def test_the_command_line_refuses_what_the_configuration_does(flags):
-    with pytest.raises(UserError, match=f"^{flags[0]}: Input should"):
-        parse(*flags)
-
-
 def test_a_path_stands_for_its_file_or_for_the_files_of_its_folder_and_of_those_in_it(tmp_path):
     class Reading(Model):
         folder: str = parameter("", "images", path=True)

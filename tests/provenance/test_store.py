@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 from carryover.errors import UserError
-from carryover.provenance import store, writing
+from carryover.provenance import store
 
 SCRIPTS = Path(store.__file__).parents[2]
 
@@ -64,7 +64,7 @@ def test_what_goes_in_comes_out(dataset, saved):
 def test_same_bytes_in_another_process(saved, tmp_path):
     """With other hashes, another order of variables and attributes, another byte order, and a file's encodings."""
     code = f"""{MAKE}
-from carryover.provenance import store, writing
+from carryover.provenance import store
 names = list(dataset.data_vars)[::-1]
 dataset.attrs = dict(reversed(dataset.attrs.items()))
 dataset["w"] = dataset["w"].astype(">f8")
@@ -125,10 +125,10 @@ def test_a_variable_without_a_label_is_refused(dataset, tmp_path, name, label):
 
 
 def test_atomic_keeps_the_suffix_and_removes_what_killed_processes_left(tmp_path):
-    others = [tmp_path / ".g.tmp1.png", tmp_path / ".f.tmp1.svg"]
+    others = [tmp_path / ".g.tmp1.png", tmp_path / ".f.tmp1.pdf"]
     for path in [tmp_path / ".f.tmp1.png", *others]:
         path.write_text("half")
-    with writing.atomic(tmp_path / "f.png") as temporary:
+    with store.atomic(tmp_path / "f.png") as temporary:
         temporary.write_text("whole")
         assert temporary.suffix == ".png"
         assert not (tmp_path / "f.png").exists()

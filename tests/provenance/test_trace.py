@@ -13,7 +13,7 @@ from toy.small_project import DESCENT, EXACT
 
 pytestmark = pytest.mark.xdist_group("audit")
 
-FIGURES = [f"results/figures/tiny_risk.{suffix}" for suffix in ("png", "svg", "pdf")]
+FIGURES = [f"results/figures/tiny_risk.{suffix}" for suffix in ("png", "pdf")]
 RISK, PRETRAINED, STYLE = "results/tiny/risk.nc", "results/tiny/pretrain/solver~exact/0.nc", "config/figures.mplstyle"
 
 

@@ -95,7 +95,7 @@ MISTAKES = {
         "finetune: multi_task has no exact limit: choose solver flow or descent.",
     ),
     "wildcard": (["curve", "relu_penalty", "--wildcards", "curve"], 2),
-    "format": (["figure", *RISK], "figure: --output x.nc: its suffix must be one of .png, .svg, .pdf."),
+    "format": (["figure", *RISK], "figure: --output x.nc: its suffix must be one of .png, .pdf."),
 }
 
 

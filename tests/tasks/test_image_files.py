@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import io
+import struct
 import tarfile
 import tracemalloc
 from dataclasses import replace
@@ -13,7 +14,13 @@ import pytest
 from carryover.errors import UserError
 from carryover.tasks import image_files
 from carryover.tasks.image_files import CIFAR10, CIFAR100, MNIST, STL10, cifar10, cifar100, idx, stl10
-from toy.idx_files import packed
+
+
+def packed(array):
+    """An array of bytes in the IDX format."""
+    head = bytes([0, 0, 8, array.ndim]) + b"".join(struct.pack(">I", size) for size in array.shape)
+    return head + array.astype(np.uint8).tobytes()
+
 
 IMAGES, LABELS = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
 

@@ -154,7 +154,7 @@ class Project:
     def results(self):
         """{path: bytes} of everything made, but for what tells of time and place."""
         files = sorted(path for path in (self.folder / "results").rglob("*") if path.is_file())
-        kept = [path for path in files if path.suffix in (".nc", ".png", ".svg", ".pdf")]
+        kept = [path for path in files if path.suffix in (".nc", ".png", ".pdf")]
         return {path.relative_to(self.folder).as_posix(): path.read_bytes() for path in kept}
 
     def litter(self):

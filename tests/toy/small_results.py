@@ -35,17 +35,13 @@ def save(rule, inputs, output, data=None, **told):
         running.save(xr.Dataset({"w": ("x", np.ones(3), attributes("made up"))}) if data is None else data)
 
 
-def draw(name, source, pixels, padding, title=None):
-    """A figure whose SVG has some `padding` bytes, so that either format can be the smaller one."""
-    outputs = [f"results/figures/{name}.{suffix}" for suffix in ("png", "svg", "pdf")]
+def draw(name, source, pixels, title=None):
+    outputs = [f"results/figures/{name}.{suffix}" for suffix in ("png", "pdf")]
     parameters = {"title": title} if title else {}
     with job("figure", [source], outputs, parameters=parameters, wildcards={"figure": name}) as running:
         noise = np.random.default_rng(0).integers(0, 255, (*pixels[::-1], 3), dtype=np.uint8)
         Image.fromarray(noise).save(running.path(outputs[0]))
-        size = f'width="{pixels[0]}" height="{pixels[1]}"'
-        picture = f'<svg xmlns="http://www.w3.org/2000/svg" {size}><circle r="9"/><!--{"x" * padding}--></svg>'
-        running.path(outputs[1]).write_text(picture)
-        running.path(outputs[2]).write_bytes(b"%PDF-")
+        running.path(outputs[1]).write_bytes(b"%PDF-")
 
 
 def run():
@@ -56,9 +52,9 @@ def run():
     save("collect", SHARDS, "results/toy/risk.nc")
     save("collect", SHARDS[:1], "results/toy/norms.nc")
     save("curve", [], "results/theory/relu_penalty.nc")
-    draw("relu_penalty", "results/theory/relu_penalty.nc", (300, 100), padding=9)
-    draw("risk", "results/toy/risk.nc", (40, 20), padding=5000, title=TITLE)
-    draw("own", "results/toy/norms.nc", (1900, 500), padding=99)
+    draw("relu_penalty", "results/theory/relu_penalty.nc", (300, 100))
+    draw("risk", "results/toy/risk.nc", (40, 20), title=TITLE)
+    draw("own", "results/toy/norms.nc", (1900, 500))
     outputs = [f"results/tables/ntk_bound.{suffix}" for suffix in ("md", "tex")]
     with job("table", ["results/toy/risk.nc"], outputs) as running:
         for output in outputs:

@@ -11,7 +11,7 @@ from carryover.provenance import job_record
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("Snakefile", "CITATION.cff", "README.md", "config", "rules", "scripts")
-FIGURES = ["results/figures/risk.png", "results/figures/risk.svg"]
+FIGURES = ["results/figures/risk.png", "results/figures/risk.pdf"]
 PRETRAINED, SHARD, RISK = "results/toy/pretrain/a=1/0.nc", "results/toy/finetune/all/0.nc", "results/toy/risk.nc"
 DATA = "../data/labels.idx"
 CHAIN = (

@@ -6,11 +6,25 @@ import shutil
 
 import netCDF4
 import numpy as np
-import xarray as xr
 
 from carryover.provenance import job_record, store
+from toy.small_project import DESCENT, EXACT
 
-RISK = "scripts/carryover/measures/risk.py"
+PRETRAINED = "results/tiny/pretrain/solver~exact/0.nc"
+CURVE = "results/theory/relu_penalty.nc"
+RISK, SPARSITY = "results/tiny/risk.nc", "results/tiny/sparsity.nc"
+MEASURE = "scripts/carryover/measures/risk.py"
+STYLE, RULE, PENALTY = "config/figures.mplstyle", "rules/curve.smk", "scripts/carryover/theory/curves/relu_penalty.py"
+FIGURE, THEORY_FIGURE = (
+    [f"results/figures/{name}.{suffix}" for suffix in ("png", "pdf")] for name in ("tiny_risk", "relu_penalty")
+)
+SPARSITIES = [shard.replace("/finetune/", "/measure/sparsity/", 1) for shard in (EXACT, DESCENT)]
+TRAINED = [PRETRAINED, EXACT, DESCENT]
+AFTER_TRAINING = [*SPARSITIES, RISK, SPARSITY, *FIGURE]
+ALL = [*TRAINED, *AFTER_TRAINING, CURVE, *THEORY_FIGURE]
+NEW_BLOCK = [path.replace("/0.nc", "/1.nc") for path in (*TRAINED, *SPARSITIES)]
+DESCENT_AGAIN = {"finetune": 1, "measure": 1, "collect": 2, "figure": 1}
+BLOCK_AGAIN = {"pretrain": 1, "finetune": 2, "measure": 2, "collect": 2, "figure": 1}
 
 
 # Changes of one file, by its path.
@@ -40,13 +54,6 @@ def scaled(factor):
                     variable[:] = variable[:] * factor
 
     return change
-
-
-def recode(path):
-    """The same content, compressed otherwise."""
-    with xr.open_dataset(path, decode_times=False, mask_and_scale=False) as opened:
-        dataset = opened.load().drop_encoding()
-    dataset.to_netcdf(path, encoding={name: {"zlib": False} for name, v in dataset.variables.items() if v.ndim})
 
 
 # Changes of a project.
@@ -120,7 +127,7 @@ def delete(*patterns):
 
 def new_words(project):
     """Comments, docstrings and layout."""
-    for file in (RISK, "scripts/finetune.py", "scripts/carryover/tasks/sparse.py"):
+    for file in (MEASURE, "scripts/finetune.py", "scripts/carryover/tasks/sparse.py"):
         path = project.folder / file
         path.write_text("# A comment.\n\n\n" + path.read_text().replace('"""', '"""Reworded. ', 1) + "\n\n# The end.\n")
 

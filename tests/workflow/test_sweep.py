@@ -47,18 +47,11 @@ def test_several_values_share_a_job_unless_they_are_split(sweep):
     together, apart = sweep(values), sweep(values, split=["samples"])
     (name,) = together.batches("toy", "finetune")
     assert flags(together, "finetune", point=name)["--samples"] == ["8", "16"]
-    assert [flags(apart, "finetune", point=name)["--samples"] for name in apart.batches("toy", "finetune")] == [
-        ["8"],
-        ["16"],
-    ]
-
-
-def test_points_of_one_solver_share_a_job_unless_they_are_split(sweep):
-    finetune = {"protocol": ["single_task", "finetuning"], "solver": "exact"}
-    together, apart = sweep(finetune, split=[]), sweep(finetune, split=["protocol"])
-    (name,) = together.batches("toy", "finetune")
-    assert "--also" in flags(together, "finetune", point=name)
-    assert len(apart.batches("toy", "finetune")) == 2
+    each = [flags(apart, "finetune", point=name)["--samples"] for name in apart.batches("toy", "finetune")]
+    assert each == [["8"], ["16"]]
+    protocols = sweep({"protocol": ["single_task", "finetuning"], "solver": "exact"}, split=[])
+    (name,) = protocols.batches("toy", "finetune")
+    assert "--also" in flags(protocols, "finetune", point=name)
 
 
 def test_a_job_gets_only_the_flags_it_reads(sweep):
@@ -90,18 +83,6 @@ def test_a_measure_of_weights_asks_for_them_before_anything_is_trained(sweep):
     with pytest.raises(UserError, match=r"toy\.measures\.stages asks of finetune that keep_weights is true\.$"):
         sweep(finetune, **measured).check()
     sweep({**finetune, "keep_weights": True}, **measured).check()
-
-
-def test_a_key_changes_with_what_is_asked_above_and_with_nothing_else(sweep):
-    def keys(**experiment):
-        made = sweep({"protocol": "finetuning"}, measures={"risk": {}}, **experiment)
-        return {rule: made.key(rule)(wildcards) for rule, wildcards, _ in made.jobs()}
-
-    usual = keys()
-    assert keys(pretrain={"samples": 1024, "initial_scale": "1e-3"}) == usual  # defaults, written otherwise
-    changed = keys(pretrain={"samples": 99})
-    assert {rule for rule in usual if changed[rule] != usual[rule]} == {"pretrain", "finetune", "collect"}
-    assert keys(resources={"mem_mb": 9000}) == usual
 
 
 def test_what_is_made_of_data_needs_data_that_are_made_before_it(sweep):

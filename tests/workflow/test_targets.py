@@ -25,19 +25,14 @@ def test_first_makes_the_papers_first_figures_and_nothing_is_made_twice(fresh):
     assert {rule: jobs - left.get(rule, 0) for rule, jobs in everything.items() if jobs != left.get(rule)} == FIRST
 
 
-def test_the_crate_has_every_result_and_its_record(project):
-    project.make("crate")
+def test_crate_and_report_have_every_result_and_the_report_is_made_again_for_a_new_caption(project):
     results = set(project.results())
+    project.make("crate", "report")
     with zipfile.ZipFile(project.folder / "results/crate.zip") as archive:
         assert results | {f"{path}.json" for path in results} <= set(archive.namelist())
-    assert project.would_run("crate") == {}
-
-
-def test_the_report_has_every_figure_and_is_made_again_for_a_new_caption(project):
-    project.make("report")
     text = (project.folder / "results/report.html").read_text()
     assert text.count("<img ") == len(project.config()["figures"])
-    assert project.would_run("report") == project.would_run() == {}
+    assert project.would_run("crate", "report") == project.would_run() == {}
     config = project.config()
     config["figures"]["tiny_risk"]["caption"] = "Another caption."
     project.configure(config)

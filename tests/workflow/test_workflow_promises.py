@@ -12,7 +12,6 @@ import pytest
 from carryover.provenance import job_record, store
 from toy.small_project import DESCENT, ENVIRONMENT, EXACT, HOSTILE
 from workflow import mutations as m
-from workflow.mutation_table import DESCENT_AGAIN
 
 pytestmark = pytest.mark.xdist_group("workflow")
 
@@ -29,10 +28,10 @@ def test_promise_only_what_depends_on_a_change_runs_again(project):
     more = project.would_run()
     assert (more["pretrain"], more["finetune"]) == (1, 2)  # a block of new seeds; the old one stays
     project.configure(config)
-    m.replace(m.RISK, "return data[[*names,", "return 1.0 * data[[*names,")(project)
+    m.replace(m.MEASURE, "return data[[*names,", "return 1.0 * data[[*names,")(project)
     assert project.would_run() == {"collect": 1, "figure": 1}  # a changed measure trains nothing
     m.rate(0.03)(project)
-    assert project.would_run() == DESCENT_AGAIN
+    assert project.would_run() == m.DESCENT_AGAIN
 
 
 def test_promise_a_failed_rerun_is_tried_again(project, finished_project):
@@ -91,7 +90,7 @@ def test_promise_a_killed_run_ends_with_the_same_bytes(project, finished_project
 
 def test_promise_every_result_has_a_record_that_says_how_it_was_made(finished_project):
     made = finished_project.results()
-    assert len(made) == 14
+    assert len(made) == 12
     for path in made:
         record = job_record.read(finished_project.folder / f"{path}.json")
         assert record["outputs"][path]["sha256"] == store.sha256(finished_project.folder / path)
@@ -106,6 +105,6 @@ def test_promise_every_result_has_a_record_that_says_how_it_was_made(finished_pr
 
 
 def test_promise_a_hostile_title_is_a_title(finished_project):
-    record = job_record.read(finished_project.folder / "results/figures/relu_penalty.svg.json")
+    record = job_record.read(finished_project.folder / "results/figures/relu_penalty.pdf.json")
     assert record["parameters"]["title"] == HOSTILE
     assert not list(finished_project.folder.rglob("PWNED"))

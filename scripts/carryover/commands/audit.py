@@ -1,18 +1,16 @@
 """Compare every result with its record, the configuration, the code and the software; exit code 1 unless all are OK."""
 
 import argparse
-import json
 import random
 import sys
 from collections import Counter
-from dataclasses import asdict
 from pathlib import Path
 
 from carryover.audit import project
 from carryover.audit.findings import VERDICTS
 from carryover.audit.replay import replay
 from carryover.errors import UserError
-from carryover.provenance import writing
+from carryover.provenance import store
 from carryover.provenance.job_record import SCRIPTS
 from carryover.templates.rendering import rendered
 
@@ -21,10 +19,8 @@ def parsed(argv, prog):
     parser = argparse.ArgumentParser(prog=prog, description=__doc__, allow_abbrev=False)
     parser.add_argument("results", nargs="?", metavar="FOLDER", help="default: the one that the configuration names")
     project.add_configuration(parser)
-    parser.add_argument("--strict", action="store_true", help="results of other software, a warning, fail as well")
     parser.add_argument("--replay", type=int, default=0, metavar="K", help="run K random jobs again and compare")
     parser.add_argument("--seed", type=int, default=random.randrange(2**32), help="draws the jobs; default: random")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write everything as a page")
     arguments = parser.parse_args(argv)
     if arguments.replay < 0:
@@ -77,28 +73,13 @@ def main(argv, prog="carryover audit", root=None):
             print(f"         not as recorded, so equal bits are not promised: {change}")
         replays.append(done)
 
-    failed = any(one.verdict != "OK" and (arguments.strict or not one.warning) for one in findings)
-    failed = failed or not all(one.passed for one in replays)
     sentences = list(summary(audit))
-    if arguments.json:
-        parts = {
-            "passed": not failed,
-            "root": audit.root,
-            "verdicts": Counter(finding.verdict for finding in findings),
-            "results": [asdict(finding) for finding in findings],
-            "passed_over": audit.others,
-            "replays": [asdict(one) for one in replays],
-        }
-        write(arguments.json, json.dumps(parts, indent=1, ensure_ascii=False) + "\n")
     if arguments.html:
         rows = [(one.verdict, one.path, one.rule, one.cause or one.remark) for one in findings]
         again = [(one.verdict, one.path, one.promise, "; ".join((one.text, *one.changes))) for one in replays]
-        write(arguments.html, rendered("audit.html.j2", summary=sentences, findings=rows, replays=again, note=""))
+        text = rendered("audit.html.j2", summary=sentences, findings=rows, replays=again, note="")
+        with store.atomic(arguments.html) as temporary:  # names of files may be no UTF-8
+            temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
     print("\n".join(sentences))
-    if failed:
+    if any(one.verdict != "OK" and not one.warning for one in findings) or not all(one.passed for one in replays):
         sys.exit(1)
-
-
-def write(path, text):
-    with writing.atomic(path) as temporary:  # names of files may be no UTF-8
-        temporary.write_text(text, encoding="utf-8", errors="backslashreplace")

@@ -10,7 +10,7 @@ from carryover.provenance import trace
 
 def main(argv, prog="carryover trace"):
     parser = argparse.ArgumentParser(prog=prog, description=__doc__, allow_abbrev=False)
-    parser.add_argument("figures", nargs="+", type=Path, metavar="FIGURE", help="PNG, SVG or PDF")
+    parser.add_argument("figures", nargs="+", type=Path, metavar="FIGURE", help="PNG or PDF")
     parser.add_argument("--results", default="results", type=Path, metavar="FOLDER", help="default: results")
     arguments = parser.parse_args(argv)
     # Without results at hand a figure still tells what it carries; a folder that was named must be there.

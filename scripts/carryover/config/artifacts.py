@@ -31,7 +31,7 @@ PLUGINS = {"measure": "measures", "curve": "theory.curves"} | {rule: kind.plugin
 """The folder in `carryover` of the plug-ins that a rule runs."""
 FORMATS = {
     "claims_table": (".nc", ".md", ".html"),
-    "figure": (".png", ".svg", ".pdf"),
+    "figure": (".png", ".pdf"),
     "table": (".md", ".tex"),
     "report": (".html",),
     "crate": (".zip",),

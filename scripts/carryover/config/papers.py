@@ -43,7 +43,12 @@ def resolved(config, folder):
                 has_paper = section != "curves" and isinstance(entry, dict)
                 below[section][name] = entry | {"paper": file} if has_paper else entry
     whole = files.overlaid(below, {key: value for key, value in config.items() if key != "papers"}, removing=True)
-    whole["papers"] = {file: _about(file, contents) for file in contents}
+    # What the paper says of itself, and the heading of the file.
+    whole["papers"] = {
+        file: (contents[file.partition("/")[0]].get("paper") or {})
+        | {key: content[key] for key in ("heading",) if key in content}
+        for file, content in contents.items()
+    }
     for file, about in whole["papers"].items():
         first = about.get("first")
         if first and ("figures", first) not in owners and first not in whole.get("figures", {}):
@@ -69,12 +74,6 @@ def read(folder):
     return contents
 
 
-def _about(file, contents):
-    """What the paper says of itself, and the heading of the file."""
-    about = contents[file.partition("/")[0]].get("paper") or {}
-    return about | {key: contents[file][key] for key in ("heading",) if key in contents[file]}
-
-
 def _without(gone, config):
     """The configuration less the entries in `gone`, {(section, name)}, and what is made of them; titles rest on no
     claim there."""
@@ -82,7 +81,7 @@ def _without(gone, config):
     for section in SECTIONS:
         for name, entry in list(config.get(section, {}).items()):
             data = [Path(ref).parts for ref in entry.get("data", {}).values()] if entry else []
-            made_of = {(folders[ref[0]], ref[1]) if ref[0] in folders else ("experiments", ref[0]) for ref in data}
+            made_of = {(folders[ref[0]], *ref[1:2]) if ref[0] in folders else ("experiments", *ref[:1]) for ref in data}
             if (section, name) in gone or made_of & gone:
                 gone.add((section, name))
                 del config[section][name]

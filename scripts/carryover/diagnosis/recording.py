@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from carryover.diagnosis import outputs
 from carryover.diagnosis.modules import Place, bare, core, places
 from carryover.errors import UserError
-from carryover.provenance import writing
+from carryover.provenance import store
 
 
 @contextmanager
@@ -99,7 +99,7 @@ def record(
             meaning = "name of the sample" if name == "sample_id" else f"activations of {name}"
             dimensions = ("sample", f"unit of {name}")[: values.ndim]
             data[name] = (dimensions, values, {"long_name": meaning, "units": "1"})
-        with writing.atomic(Path(path)) as place:
+        with store.atomic(Path(path)) as place:
             data.to_netcdf(place, engine="netcdf4")
 
 

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carryover.errors import DataError, UserError
-from carryover.provenance import code_digest, store, writing
+from carryover.provenance import code_digest, store
 from carryover.provenance.environment import environment, git_state, processor_time, resource_usage
 from carryover.provenance.portability import LEVELS, promised, weakest
 
@@ -40,9 +40,9 @@ VERSION = 1
 SCRIPTS = Path(__file__).resolve().parents[2]
 """The folder of this library: a project's `scripts`, or one of installed packages."""
 _REQUEST = ("rule", "wildcards", "parameters", "seeds")
-KEYS = {".png": ("Description", "Comment"), ".svg": ("Description", "Source"), ".pdf": ("Subject", "Keywords")}
+KEYS = {".png": ("Description", "Comment"), ".pdf": ("Subject", "Keywords")}
 """Where each format of figures stores the request's digest and its text."""
-_TIMES = {".png": (), ".svg": ("Date",), ".pdf": ("CreationDate", "ModDate")}
+_TIMES = {".png": (), ".pdf": ("CreationDate", "ModDate")}
 HEAD = "Carryover request "
 
 
@@ -188,7 +188,7 @@ class Job:
         }
         self._record["request"] = request_digest(self._record)
         with self._stack as stack:
-            self._temporaries = {Path(one): stack.enter_context(writing.temporary(one)) for one in self.outputs}
+            self._temporaries = {Path(one): stack.enter_context(store.temporary(one)) for one in self.outputs}
             self._stack = stack.pop_all()
         return self
 
@@ -199,11 +199,11 @@ class Job:
             self._check()
             record = self._complete_record()
             text = json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
-            records = {path: stack.enter_context(writing.temporary(path)) for path in map(record_path, self.outputs)}
+            records = {path: stack.enter_context(store.temporary(path)) for path in map(record_path, self.outputs)}
             for temporary in records.values():  # before anything is put in its place: the disk may be full by now
                 temporary.write_text(text, encoding="utf-8")
             for path, temporary in (self._temporaries | records).items():
-                writing.settle(temporary, path)
+                store.settle(temporary, path)
 
     def _check(self) -> None:
         """Raise UserError for an output that was not written, an input that changed, and a module that is not named."""

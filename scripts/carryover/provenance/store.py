@@ -1,4 +1,4 @@
-"""Results on disk: an xarray Dataset, or a list of them, per netCDF file.
+"""Files of results, written whole or not at all: an xarray Dataset, or a list of them, per netCDF file.
 
 Of a list, each dataset is a group of the file, `0`, `1`, …. A file holds nothing of when or where it was made: equal
 data and equal versions of the netCDF library give equal bytes.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -160,3 +161,48 @@ def _sorted(dataset: xr.Dataset) -> xr.Dataset:
     }
     coordinates = {name: variables.pop(name) for name in sorted(dataset.coords)}
     return xr.Dataset(variables, coordinates, dict(sorted(dataset.attrs.items())))
+
+
+@contextmanager
+def atomic(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path`, with its suffix; it takes the place of `path` when the block ends well.
+
+    Whatever happens, `path` is the old file or the whole new one. Raises DataError where it cannot be written.
+    """
+    with temporary(path) as unfinished:
+        yield unfinished
+        settle(unfinished, path)
+
+
+@contextmanager
+def temporary(path: str | Path) -> Iterator[Path]:
+    """Yield an empty file `.<stem>.tmp<process><suffix>` beside `path`; parents are made.
+
+    It is removed at the end, unless `settle` has put it in the place of `path`. What a killed process left there is
+    removed as well; should that process live, it fails when it finds its file gone.
+    """
+    path = Path(path)
+    head, tail = f".{path.stem}.tmp", path.suffix
+    unfinished = path.with_name(f"{head}{os.getpid()}{tail}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for name in os.listdir(path.parent):
+            if name.startswith(head) and name == head + name.removeprefix(head).removesuffix(tail) + tail:
+                path.with_name(name).unlink(missing_ok=True)
+        unfinished.touch()
+    except OSError as error:
+        raise DataError(f"cannot write into the folder {path.parent}: {error.strerror}") from error
+    try:
+        yield unfinished
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def settle(unfinished: Path, path: str | Path) -> None:
+    """Put a finished temporary in the place of `path`, its bytes on disk first so that a power cut cannot empty it."""
+    try:
+        with open(unfinished, "rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(unfinished, path)
+    except OSError as error:
+        raise DataError(f"cannot write {path}: {error.strerror}") from error

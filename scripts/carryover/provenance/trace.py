@@ -1,7 +1,6 @@
 """The records under a folder of results, and where a figure came from: the tree of what it was made of."""
 
 import hashlib
-import html
 import json
 import re
 from contextlib import suppress
@@ -46,14 +45,14 @@ def commits(records):
 def carried_request(path):
     """(digest, text) of the request that a figure, a table or a page carries; ("", "") where it carries none.
 
-    The text is JSON in the metadata of a figure: plain in PNG, escaped in SVG and PDF. It is empty where it does not
-    have that digest: then someone changed one of them.
+    The text is JSON in the metadata of a figure: plain in PNG, escaped in PDF. It is empty where it does not have that
+    digest: then someone changed one of them.
     """
     with store.regular(path) as file:
         content = file.read().decode("latin-1")
     if not (found := re.search(f"{job_record.HEAD}([0-9a-f]{{64}})", content)):
         return "", ""
-    for text in (content, html.unescape(content), re.sub(r"\\(.)", r"\1", content)):
+    for text in (content, re.sub(r"\\(.)", r"\1", content)):
         with suppress(ValueError):
             start = text.index('{"code":')
             request = text[start : json.JSONDecoder().raw_decode(text, start)[1]]

@@ -13,8 +13,8 @@ def main(argv):
     """`figure.py PLOT --roles ROLE … --data FILE … --output FILE … OPTIONS`."""
     gc.disable()  # a sixth of the time: drawing makes many objects and little garbage
     plt.switch_backend("Agg")
-    doc = "Draw one figure, as PNG, SVG and PDF."
-    with plugin_job.started(argv, "figure", doc, _add, _inputs, KEYS) as (job, draw, arguments):
+    kwargs = {"add": _add, "inputs": lambda _, arguments: [*arguments.data, arguments.style], "formats": KEYS}
+    with plugin_job.started(argv, "figure", "Draw one figure, as PNG and PDF.", **kwargs) as (job, draw, arguments):
         style.use(arguments.style)
         style.save(plugin_job.of_data(draw, plt.Figure, arguments), job, *arguments.output)
 
@@ -22,7 +22,3 @@ def main(argv):
 def _add(parser):
     plugin_job.add_data(parser)
     style.add_style(parser)
-
-
-def _inputs(_, arguments):
-    return [*arguments.data, arguments.style]

@@ -69,7 +69,8 @@ class Request:
         Snakemake deletes the outputs of a job that it runs again, and does not restore them where the job fails. The
         results downstream stay, and their keys tell that they were made of something else.
         """
-        upstream = [request.key if (request := self.sweep.request_of(path)) else self.sweep.sha256(path)
+        jobs = self.sweep.job_of
+        upstream = [self.sweep.request(*jobs[path]).key if path in jobs else self.sweep.sha256(path)
                     for path in self.inputs]  # fmt: skip
         shipped = [self.sweep.scripts / "carryover" / name for name in self.shipped]
         files = [self.sweep.sha256(file) for file in (*self.named_files, *shipped)]

@@ -8,7 +8,7 @@ import yaml
 
 from carryover.config import files, papers
 from carryover.errors import UserError, sentence
-from carryover.provenance import writing
+from carryover.provenance import store
 from carryover.workflow.causes import notes
 from carryover.workflow.sweep import Sweep
 
@@ -74,7 +74,7 @@ def effective(sweep):
 
     def path(wildcards):
         file = Path(sweep.results, "logs/audit.config.yaml")
-        with writing.atomic(file) as unfinished:
+        with store.atomic(file) as unfinished:
             unfinished.write_text(yaml.safe_dump(sweep.config, sort_keys=False))
         return file.as_posix()
 

@@ -152,10 +152,6 @@ class Sweep:
         """The `requests.Request` of a job."""
         return self._request(rule, tuple(sorted((name, str(value)) for name, value in wildcards.items())))
 
-    def request_of(self, path):
-        """The request of the job that makes a file; None for a file from outside."""
-        return self.request(*self.job_of[path]) if path in self.job_of else None
-
     def inputs(self, rule):
         return lambda wildcards: self.request(rule, wildcards).inputs
 
