@@ -88,7 +88,6 @@ DRAWN = {
     "relu_penalty": [({"curve": CURVE}, {"quantity": quantity}, 6) for quantity in ("penalty", "exponent")],
     "facets": [
         ({"risk": RISK}, {"column": "overlap"}, 3),
-        ({"risk": RISK}, {"column": "overlap", "y": "risk_best", "only": ("solver=flow",)}, 3),
         ({"risk": (measured, "nested", risk)}, RESCALED, 4),
         (
             {"risk": (measured_relu, "magnitude", "risk")},
