@@ -42,7 +42,7 @@ def compare(samples, networks, least, rounds=ROUNDS):
         return gradient_descent(
             [data], np.tile(data.targets(y), (count, 1)), np.zeros(count, dtype=int), weights,
             risk=lambda _, beta: ((beta - teacher) ** 2).sum(1),
-            learning_rate=RATE, tolerance=0.0, max_steps=steps, checkpoints=4, device="cpu",
+            learning_rate=RATE, tolerance=0.0, max_steps=steps, device="cpu",
         )  # fmt: skip
 
     layers, loss = network(samples)

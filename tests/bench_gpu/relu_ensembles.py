@@ -18,7 +18,7 @@ def training(width, samples, networks):
     first, second = rng.standard_normal((networks, width, DIMENSION)), rng.standard_normal((networks, 1, width))
     weights = Weights(0.1 * np.sqrt(2 / DIMENSION) * first, 0.1 * np.sqrt(2 / width) * second)
     task = Task(X, y, np.arange(networks))
-    settings = {"learning_rate": 0.05, "tolerance": 0, "max_epochs": STEPS, "checkpoints": 4}
+    settings = {"learning_rate": 0.05, "tolerance": 0, "max_epochs": STEPS}
 
     def prepare(device):
         return lambda: int(gradient_descent([task], weights, device=device, **settings).evaluations.sum())
