@@ -98,7 +98,7 @@ def convnet_rescaling(data, p):
     it what the factor gains, against samples. Of several learning rates the usual one is shown. Gains are differences
     between runs of the same seed, task and samples.
     """
-    # Curves (protocol, whether rescaled) and their places beside one another; MTL is one point, apart from the others.
+    # Curves (protocol, whether rescaled) and their places next to each other; MTL is one point, apart from the others.
     curves = {("finetuning", False): -2, ("finetuning", True): -1, ("single_task", False): 0,
               ("single_task", True): 1, ("multi_task", False): 4, ("multi_task", True): 5}  # fmt: skip
     systems = [runs for role, risk in data.items() for runs in by_classes(role, risk).values()]
