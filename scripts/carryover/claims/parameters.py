@@ -70,6 +70,10 @@ class PublishedRisk(Model):
     family: Literal["diagonal", "relu"] = parameter("diagonal", "whose published risks")
 
 
+class PublishedStopping(PublishedRisk):
+    """Options are those of `PublishedRisk`."""
+
+
 class ReluRichness(Model):
     ROLES: ClassVar = ("risk",)
     OPTIONAL_ROLES: ClassVar = ("norms",)
