@@ -45,11 +45,13 @@ class ConvnetEnsemble:
         columns: Sequence[slice],
         shape: tuple[int, ...],
         *,
+        runs: np.ndarray | None = None,
         weight_decay: float = 0.0,
         precision: str = "float32",
         device: torch.device | str = "cpu",
     ) -> None:
-        self.runs, self.columns, self.device = np.arange(len(states)), tuple(columns), torch.device(device)
+        self.runs = np.arange(len(states)) if runs is None else runs
+        self.columns, self.device = tuple(columns), torch.device(device)
         self._weight_decay, self._mixed = weight_decay, precision == "bfloat16"
         self._skeleton: Any = copy.deepcopy(network)
         self._names = list(self._skeleton.state_dict())

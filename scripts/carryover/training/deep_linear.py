@@ -13,15 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import torch
 
 from carryover.networks.deep_linear import Weights
-from carryover.training.devices import chunks, in_chunks, torch_device
-from carryover.training.integrate import Descent, History, Progress, Values, integrate, log_spaced
+from carryover.training.devices import torch_device
+from carryover.training.integrate import Descent, History, Progress, Values, log_spaced, train
 from carryover.training.linear_limits import Factored
 from carryover.training.result import Divergence, Trained
 
@@ -136,16 +136,13 @@ def gradient_descent(
     networks, matrices, readout = reduced(data, sets, start)
     size = sum(layer[0].size for layer in (*matrices, readout))
 
-    def train(runs: np.ndarray) -> list[int]:
-        group = _Group(runs, networks, matrices, readout, targets, risk, learning_rate, dtype, place)
-        group.begin(schedule, tolerance)
-        integrate(group, history, progress)
-        return group.diverged
+    def group(runs: np.ndarray) -> _Group:
+        made = _Group(runs, networks, matrices, readout, targets, risk, learning_rate, dtype, place)
+        made.begin(schedule, tolerance)
+        return made
 
-    together = chunks(np.arange(len(targets)), _BYTES[place.type] // (size * dtype.itemsize))
-    diverged = list(chain(*in_chunks(train, together)))
-    if diverged:
-        raise Divergence(sorted(diverged), f"gradient descent diverged with learning rate {learning_rate:g}")
+    if diverged := train(group, history, _BYTES[place.type] // (size * dtype.itemsize), progress):
+        raise Divergence(diverged, f"gradient descent diverged with learning rate {learning_rate:g}")
     beta, *ends = history.stacked()
     return history.trained(Reduced(beta, networks, ends))
 

@@ -27,10 +27,10 @@ import torch
 
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_kernel
-from carryover.training.devices import chunks, in_chunks, torch_device
-from carryover.training.integrate import Ensemble, History, Progress, Values, integrate, pick
+from carryover.training.devices import torch_device
+from carryover.training.integrate import Ensemble, History, Progress, Values, pick, train
 from carryover.training.relu import BYTES, like
-from carryover.training.result import Divergence, Trained
+from carryover.training.result import Trained
 from carryover.training.steppers import FIRST, RKC2, error_scale, step_factor
 
 _STAGES = 100  # at most: beyond, single precision would show
@@ -91,15 +91,12 @@ def population_flow(
     place, dtype = torch_device(device), getattr(torch, precision)
     history = History(len(start.first))
 
-    def train(runs: np.ndarray) -> None:
-        flow = _Flow(runs, start, teacher, anchors, dtype, place, tolerance, max_time, accuracy, max_steps)
-        if (lost := ~torch.isfinite(flow.loss)).any():
-            raise Divergence(np.flatnonzero(lost.cpu()).tolist(), "gradient flow lost its finite values")
-        integrate(flow, history, progress)
+    def flow(runs: np.ndarray) -> _Flow:
+        return _Flow(runs, start, teacher, anchors, dtype, place, tolerance, max_time, accuracy, max_steps)
 
-    runs, H, _ = start.first.shape
+    H = start.first.shape[1]
     angles = 2 * torch.float64.itemsize * H * (H + teacher.first.shape[1])  # in bytes
-    in_chunks(train, chunks(np.arange(runs), BYTES[place.type] // angles))
+    train(flow, history, BYTES[place.type] // angles, progress)
     return history.trained(like(start, history.stacked()))
 
 
@@ -175,6 +172,7 @@ class _Flow(Ensemble):
         readouts = torch.as_tensor(start.second[runs], dtype=torch.float64, device=place).mT
         units = torch.cat([self.exact.start * self.exact.lengths, readouts], 2)
         self.units, self.flow, self.loss, self.energy = self._at(units)
+        self.refuse(~torch.isfinite(self.loss), "gradient flow lost its finite values")
         self.start, self.time = self.units, torch.zeros_like(self.loss)
         speed = _relative(self.flow, self.units.norm(dim=2))
         self.step = (FIRST / speed.clamp_min(_TINY)).clamp(max=max_time)

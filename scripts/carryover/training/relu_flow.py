@@ -18,11 +18,11 @@ import numpy as np
 import torch
 
 from carryover.networks.relu import Weights
-from carryover.training.devices import chunks, in_chunks, torch_device
-from carryover.training.integrate import Ensemble, History, Progress, Values, integrate
-from carryover.training.relu import Task, like
+from carryover.training.devices import torch_device
+from carryover.training.integrate import Ensemble, History, Progress, Values, train
+from carryover.training.relu import like
 from carryover.training.relu_tangent import Factor, Tangent, Vector, blas_threads
-from carryover.training.result import Divergence, Trained
+from carryover.training.result import Task, Trained
 from carryover.training.steppers import FIRST, GROW, ROS2, error_scale, step_factor
 
 _RISE = 10.0  # of the accuracy: relative rise of the loss in a step
@@ -82,16 +82,15 @@ def gradient_flow(
     samples = sum(task.y.shape[1] for task in tasks)
     tolerances = np.broadcast_to(tolerance, runs)
 
-    def train(chunk: np.ndarray) -> None:
-        flow = _Flow(
+    def flow(chunk: np.ndarray) -> _Flow:
+        return _Flow(
             chunk, tasks, start, loss, place, on_sphere, trainable, observe or {}, tolerances, accuracy, max_steps
         )
-        integrate(flow, history, progress)
 
     # hidden responses at three points, and kernels, that are in memory at a time
     together = BYTES[place.type] // (samples * (64 * H + 8 * samples) + 80 * H * D)
     with blas_threads(samples):
-        in_chunks(train, chunks(np.arange(runs), together))
+        train(flow, history, together, progress)
     return history.trained(like(start, history.stacked()))
 
 
@@ -115,8 +114,8 @@ class _Flow(Ensemble):
         self.start_first, self.start_second = first, second
         self.point = self.tangent.at(first, second)
         self.loss = self.point.loss
-        if lost := (~torch.isfinite(self.loss)).nonzero()[:, 0].tolist():  # no step is accepted to such a place
-            raise Divergence(lost, "gradient flow does not begin at a finite loss")
+        # No step is accepted to such a place.
+        self.refuse(~torch.isfinite(self.loss), "gradient flow does not begin at a finite loss")
         self.tolerance = torch.as_tensor(tolerances[runs], device=place)
         self.time, self.waited, self.seen = (torch.zeros_like(self.loss) for _ in range(3))
         self.best, self.growth = self.loss, torch.full_like(self.loss, GROW)

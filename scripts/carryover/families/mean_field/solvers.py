@@ -12,9 +12,8 @@ from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_risk
 from carryover.training.population_flow import population_flow
 from carryover.training.readout_flow import Modes
-from carryover.training.relu import Task
 from carryover.training.relu_flow import gradient_flow
-from carryover.training.result import Trained
+from carryover.training.result import Task, Trained
 
 PORTABLE = {"flow": "distribution"}  # units that start small choose their place early
 

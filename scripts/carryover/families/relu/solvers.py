@@ -8,9 +8,9 @@ from carryover.streams import generator
 from carryover.tasks.sparse import sphere
 from carryover.theory.kernels import relu_kernel, relu_risk
 from carryover.training.kernel_ridge import fit
-from carryover.training.relu import Task, gradient_descent
+from carryover.training.relu import gradient_descent
 from carryover.training.relu_flow import gradient_flow
-from carryover.training.result import Trained
+from carryover.training.result import Task, Trained
 
 PORTABLE = {"descent": "distribution", "flow": "distribution"}
 """Units that start small choose their place early, and large steps swing for long."""
