@@ -14,13 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import torch
 
 from carryover.networks.deep_linear import Weights
-from carryover.training.devices import torch_device
+from carryover.training.devices import tensor, torch_device
 from carryover.training.integrate import Descent, History, Progress, Values, log_spaced, train
 from carryover.training.linear_limits import Factored
 from carryover.training.result import Divergence, Trained
@@ -40,17 +39,14 @@ class _Group(Descent):
         targets: np.ndarray, risk: Callable[[np.ndarray, np.ndarray], np.ndarray], rate: float, dtype: torch.dtype,
         device: torch.device,
     ) -> None:  # fmt: skip
-        def tensor(values: Sequence[Any], dtype: torch.dtype = torch.float64) -> torch.Tensor:
-            return torch.as_tensor(np.array(values), dtype=dtype, device=device)
-
         own = [networks[run] for run in runs]
         self.runs, self.rates, self.rate = np.asarray(runs), np.full(len(runs), rate), rate
         self._networks, self._risk = np.array(own, dtype=object), risk
-        self.matrices = [tensor(layers[runs], dtype) for layers in matrices]
-        self.readout = tensor(readout[runs], dtype)[:, :, None]
-        self._values = tensor([network.data.values for network in own])[:, :, None]
-        self._targets = tensor(targets[runs])[:, :, None]
-        self._samples = tensor([network.data.samples for network in own])
+        self.matrices = [tensor(layers[runs], device, dtype) for layers in matrices]
+        self.readout = tensor(readout[runs], device, dtype)[:, :, None]
+        self._values = tensor([network.data.values for network in own], device)[:, :, None]
+        self._targets = tensor(targets[runs], device)[:, :, None]
+        self._samples = tensor([network.data.samples for network in own], device)
         self.prepare()
 
     def prepare(self) -> None:

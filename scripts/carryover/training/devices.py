@@ -6,7 +6,7 @@ import ctypes
 import platform
 import sys
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -25,6 +25,11 @@ def torch_device(name: str = "auto") -> torch.device:
     if name == "cuda" and not available:
         raise UserError("device is cuda, but no CUDA GPU can be used here: choose auto or cpu")
     return torch.device("cuda" if available and name != "cpu" else "cpu")
+
+
+def tensor(values: Any, device: torch.device, dtype: torch.dtype = torch.float64) -> torch.Tensor:
+    """Numbers, an array or lists, on a device."""
+    return torch.as_tensor(np.ascontiguousarray(values), dtype=dtype, device=device)
 
 
 def in_chunks(train: Callable[[np.ndarray], Result], runs: np.ndarray, most: int) -> list[Result]:

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from carryover.networks.diagonal import Weights
-from carryover.training.devices import torch_device
+from carryover.training.devices import tensor, torch_device
 from carryover.training.integrate import Ensemble, History, Progress, Values, log_spaced, train
 from carryover.training.losses import LOSSES, RISKS
 from carryover.training.result import Task, Trained
@@ -72,10 +72,11 @@ class DiagonalEnsemble(Ensemble):
     ) -> None:
         self.runs, self.tolerance, self.max_steps, self.trainable = runs, tolerance, max_steps, trainable
         self.loss_function, self._test_error, self.device = LOSSES[loss], RISKS[loss], torch_device(device)
-        self.X, self.y = [self.tensor(t.X[t.sets[runs]]) for t in tasks], [self.tensor(t.y[runs]) for t in tasks]
-        own, self.teacher = start[runs], self.tensor(teacher[runs])
-        self.first = self.tensor(np.stack([own.first_plus, own.first_minus], axis=1)[:, :, None])
-        self.second = self.tensor(np.stack([own.second_plus, -own.second_minus], axis=1))
+        self.X = [tensor(task.X[task.sets[runs]], self.device) for task in tasks]
+        self.y = [tensor(task.y[runs], self.device) for task in tasks]
+        own, self.teacher = start[runs], tensor(teacher[runs], self.device)
+        self.first = tensor(np.stack([own.first_plus, own.first_minus], axis=1)[:, :, None], self.device)
+        self.second = tensor(np.stack([own.second_plus, -own.second_minus], axis=1), self.device)
         self.output_weights = [1.0] * len(tasks) if weights is None else list(weights)
         self.time = torch.zeros(len(runs), dtype=torch.float64, device=self.device)
 
@@ -90,9 +91,6 @@ class DiagonalEnsemble(Ensemble):
         train(ensemble, history, BYTES // sum(task.X[0].nbytes for task in tasks), progress)
         first, second = history.stacked()
         return history.trained(Weights(first[:, 0, 0], first[:, 1, 0], second[:, 0], -second[:, 1]))
-
-    def tensor(self, values: np.ndarray) -> torch.Tensor:
-        return torch.as_tensor(np.ascontiguousarray(values, dtype=np.float64), device=self.device)
 
     def negative_gradient(self, beta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Loss (runs,) and −∂L/∂β (runs, O, D) at β (runs, O, D): two matrix–vector products per output."""

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from carryover.networks.relu import Weights
-from carryover.training.devices import torch_device
+from carryover.training.devices import tensor, torch_device
 from carryover.training.integrate import Descent, History, Progress, log_spaced, train
 from carryover.training.losses import LOSSES
 from carryover.training.result import Divergence, Task, Trained
@@ -39,16 +39,13 @@ class Group(Descent):
         self, runs: np.ndarray, start: Weights, tasks: Sequence[Task], rates: np.ndarray, loss: str,
         dtype: torch.dtype, device: torch.device, observe: Mapping[str, Callable],
     ) -> None:  # fmt: skip
-        def tensor(values: np.ndarray) -> torch.Tensor:
-            return torch.as_tensor(np.ascontiguousarray(values), dtype=dtype, device=device)
-
         self.runs, self.loss_function, self._observe = np.asarray(runs), LOSSES[loss], observe
-        self.first = tensor(np.swapaxes(start.first[runs], 1, 2))  # (R, D, H): sums over D run along memory
-        self.second = tensor(start.second[runs])  # (R, O, H)
-        self.x = [tensor(np.swapaxes(task.X[task.sets[runs]], 1, 2)) for task in tasks]  # (R, D, n)
-        self.y = [tensor(task.y[runs])[:, None] for task in tasks]  # (R, 1, n)
+        self.first = tensor(np.swapaxes(start.first[runs], 1, 2), device, dtype)  # (R, D, H)
+        self.second = tensor(start.second[runs], device, dtype)  # (R, O, H)
+        self.x = [tensor(np.swapaxes(task.X[task.sets[runs]], 1, 2), device, dtype) for task in tasks]  # (R, D, n)
+        self.y = [tensor(task.y[runs], device, dtype)[:, None] for task in tasks]  # (R, 1, n)
         self.rates = np.asarray(rates, dtype=np.float64)  # as given, whatever numbers the networks are trained in
-        self._rates = tensor(rates)[:, None, None]
+        self._rates = tensor(rates, device, dtype)[:, None, None]
         self._columns = _COLUMNS[self.first.device.type]
         self.prepare()
 

@@ -13,6 +13,8 @@ slide along kinks. After a rejected step, steps grow slowly, for kinks stand at 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -39,15 +41,10 @@ def gradient_flow(
     tasks: Sequence[Task],
     start: Weights,
     *,
-    tolerance: float | np.ndarray,
-    accuracy: float = 0.03,
-    max_steps: int = 10_000,
-    loss: str = "squared",
     device: str = "auto",
-    on_sphere: bool = False,
-    trainable: Container[str] = ("first", "second"),
     observe: Mapping[str, Callable] | None = None,
     progress: Progress | None = None,
+    **settings: Any,
 ) -> Trained:
     """Train every run by gradient flow on L = Σ_o mean loss of output o, until L ≤ `tolerance`.
 
@@ -78,15 +75,9 @@ def gradient_flow(
         The loss at the start is not finite.
     """
     place, history = torch_device(device), History(len(start.first), observe or ())
-    runs, H, D = start.first.shape
+    flow = partial(_Flow, tasks=tasks, start=start, place=place, observables=observe or {}, **settings)
+    _, H, D = start.first.shape
     samples = sum(task.y.shape[1] for task in tasks)
-    tolerances = np.broadcast_to(tolerance, runs)
-
-    def flow(chunk: np.ndarray) -> _Flow:
-        return _Flow(
-            chunk, tasks, start, loss, place, on_sphere, trainable, observe or {}, tolerances, accuracy, max_steps
-        )
-
     # hidden responses at three points, and kernels, that are in memory at a time
     together = BYTES[place.type] // (samples * (64 * H + 8 * samples) + 80 * H * D)
     with blas_threads(samples):
@@ -101,9 +92,10 @@ class _Flow(Ensemble):
                "growth", "still", "best", "waited")  # fmt: skip
 
     def __init__(
-        self, runs: np.ndarray, tasks: Sequence[Task], start: Weights, loss: str, place: torch.device, on_sphere: bool,
-        trainable: Container[str], observables: Mapping[str, Callable], tolerances: np.ndarray, accuracy: float,
-        max_steps: int,
+        self, runs: np.ndarray, *, tasks: Sequence[Task], start: Weights, place: torch.device,
+        observables: Mapping[str, Callable], tolerance: float | np.ndarray, accuracy: float = 0.03,
+        max_steps: int = 10_000, loss: str = "squared", on_sphere: bool = False,
+        trainable: Container[str] = ("first", "second"),
     ) -> None:  # fmt: skip
         self.runs, self.observables, self.accuracy, self.max_steps = runs, observables, accuracy, max_steps
         self.evaluations = 1
@@ -116,7 +108,7 @@ class _Flow(Ensemble):
         self.loss = self.point.loss
         # No step is accepted to such a place.
         self.refuse(~torch.isfinite(self.loss), "gradient flow does not begin at a finite loss")
-        self.tolerance = torch.as_tensor(tolerances[runs], device=place)
+        self.tolerance = torch.as_tensor(np.broadcast_to(tolerance, len(start.first))[runs], device=place)
         self.time, self.waited, self.seen = (torch.zeros_like(self.loss) for _ in range(3))
         self.best, self.growth = self.loss, torch.full_like(self.loss, GROW)
         flow = self.tangent.transposed(self.point, self.point.negative_gradients)

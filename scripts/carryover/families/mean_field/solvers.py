@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import numpy as np
-import torch
 
 from carryover.families.mean_field import readouts
 from carryover.families.mean_field.pretrain import averaged, summed
 from carryover.families.mean_field.readouts import Quadratic
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_risk
+from carryover.training.devices import tensor
 from carryover.training.population_flow import population_flow
 from carryover.training.readout_flow import Modes
 from carryover.training.relu_flow import gradient_flow
@@ -39,7 +39,7 @@ def flow(problem, p, progress=None):
     def risk(first, second, runs):
         which = problem.networks[runs]
         units = teacher.first[which], teacher.second[which, 0]
-        return relu_risk(first, second[:, 0], *(torch.as_tensor(values, device=first.device) for values in units))
+        return relu_risk(first, second[:, 0], *(tensor(values, first.device) for values in units))
 
     trained = gradient_flow(
         [Task(problem.X, problem.y[problem.sets], problem.sets)], start, tolerance=2 * p.tolerance, on_sphere=True,
