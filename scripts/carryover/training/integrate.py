@@ -18,7 +18,7 @@ import torch
 from carryover.training.devices import in_chunks
 from carryover.training.result import Divergence, Trained
 
-Values = np.ndarray | torch.Tensor
+Values = np.ndarray | torch.Tensor | float
 Progress = Callable[[dict], None]
 CHECKPOINTS = 64
 """Of a run at most: curves hold so many values, about evenly spaced in the logarithm of time, besides its end."""

@@ -21,6 +21,7 @@ double precision, and give the loss at hardly any further cost: as v_h · G_h = 
 from __future__ import annotations
 
 import math
+from copy import copy
 from functools import partial
 from typing import Any
 
@@ -30,7 +31,7 @@ import torch
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_kernel
 from carryover.training.devices import tensor, torch_device
-from carryover.training.integrate import Ensemble, History, Progress, Values, pick, train
+from carryover.training.integrate import Ensemble, History, Progress, Values, train
 from carryover.training.relu import BYTES, like
 from carryover.training.result import Trained
 from carryover.training.steppers import FIRST, RKC2, error_scale, step_factor
@@ -112,11 +113,13 @@ class PopulationGradient:
         self._coefficients = torch.cat([self.lengths, -self.readout[:, :, None]], 1)
         self._angles, self._sines = (self.start.new_empty(R, H, self._units.shape[1]) for _ in range(2))
 
-    def keep(self, which: torch.Tensor) -> None:
-        """Drop the networks that are not in the boolean mask."""
+    def __getitem__(self, which: torch.Tensor) -> PopulationGradient:
+        """The networks in the boolean mask."""
+        some = copy(self)
         for name in ("lengths", "start", "directions", "readout", "anchor"):
-            setattr(self, name, pick(getattr(self, name), which))
-        self._allocate()
+            setattr(some, name, getattr(self, name)[which])
+        some._allocate()
+        return some
 
     def gradient(self, unit: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
         """G (R, H, D) at unit vectors (R, H, D) along the input weights and readouts (R, H, 1).
@@ -144,8 +147,8 @@ class PopulationGradient:
 class _Flow(Ensemble):
     """Units (R, H, D + 1), input weights and then readout, and where their flow goes."""
 
-    PER_RUN = ("power", "start", "units", "flow", "loss", "energy", "time", "step", "evaluations", "radius", "vector",
-               "age")  # fmt: skip
+    PER_RUN = ("exact", "quick", "power", "start", "units", "flow", "loss", "energy", "time", "step", "evaluations",
+               "radius", "vector", "age")  # fmt: skip
 
     def __init__(
         self, runs: np.ndarray, *, start: Weights, teacher: Weights, place: torch.device, tolerance: float,
@@ -180,11 +183,6 @@ class _Flow(Ensemble):
 
     def weights(self) -> list[Values]:
         return [self.units[:, :, :-1], self.units[:, :, -1:].mT]
-
-    def keep(self, which: torch.Tensor) -> None:
-        super().keep(which)
-        self.exact.keep(which)
-        self.quick.keep(which)
 
     def _at(self, units: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         """Units on their sphere, where the flow goes from there, the loss, and the loss with the anchor's penalty."""
