@@ -29,9 +29,9 @@ def compare(samples, least, sets=5, angles=20):
             target = np.cos(angle) * source + np.sin(angle) * other
             rows.append((data[-1].targets(X @ target + noise), number, source, target))
     targets, of, start, teacher = (np.stack(column) for column in zip(*rows, strict=True))
-    seconds, found = timed(
-        lambda: balanced_flow(data, targets, of, start, depth=2, teacher=teacher, tolerance=TOLERANCE, max_time=1e9)
-    )
+    settings = {"depth": 2, "tolerance": TOLERANCE, "max_time": 1e9}
+    settings["risk"] = lambda runs, beta: ((beta - teacher[runs]) ** 2).sum(1)
+    seconds, found = timed(lambda: balanced_flow(data, targets, of, start, **settings))
     limits = [finetuned(data[s], targets[of == s], start[of == s], 2) for s in range(sets)]
     for beta, limit in zip(found.weights.coefficients, np.concatenate(limits), strict=True):
         refuse_difference(beta, limit, 0.05, "the flow and its limit")

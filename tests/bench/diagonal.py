@@ -7,6 +7,7 @@ from _plain import best_in_turns, refuse_difference, row, sgd
 from carryover.networks.diagonal import Weights, weights_at
 from carryover.training.diagonal_flow import gradient_flow
 from carryover.training.exact import diagonal_flow_limit
+from carryover.training.result import Task
 
 D, ACTIVE, SAMPLES, AUXILIARY, SCALE = 1000, 40, 64, 1024, 1e-3
 TARGET, CHECK, LIMIT = 1e-3, 100, 60.0  # relative distance of β from the exact limit; steps; seconds
@@ -32,13 +33,15 @@ def loop(X, y, start, rate, goal, limit):
     return steps, seconds, gap
 
 
-def compare(name, X, y, start, limit):
+def compare(name, X, teacher, start, limit):
     """Rows for one start: exact against loop, flow against loop in evaluations and in time."""
+    y = X @ teacher
     a, b, c, d = (w[None] for w in start)
     weights = Weights(a, c, b[:, None], d[:, None])
 
     def flow():
-        return gradient_flow([X[None]], [y[None]], weights, tolerance=1e-10, device="cpu")
+        tasks = [Task(X[None], y[None], np.zeros(1, dtype=int))]
+        return gradient_flow(tasks, weights, teacher=teacher[None], tolerance=1e-10, device="cpu")
 
     goal, found = diagonal_flow_limit(X, y, *start), flow()
     refuse_difference(found.weights.coefficients()[0, 0], goal, TARGET, "gradient flow and exact limit")
@@ -67,4 +70,4 @@ def measure(smallest=False):
     pretrained = weights_at(diagonal_flow_limit(auxiliary, auxiliary @ teacher, *[flat] * 4), *[flat] * 4)
     starts = {"from scratch": (flat,) * 4, "finetuned": (pretrained[0], flat, pretrained[2], flat)}
     for name, start in starts.items():
-        yield from compare(name, X, X @ teacher, start, limit=0 if smallest else LIMIT)
+        yield from compare(name, X, teacher, start, limit=0 if smallest else LIMIT)

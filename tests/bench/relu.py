@@ -4,7 +4,8 @@ import numpy as np
 from _plain import best_in_turns, refuse_difference, relu_network, row, sgd
 
 from carryover.networks.relu import Weights
-from carryover.training.relu import Task, gradient_descent
+from carryover.training.relu import gradient_descent
+from carryover.training.result import Task
 
 D, RATE, SCALE, ROUNDS = 15, 0.05, 0.1, 6
 STEPS = 2000  # of the trainer, so that what it records along the way counts as little as in a real training

@@ -11,8 +11,9 @@ from _plain import relu_network, row, sgd, timed
 
 from carryover.networks.relu import Weights
 from carryover.tasks.sparse import sphere
-from carryover.training.relu import Task, gradient_descent
+from carryover.training.relu import gradient_descent
 from carryover.training.relu_flow import gradient_flow
+from carryover.training.result import Task
 
 D, FEATURES, SMALL, AUXILIARY = 15, 6, 1e-3, 1024  # SMALL: scale of weights from scratch, and of redrawn readouts
 TOLERANCE = 1e-8  # loss, as a fraction of that of a network whose outputs are 0

@@ -9,9 +9,10 @@ from _times import fastest, row
 
 from carryover.networks.efficientnet import NETWORKS
 from carryover.streams import generator
+from carryover.tasks.class_subsets import ClassTask
 from carryover.tasks.images import ImageSet, images
 from carryover.tasks.prepared_images import PreparedImages
-from carryover.training.convnet import Samples, gradient_descent
+from carryover.training.convnet import gradient_descent
 from carryover.training.convnet_ensemble import ConvnetEnsemble
 
 TOGETHER, WIDTH, STEPS = 16, 8, 2
@@ -50,14 +51,14 @@ def epoch(pixels_wide, device):
     count, batch, precision = FED[device]
     pixels = np.random.default_rng(0).integers(256, size=(count, 3, 32, 32), dtype=np.uint8)
     labels = np.arange(count) % CLASSES
-    tests = np.arange(count // 8), labels[: count // 8]
     prepared = PreparedImages(ImageSet(pixels, labels, pixels, labels, CLASSES), pixels_wide, crop=4, flip=True)
-    task = Samples(np.arange(count)[None], labels[None], slice(0, CLASSES))
+    tests = np.arange(count // 8)
+    task = ClassTask(tuple(range(CLASSES)), np.arange(count), labels, tests, labels[tests])
     network = NETWORKS["resnet18"](torch.Generator().manual_seed(0), CLASSES)
 
     def train():
         gradient_descent(
-            network, [network.state_dict()], [task], [tests], prepared,
+            network, lambda run: network.state_dict(), [[task]], prepared,
             lambda run, use, number: generator("benchmark", {"number": number}, run, use),
             learning_rate=0.01, batch_size=batch, max_epochs=1, precision=precision, device=device,
         )  # fmt: skip

@@ -4,7 +4,8 @@ import numpy as np
 from _times import row
 
 from carryover.networks.relu import Weights
-from carryover.training.relu import Task, gradient_descent
+from carryover.training.relu import gradient_descent
+from carryover.training.result import Task
 
 DIMENSION, STEPS = 15, 20
 SETTINGS = ((200, 256, 64), (1000, 1024, 16))  # width, samples, networks

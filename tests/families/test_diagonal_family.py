@@ -6,8 +6,9 @@ from scipy import linalg
 from scipy.optimize import approx_fprime
 
 from carryover.errors import UserError
-from carryover.families.diagonal import parameters, solvers
+from carryover.families.diagonal import parameters
 from carryover.theory.norms import q_norm
+from carryover.training import diagonal
 from toy.diagonal_toys import COARSE, finetuned, pretrained, problems, weights
 from toy.shards import followed
 
@@ -88,7 +89,7 @@ def test_multi_task_sees_the_auxiliary_data_of_pretraining(start):
 def test_chunks_of_an_ensemble_come_together_in_order(start, name, monkeypatch):
     told = {"overlap": (0.0, 0.5), "rescale": (1.0, 0.5), **COARSE}
     whole = finetuned(start, "single_task", name, **told)
-    monkeypatch.setattr(solvers, "BYTES", 3 * 4 * 12 * 8)  # three runs at a time, of eight
+    monkeypatch.setattr(diagonal, "BYTES", 3 * 4 * 12 * 8)  # three runs at a time, of eight
     chunked = finetuned(start, "single_task", name, **told)
     for variable in whole.data_vars:
         np.testing.assert_allclose(chunked[variable], whole[variable], rtol=1e-9, atol=1e-13, err_msg=variable)

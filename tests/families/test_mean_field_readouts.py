@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carryover.families.mean_field import pretrain
-from carryover.families.mean_field.readouts import Quadratic
+from carryover.families.mean_field.solvers import Quadratic
 from carryover.networks.relu import Weights
 from carryover.training.readout_flow import Modes
 from toy.mean_field_toys import followed, pretrained

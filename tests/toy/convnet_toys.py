@@ -6,9 +6,9 @@ from torch.nn import functional as F
 
 from carryover.networks.efficientnet import NETWORKS
 from carryover.streams import generator
+from carryover.tasks.class_subsets import ClassTask
 from carryover.tasks.images import ImageSet
 from carryover.tasks.prepared_images import PreparedImages
-from carryover.training.convnet import Samples
 
 
 def network(kind="resnet18", seed=0, classes=3):
@@ -23,14 +23,10 @@ def prepared(count=60, **options):
     return PreparedImages(ImageSet(pixels, labels, pixels[:30], labels[:30], 3), **options)
 
 
-def samples(images, runs, count, columns=slice(0, 3)):
+def task(images, runs, count):
     """The first images for run 0, the next for run 1, …"""
-    indices = np.stack([np.arange(run * 3, run * 3 + count) for run in range(runs)])
-    return Samples(indices, images.images.train_labels[indices], columns)
-
-
-def tests(runs):
-    return [(np.arange(30), np.arange(30) % 3)] * runs
+    indices, tests = [np.arange(run * 3, run * 3 + count) for run in range(runs)], np.arange(30)
+    return [ClassTask((0, 1, 2), own, images.images.train_labels[own], tests, tests % 3) for own in indices]
 
 
 def draws(run, use, number):

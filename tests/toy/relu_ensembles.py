@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from carryover.networks.relu import Weights
-from carryover.training.relu import Task
+from carryover.training.result import Task
 from rounding import assert_alike
 
 EXACT = {"precision": "float64", "device": "cpu"}

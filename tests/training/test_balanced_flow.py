@@ -27,7 +27,8 @@ class Problem:
         options = {"tolerance": 1e-12, "max_time": 1e5, "accuracy": 1e-8, **options}
         runs = np.array(runs)
         targets, start, teacher = self.targets[runs], self.start[runs], self.teacher[runs]
-        return balanced_flow(self.data, targets, runs, start, depth=depth, teacher=teacher, **options)
+        options.setdefault("risk", lambda which, beta: ((beta - teacher[which]) ** 2).sum(1))
+        return balanced_flow(self.data, targets, runs, start, depth=depth, **options)
 
     def gradient(self, run, beta):
         X = self.X[run]

@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from carryover.networks.diagonal import Weights
-from carryover.training.exact import diagonal_flow_limit, linear_probe_limit
+from carryover.training.exact import diagonal_flow_limit
 from carryover.training.readout_flow import readout_flow
 
 
@@ -77,12 +77,13 @@ def test_bad_input_is_named():
 
 def test_probe_is_the_limit_of_gradient_steps_on_the_readout():
     X, y, (a, c, b, d) = problem(3, 4, 6, 1.0, 0.3)
-    plus, minus = linear_probe_limit(X, y, a, c, b, d)
+    start = Weights(a[None], c[None], b[None, None], d[None, None])
+    found = readout_flow(X[None], y[None], start, tolerance=0.0, teacher=np.zeros((1, 6))).weights
     for _ in range(20_000):
         g = 2e-2 * (X.T @ (y - X @ (a * b - c * d)))
         b, d = b + g * a, d - g * c
-    np.testing.assert_allclose(plus, b, rtol=1e-6, atol=1e-8)
-    np.testing.assert_allclose(minus, d, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(found.second_plus[0, 0], b, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(found.second_minus[0, 0], d, rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1e-5, 1e-6])

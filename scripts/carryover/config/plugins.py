@@ -21,7 +21,7 @@ def modules(kind):
     a public function of `(data, p)` with its name.
     """
     folder = LIBRARY.joinpath(*kind.split("."))
-    files = folder.glob("*/__init__.py" if kind == "families" else "*.py")
+    files = folder.glob("*/parameters.py" if kind == "families" else "*.py")
     found = {}
     for file in files:
         name = file.parent.name if kind == "families" else file.stem

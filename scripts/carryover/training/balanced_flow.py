@@ -13,6 +13,7 @@ it costs no more than one that is not, and all runs take theirs together, each o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -33,12 +34,8 @@ def balanced_flow(
     start: np.ndarray,
     *,
     depth: int,
-    teacher: np.ndarray,
-    covariance: float | np.ndarray = 1.0,
-    tolerance: float,
-    max_time: float,
-    accuracy: float = 1e-6,
     progress: Progress | None = None,
+    **settings: Any,
 ) -> Trained:
     """Follow every run's gradient flow on |Xβ − y|²/(2n), until it is `tolerance` above its floor, or to `max_time`.
 
@@ -51,8 +48,7 @@ def balanced_flow(
         `Factored` inputs, t = Uᵀy (runs, k), and the data of each run (runs,).
     start : (runs, d)
         Coefficients, none of them all zero.
-    teacher, covariance : (runs, d), float or (d,)
-        The risk is Σ covariance (β − teacher)², with the eigenvalues of the inputs' covariance along the axes.
+    risk : function of indices of runs (R,) and their coefficients β (R, d) -> (R,)
     accuracy : float
         Bound of a step's error, relative to each component of ω and to |ω| at the start. A tolerance near accuracy²
         is below what the integration can tell from zero, and may never be reached.
@@ -69,15 +65,11 @@ def balanced_flow(
     Divergence
         The loss of some runs is not finite.
     """
-    targets, start, teacher = (np.asarray(values, dtype=np.float64) for values in (targets, start, teacher))
+    targets, start = (np.asarray(values, dtype=np.float64) for values in (targets, start))
     if not start.any(axis=1).all():
         raise ValueError("start must have no run of zeros: the flow of two layers and more does not leave it")
     history = History(len(start))
-
-    def risk(runs: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        return (covariance * (beta - teacher[runs]) ** 2).sum(1)
-
-    integrate(_Flow(data, targets, sets, start, depth, risk, tolerance, max_time, accuracy), history, progress)
+    integrate(_Flow(data, targets, sets, start, depth=depth, **settings), history, progress)
     return history.trained(Balanced(history.stacked()[0], depth))
 
 
@@ -89,10 +81,9 @@ class _Flow(Ensemble):
     report_every = 20
 
     def __init__(
-        self, data: Sequence[Factored], targets: np.ndarray, sets: np.ndarray, start: np.ndarray, depth: int,
-        risk: Callable[[np.ndarray, np.ndarray], np.ndarray], tolerance: float, max_time: float, accuracy: float,
+        self, data: Sequence[Factored], targets: np.ndarray, sets: np.ndarray, start: np.ndarray, *, depth: int,
+        risk: Callable[[np.ndarray, np.ndarray], np.ndarray], tolerance: float, max_time: float, accuracy: float = 1e-6,
     ) -> None:  # fmt: skip
-        """`risk` is a function of indices of runs and their coefficients (·, d)."""
         self.data, self.power, self.risk_of = data, depth - 1, risk
         self.tolerance, self.max_time, self.accuracy, self.evaluations = tolerance, max_time, accuracy, 0
         self.runs, self.sets = np.arange(len(start)), np.asarray(sets)

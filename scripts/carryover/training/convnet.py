@@ -4,55 +4,42 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
+from carryover.tasks.class_subsets import ClassTask
 from carryover.tasks.prepared_images import PreparedImages
 from carryover.training.convnet_ensemble import ConvnetEnsemble
-from carryover.training.integrate import Ensemble, History, Progress, Values, integrate, log_spaced
+from carryover.training.integrate import Ensemble, History, Progress, Values, log_spaced, train
 from carryover.training.result import Trained
 
+Tasks = Sequence[Sequence[ClassTask]]  # the main task first, each by run
+State = Mapping[str, torch.Tensor]  # parameters and buffers by name
 Draws = Callable[[int, str, int], np.random.Generator]
 Generators = Sequence[np.random.Generator | None]
 Batch = tuple[torch.Tensor, torch.Tensor]  # images (R, b, C, H, W) and labels (R, b)
 Stacks = tuple[list[torch.Tensor], list[torch.Tensor]]  # of every task
 _RENEWED = 1024  # most images whose statistics normalisations start with
-Test = tuple[np.ndarray, np.ndarray]  # indices in the set's test images, and labels
 _EVALUATED = 2048, 512  # most test images in one forward pass: of all networks, and of one
-
-
-@dataclass(frozen=True)
-class Samples:
-    """Training images of one task, of every network; equally many of each."""
-
-    indices: np.ndarray  # (R, n), in the set's training images
-    labels: np.ndarray  # (R, n), from 0
-    columns: slice  # the outputs that tell the classes of this task apart
 
 
 def gradient_descent(
     network: nn.Module,
-    start: Sequence[Mapping[str, torch.Tensor]],
-    tasks: Sequence[Samples],
-    tests: Sequence[Test],
+    start: Callable[[int], State],
+    tasks: Tasks,
     images: PreparedImages,
     draws: Draws,
     *,
-    learning_rate: float,
-    decay: str = "constant",
-    weight_decay: float = 0.0,
-    batch_size: int = 128,
-    tolerance: float = 0.0,
     max_epochs: int,
     checkpoints: int = 16,
-    renew: bool = False,
-    renew_tested: bool = False,
-    precision: str = "float32",
-    device: torch.device | str = "cpu",
+    together: int = 32,
     progress: Progress | None = None,
+    **settings: Any,
 ) -> Trained:
     """Train networks of one shape until their loss, the mean over an epoch's batches, is `tolerance`, or to the end.
 
@@ -60,24 +47,27 @@ def gradient_descent(
     ----------
     network : nn.Module
         One of their shape, which is left as it is.
-    start : sequence of {name: tensor}
-        Parameters and buffers of the networks before the first step.
-    tasks : sequence of Samples
-        The first one is the main task. An epoch goes once through the samples of the largest task, in batches of at
-        most `batch_size` (0: of any size) whose sizes differ by one at most; smaller tasks begin again.
-    tests : sequence of (indices in the set's test images, labels)
-        Of the main task for every network.
+    start : function of the run
+        The network before the first step.
+    tasks : sequence of tasks by run
+        Each has as many classes for all runs; their outputs stand side by side. An epoch goes once through the samples
+        of the largest task, in batches of at most `batch_size` (0: of any size) whose sizes differ by one at most;
+        smaller tasks begin again.
     draws : function of run, use ("order", "augmentation", "dropout") and number of the epoch or step
         A generator. So a run does not depend on its companions.
-    decay : str
-        Of the learning rate: "constant", or "cosine" to 0 at `max_epochs`.
     checkpoints : int
         The most log-spaced epochs after which loss and risk are recorded, besides a network's last one.
+    together : int
+        The most networks that are trained together, of those that have equally many samples.
+    decay : str
+        Of the `learning_rate`: "constant", or "cosine" to 0 at `max_epochs`.
     renew : bool
         Whether training begins with the running statistics of the (first 1024) samples in normalisations.
     renew_tested : bool
         Whether networks are tested with these statistics as well, and not with running ones, which lag behind networks
         that are trained for some tens of steps.
+    weight_decay, precision, device
+        Those of `ConvnetEnsemble`.
 
     Returns
     -------
@@ -90,18 +80,15 @@ def gradient_descent(
     Divergence
         The loss of some runs is not finite.
     """
-    networks = ConvnetEnsemble(
-        network, start, [task.columns for task in tasks], images.shape, weight_decay=weight_decay, precision=precision,
-        device=device,
-    )  # fmt: skip
-    feed = Feed(networks, tasks, images, draws, batch_size)
-    rates = np.full(max_epochs * feed.per_epoch, learning_rate)
-    if decay == "cosine":
-        rates = rates * (1 + np.cos(math.pi * np.arange(len(rates)) / len(rates))) / 2
     schedule = log_spaced(max_epochs, checkpoints)
-    training = _Training(networks, feed, tests, images, rates, tolerance, schedule, renew, renew_tested)
-    history = History(len(networks), checkpoints=len(schedule))
-    integrate(training, history, progress)
+    history = History(len(tasks[0]), checkpoints=len(schedule))
+    training = partial(
+        _Training, network=network, start=start, tasks=tasks, images=images, draws=draws, schedule=schedule, **settings
+    )
+    counts = np.array([[len(one.train) for one in task] for task in tasks])
+    kinds = np.unique(counts, axis=1, return_inverse=True)[1].ravel()
+    for kind in range(kinds.max() + 1):
+        train(training, history, together, progress, np.flatnonzero(kinds == kind))
     return history.trained(*history.stacked())
 
 
@@ -111,13 +98,21 @@ class _Training(Ensemble):
     PER_RUN = ("total", "time", "loss", "risk")
 
     def __init__(
-        self, networks: ConvnetEnsemble, feed: Feed, tests: Sequence[Test], images: PreparedImages, rates: np.ndarray,
-        tolerance: float, schedule: np.ndarray, renew: bool, renew_tested: bool,
+        self, runs: np.ndarray, network: nn.Module, start: Callable[[int], State], tasks: Tasks,
+        images: PreparedImages, draws: Draws, schedule: np.ndarray, *, learning_rate: float, decay: str = "constant",
+        batch_size: int = 128, tolerance: float = 0.0, renew: bool = False, renew_tested: bool = False, **options: Any,
     ) -> None:  # fmt: skip
-        self.networks, self.feed, self.tests, self.images, self.rates = networks, feed, tests, images, rates
+        ends = np.cumsum([0, *(len(task[0].classes) for task in tasks)]).tolist()
+        columns = [slice(*pair) for pair in pairwise(ends)]
+        states = [start(int(run)) for run in runs]
+        self.networks = ConvnetEnsemble(network, states, columns, images.shape, runs=runs, **options)
+        self.feed, self.tasks, self.images = Feed(self.networks, tasks, images, draws, batch_size), tasks, images
+        self.rates = np.full(max(schedule) * self.feed.per_epoch, learning_rate)
+        if decay == "cosine":
+            self.rates = self.rates * (1 + np.cos(math.pi * np.arange(len(self.rates)) / len(self.rates))) / 2
         self.tolerance, self.schedule, self.renew, self.renew_tested = tolerance, schedule, renew, renew_tested
-        self.runs, self.report_every, self.evaluations = networks.runs, feed.per_epoch, 0
-        self.total = torch.zeros(len(networks), dtype=torch.float64)  # of the losses in the steps of an epoch
+        self.runs, self.report_every, self.evaluations = runs, self.feed.per_epoch, 0
+        self.total = torch.zeros(len(runs), dtype=torch.float64)  # of the losses in the steps of an epoch
         self.time = self.loss = self.risk = torch.full_like(self.total, torch.nan)  # after the last epoch
         self.order: list[np.ndarray | None] = []  # of the samples in this epoch, once it has begun
 
@@ -157,18 +152,18 @@ class _Training(Ensemble):
 
     def _test_errors(self, places: np.ndarray) -> np.ndarray:
         """Share of its test images that each of the networks at `places` misclassifies."""
-        own = [self.tests[int(run)] for run in self.runs[places]]
-        counts = np.array([len(indices) for indices, _ in own])
+        own = [self.tasks[0][run] for run in self.runs[places]]
+        counts = np.array([len(task.test) for task in own])
         at_once, wrong = min(_EVALUATED[1], max(1, _EVALUATED[0] // len(own))), np.zeros(len(own))
         for first in range(0, counts.max(), at_once):
             # Where there are fewer images than of others, the last one stands in, and does not count.
             rows = [np.minimum(np.arange(first, first + at_once), count - 1) for count in counts]
             rows = [row[: max(counts) - first] for row in rows]
-            batches = [self.images.batch("test", indices[row], device=self.networks.device)
-                       for (indices, _), row in zip(own, rows, strict=True)]  # fmt: skip
+            batches = [self.images.batch("test", task.test[row], device=self.networks.device)
+                       for task, row in zip(own, rows, strict=True)]  # fmt: skip
             outputs = self.networks.outputs(places, torch.stack(batches))[:, :, self.networks.columns[0]]
             found = outputs.argmax(2).cpu().numpy()
-            expected = np.stack([labels[row] for (_, labels), row in zip(own, rows, strict=True)])
+            expected = np.stack([task.test_labels[row] for task, row in zip(own, rows, strict=True)])
             counted = np.arange(first, first + found.shape[1]) < counts[:, None]
             wrong += ((found != expected) & counted).sum(1)
         return wrong / counts
@@ -178,11 +173,11 @@ class Feed:
     """Batches of every task, stacked over the networks of an ensemble that may shrink."""
 
     def __init__(
-        self, ensemble: ConvnetEnsemble, tasks: Sequence[Samples], images: PreparedImages, draws: Draws, size: int
+        self, ensemble: ConvnetEnsemble, tasks: Tasks, images: PreparedImages, draws: Draws, size: int
     ) -> None:
         self._ensemble, self._tasks, self._images, self._draws = ensemble, tasks, images, draws
-        counts = [task.indices.shape[1] for task in tasks]
-        self._steps = [-(-count // size) if size and count > size else 1 for count in counts]
+        self._counts = [len(task[ensemble.runs[0]].train) for task in tasks]
+        self._steps = [-(-count // size) if size and count > size else 1 for count in self._counts]
         self.per_epoch = max(self._steps)
         self._known: tuple[int, ...] = ()  # runs of the batches in `_plain`
         self._plain: dict[int, Batch] = {}  # of whole tasks that are the same in every step
@@ -193,8 +188,8 @@ class Feed:
             return [None] * len(self._tasks)
         rngs = [self._draws(int(run), "order", epoch) for run in self._ensemble.runs]
         return [
-            np.stack([rng.permutation(task.indices.shape[1]) for rng in rngs]) if steps > 1 else None
-            for task, steps in zip(self._tasks, self._steps, strict=True)
+            np.stack([rng.permutation(count) for rng in rngs]) if steps > 1 else None
+            for count, steps in zip(self._counts, self._steps, strict=True)
         ]
 
     def batch(self, order: list[np.ndarray | None], step: int, number: int) -> Stacks:
@@ -224,7 +219,7 @@ class Feed:
 
     def first(self) -> list[torch.Tensor]:
         """The first images of every task, without augmentation."""
-        places = [np.arange(min(task.indices.shape[1], _RENEWED)) for task in self._tasks]
+        places = [np.arange(min(count, _RENEWED)) for count in self._counts]
         every = [np.tile(some, (len(self._ensemble), 1)) for some in places]
         nothing: Generators = [None] * len(self._ensemble)
         return [self._taken(task, some, nothing)[0] for task, some in zip(self._tasks, every, strict=True)]
@@ -235,15 +230,15 @@ class Feed:
         if place in self._plain:
             return self._plain[place]
         task = self._tasks[place]
-        batch = self._taken(task, np.tile(np.arange(task.indices.shape[1]), (len(runs), 1)), rngs)
+        batch = self._taken(task, np.tile(np.arange(self._counts[place]), (len(runs), 1)), rngs)
         if not self._images.augments:
             self._plain[place] = batch
         return batch
 
-    def _taken(self, task: Samples, places: np.ndarray, rngs: Generators) -> Batch:
+    def _taken(self, task: Sequence[ClassTask], places: np.ndarray, rngs: Generators) -> Batch:
         """(images (R, b, C, H, W), labels (R, b)) at `places` (R, b) of a task's samples."""
-        rows = self._ensemble.runs[:, None]
-        indices, labels = task.indices[rows, places], task.labels[rows, places]
-        device = self._ensemble.device
-        batches = [self._images.batch("train", some, rng, device) for some, rng in zip(indices, rngs, strict=True)]
-        return torch.stack(batches), torch.from_numpy(labels)
+        batches, labels = [], []
+        for run, some, rng in zip(self._ensemble.runs, places, rngs, strict=True):
+            batches.append(self._images.batch("train", task[run].train[some], rng, self._ensemble.device))
+            labels.append(task[run].train_labels[some])
+        return torch.stack(batches), torch.from_numpy(np.stack(labels))

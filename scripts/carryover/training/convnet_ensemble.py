@@ -32,7 +32,7 @@ class ConvnetEnsemble:
 
     What of a kernel meets padding alone, on images of the `shape` (C, H, W), has no gradient, and nothing but the
     weight decay moves it, all of it by one factor: it is left out of the steps. (Most of ResNet-18's weights, on images
-    of 8 × 8.) What steps do change lies in one tensor, so that one call moves all of it.
+    of 8 × 8.)
 
     Channels come last in memory: so normalisation and pooling take half of their time or less. With `precision`
     "bfloat16" layers compute in mixed precision; parameters are float32 in any case.
@@ -45,11 +45,13 @@ class ConvnetEnsemble:
         columns: Sequence[slice],
         shape: tuple[int, ...],
         *,
+        runs: np.ndarray | None = None,
         weight_decay: float = 0.0,
         precision: str = "float32",
         device: torch.device | str = "cpu",
     ) -> None:
-        self.runs, self.columns, self.device = np.arange(len(states)), tuple(columns), torch.device(device)
+        self.runs = np.arange(len(states)) if runs is None else runs
+        self.columns, self.device = tuple(columns), torch.device(device)
         self._weight_decay, self._mixed = weight_decay, precision == "bfloat16"
         self._skeleton: Any = copy.deepcopy(network)
         self._names = list(self._skeleton.state_dict())
@@ -59,16 +61,12 @@ class ConvnetEnsemble:
         self._start = self._stacked(states, [name for name, _ in network.named_parameters()])
         self._decay = (1.0, 0.0)  # factor on what is left out of the steps, and its momentum
         self.buffers = self._stacked(states, [name for name, _ in network.named_buffers()])
-        self._flat = self._joined({name: self._left(name, tensor) for name, tensor in self._start.items()})
-        self._velocity = torch.zeros_like(self._flat)
+        # Those that are trained, (R, …) each.
+        self.parameters = {name: _laid_out(self._left(name, tensor)) for name, tensor in self._start.items()}
+        self._velocity = {name: torch.zeros_like(tensor) for name, tensor in self.parameters.items()}
 
     def __len__(self) -> int:
         return len(self.runs)
-
-    @property
-    def parameters(self) -> Tensors:
-        """Those that are trained, (R, …) each: views into one tensor."""
-        return self._views(self._flat)
 
     @property
     def units_dropped(self) -> list[int]:
@@ -85,16 +83,16 @@ class ConvnetEnsemble:
         self._skeleton.train()
         for layer, units in zip(self._drops, masks, strict=True):
             layer.kept = units.to(self.device).transpose(0, 1).flatten(1)
-        parameters = {name: tensor.requires_grad_() for name, tensor in self.parameters.items()}
+        parameters = {name: tensor.detach().requires_grad_() for name, tensor in self.parameters.items()}
         outputs = self._outputs(parameters | self.buffers, torch.cat(list(images), dim=1))
         losses = self._losses(outputs.split([batch.shape[1] for batch in images]), labels)
         gradients = torch.autograd.grad(losses.sum(), list(parameters.values()))
-        self._velocity.mul_(MOMENTUM)
-        for velocity, gradient in zip(self._views(self._velocity).values(), gradients, strict=True):
-            velocity.add_(gradient)
+        weights, velocities = list(self.parameters.values()), list(self._velocity.values())
+        torch._foreach_mul_(velocities, MOMENTUM)
+        torch._foreach_add_(velocities, gradients)
         if self._weight_decay:
-            self._velocity.add_(self._flat, alpha=self._weight_decay)
-        self._flat.add_(self._velocity, alpha=-learning_rate)
+            torch._foreach_add_(velocities, weights, alpha=self._weight_decay)
+        torch._foreach_add_(weights, velocities, alpha=-learning_rate)
         factor, momentum = self._decay
         momentum = float(MOMENTUM * momentum + self._weight_decay * factor)
         self._decay = (float(factor - learning_rate * momentum), momentum)
@@ -124,11 +122,10 @@ class ConvnetEnsemble:
         """Go on with some of the networks, (R,) bool, alone."""
         rows = torch.from_numpy(np.flatnonzero(which)).to(self.device)
         self.runs = self.runs[which]
-        self._start, self.buffers, parameters, momenta = (
-            {name: tensor[rows] for name, tensor in tensors.items()}
-            for tensors in (self._start, self.buffers, self.parameters, self._views(self._velocity))
-        )
-        self._flat, self._velocity = self._joined(parameters), self._joined(momenta)
+        self._start, self.buffers = ({name: tensor[rows] for name, tensor in tensors.items()}
+                                     for tensors in (self._start, self.buffers))  # fmt: skip
+        self.parameters, self._velocity = ({name: _laid_out(tensor[rows]) for name, tensor in tensors.items()}
+                                           for tensors in (self.parameters, self._velocity))  # fmt: skip
 
     def _losses(self, outputs: Sequence[Tensor], labels: Sequence[Tensor]) -> Tensor:
         """Losses (R,) from the outputs (b, R, k) and labels (R, b) of every task."""
@@ -162,18 +159,9 @@ class ConvnetEnsemble:
             whole[name] = full
         return whole
 
-    def _joined(self, parameters: Tensors) -> Tensor:
-        """Parameters (R, …), without what is left out, one after the other; their shapes are stored for `_views`."""
-        self._shapes = {name: tensor.shape for name, tensor in parameters.items()}
-        pieces = [(tensor.movedim(2, -1) if tensor.ndim == 5 else tensor).reshape(-1) for tensor in parameters.values()]
-        return torch.cat(pieces).to(self.device)
 
-    def _views(self, flat: Tensor) -> Tensors:
-        """{name: (R, …)} of a tensor as `_joined` gives it."""
-        views, pieces = {}, flat.split([shape.numel() for shape in self._shapes.values()])
-        for (name, shape), piece in zip(self._shapes.items(), pieces, strict=True):
-            if len(shape) == 5:
-                views[name] = piece.view(*shape[:2], *shape[3:], shape[2]).movedim(-1, 2)
-            else:
-                views[name] = piece.view(shape)
-        return views
+def _laid_out(tensor: Tensor) -> Tensor:
+    """The same parameter in memory of its own, the kernels of convolutions with their channels last."""
+    if tensor.ndim < 5:
+        return tensor.clone(memory_format=torch.contiguous_format)
+    return tensor.movedim(2, -1).clone(memory_format=torch.contiguous_format).movedim(-1, 2)

@@ -13,15 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 import torch
 
 from carryover.networks.deep_linear import Weights
-from carryover.training.devices import chunks, in_chunks, torch_device
-from carryover.training.integrate import Descent, History, Progress, Values, integrate, log_spaced
+from carryover.training.devices import tensor, torch_device
+from carryover.training.integrate import Descent, History, Progress, Values, log_spaced, train
 from carryover.training.linear_limits import Factored
 from carryover.training.result import Divergence, Trained
 
@@ -40,17 +39,14 @@ class _Group(Descent):
         targets: np.ndarray, risk: Callable[[np.ndarray, np.ndarray], np.ndarray], rate: float, dtype: torch.dtype,
         device: torch.device,
     ) -> None:  # fmt: skip
-        def tensor(values: Sequence[Any], dtype: torch.dtype = torch.float64) -> torch.Tensor:
-            return torch.as_tensor(np.array(values), dtype=dtype, device=device)
-
         own = [networks[run] for run in runs]
         self.runs, self.rates, self.rate = np.asarray(runs), np.full(len(runs), rate), rate
         self._networks, self._risk = np.array(own, dtype=object), risk
-        self.matrices = [tensor(layers[runs], dtype) for layers in matrices]
-        self.readout = tensor(readout[runs], dtype)[:, :, None]
-        self._values = tensor([network.data.values for network in own])[:, :, None]
-        self._targets = tensor(targets[runs])[:, :, None]
-        self._samples = tensor([network.data.samples for network in own])
+        self.matrices = [tensor(layers[runs], device, dtype) for layers in matrices]
+        self.readout = tensor(readout[runs], device, dtype)[:, :, None]
+        self._values = tensor([network.data.values for network in own], device)[:, :, None]
+        self._targets = tensor(targets[runs], device)[:, :, None]
+        self._samples = tensor([network.data.samples for network in own], device)
         self.prepare()
 
     def prepare(self) -> None:
@@ -136,16 +132,13 @@ def gradient_descent(
     networks, matrices, readout = reduced(data, sets, start)
     size = sum(layer[0].size for layer in (*matrices, readout))
 
-    def train(runs: np.ndarray) -> list[int]:
-        group = _Group(runs, networks, matrices, readout, targets, risk, learning_rate, dtype, place)
-        group.begin(schedule, tolerance)
-        integrate(group, history, progress)
-        return group.diverged
+    def group(runs: np.ndarray) -> _Group:
+        made = _Group(runs, networks, matrices, readout, targets, risk, learning_rate, dtype, place)
+        made.begin(schedule, tolerance)
+        return made
 
-    together = chunks(np.arange(len(targets)), _BYTES[place.type] // (size * dtype.itemsize))
-    diverged = list(chain(*in_chunks(train, together)))
-    if diverged:
-        raise Divergence(sorted(diverged), f"gradient descent diverged with learning rate {learning_rate:g}")
+    if diverged := train(group, history, _BYTES[place.type] // (size * dtype.itemsize), progress):
+        raise Divergence(diverged, f"gradient descent diverged with learning rate {learning_rate:g}")
     beta, *ends = history.stacked()
     return history.trained(Reduced(beta, networks, ends))
 

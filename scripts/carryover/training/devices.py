@@ -5,14 +5,13 @@ from __future__ import annotations
 import ctypes
 import platform
 import sys
-from collections.abc import Callable, Iterable
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 
 from carryover.errors import UserError
-from carryover.training.result import Divergence
 
 Result = TypeVar("Result")
 
@@ -28,25 +27,19 @@ def torch_device(name: str = "auto") -> torch.device:
     return torch.device("cuda" if available and name != "cpu" else "cpu")
 
 
-def in_chunks(train: Callable[[np.ndarray], Result], chunks: Iterable[np.ndarray]) -> list[Result]:
-    """[train(chunk) for chunk in chunks], in smaller chunks where a GPU's memory is too small.
+def tensor(values: Any, device: torch.device, dtype: torch.dtype = torch.float64) -> torch.Tensor:
+    """Numbers, an array or lists, on a device."""
+    return torch.as_tensor(np.ascontiguousarray(values), dtype=dtype, device=device)
 
-    Parameters
-    ----------
-    train : function of the indices of some runs (r,)
-        After PyTorch reported that the memory is too small it is called again with r // 2 of the same runs, which is
-        said on stderr. A `Divergence` that it raises names runs by their places in the chunk.
-    chunks : indices of runs, (r,) each, r > 0
 
-    Raises
-    ------
-    UserError
-        The memory is too small for one run.
-    Divergence
-        From `train`, with the indices of the runs.
+def in_chunks(train: Callable[[np.ndarray], Result], runs: np.ndarray, most: int) -> list[Result]:
+    """What `train` returns of runs, (·,) indices, in as few chunks of at most `most` (at least one) as possible.
+
+    The sizes of chunks differ by one at most. After PyTorch reported that a GPU's memory is too small for a chunk, half
+    of its runs are tried, which is said on stderr; UserError where it is too small for one run.
     """
     results: list[Result] = []
-    waiting = list(chunks)
+    waiting = np.array_split(runs, -(-len(runs) // max(1, most))) if len(runs) else []
     while waiting:
         chunk = waiting.pop(0)
         try:
@@ -54,8 +47,6 @@ def in_chunks(train: Callable[[np.ndarray], Result], chunks: Iterable[np.ndarray
             continue
         except torch.OutOfMemoryError:
             pass  # as long as the error is handled, its frames hold the tensors that should be freed
-        except Divergence as error:
-            raise Divergence(chunk[list(error.runs)].tolist(), error.what) from error
         if len(chunk) == 1:
             raise UserError("a GPU's memory is too small for one network: choose the device cpu, or smaller sizes.")
         fewer = len(chunk) // 2
@@ -64,11 +55,6 @@ def in_chunks(train: Callable[[np.ndarray], Result], chunks: Iterable[np.ndarray
         rest = np.concatenate([chunk, *waiting])
         waiting = np.split(rest, range(fewer, len(rest), fewer))
     return results
-
-
-def chunks(runs: np.ndarray, most: int) -> list[np.ndarray]:
-    """Runs in as few chunks of at most `most` (at least one) as possible; their sizes differ by one at most."""
-    return np.array_split(runs, -(-len(runs) // max(1, most))) if len(runs) else []
 
 
 def keep_freed() -> None:

@@ -9,23 +9,46 @@ g = −∂L/∂β.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
 from carryover.networks.diagonal import Weights
-from carryover.training.devices import torch_device
-from carryover.training.integrate import Ensemble, History, Progress, Values, integrate, log_spaced
+from carryover.training.devices import tensor, torch_device
+from carryover.training.integrate import Ensemble, History, Progress, Values, log_spaced, train
 from carryover.training.losses import LOSSES, RISKS
-from carryover.training.result import Trained
+from carryover.training.result import Task, Trained
 
+BYTES = 2**29  # of inputs at a time, which memory and cache bear
 _INSPECT = 50  # steps between inspections of which runs have ended: each waits for the device
 _BLOWN_UP = 1e4  # times the loss at the start
 
 
 class DiagonalEnsemble(Ensemble):
-    """Diagonal linear networks in training."""
+    """Diagonal linear networks in training.
+
+    Parameters
+    ----------
+    runs : (R,)
+        Those of the arrays below that are trained here.
+    tasks : sequence of Task
+        One per output.
+    start : Weights
+        first (runs, D), second (runs, O, D).
+    teacher : (runs, D)
+        Coefficients of output 0's teacher.
+    tolerance, max_steps : float, int
+        A run ends where its loss is at most the tolerance, or with `converged` false where the budget of gradient
+        evaluations is spent.
+    trainable : container of "first" and "second"
+        The layers that move.
+    loss : str
+        A name in `LOSSES`; cross-entropy takes labels ±1.
+    weights : sequence of float
+        Of the outputs' mean losses; 1 each if None.
+    """
 
     PER_RUN: ClassVar[tuple[str, ...]] = (
         "X", "y", "teacher", "first", "second", "time", "loss", "risk", "risk_best",
@@ -35,30 +58,39 @@ class DiagonalEnsemble(Ensemble):
 
     def __init__(
         self,
-        X: Sequence[np.ndarray],
-        y: Sequence[np.ndarray],
+        runs: np.ndarray,
+        tasks: Sequence[Task],
         start: Weights,
-        teacher: np.ndarray | None,
-        trainable: Container[str],
-        device: str,
+        *,
+        teacher: np.ndarray,
+        tolerance: float,
+        max_steps: int = 10_000,
+        trainable: Container[str] = ("first", "second"),
         loss: str = "squared",
         weights: Sequence[float] | None = None,
+        device: str = "auto",
     ) -> None:
-        """Lists with an array per output, X[o] (runs, n_o, D) and y[o] (runs, n_o); the start, first (runs, D), second
-        (runs, O, D); coefficients (runs, D) of output 0's teacher, or None; names of layers that move, and of a loss;
-        weights of the outputs' mean losses, None for 1 each.
-        """
-        self.trainable, self.loss_function, self._test_error = trainable, LOSSES[loss], RISKS[loss]
-        self.device = torch_device(device)
-        self.X, self.y = [self.tensor(x) for x in X], [self.tensor(t) for t in y]
-        self.teacher = None if teacher is None else self.tensor(teacher)
-        self.first = self.tensor(np.stack([start.first_plus, start.first_minus], axis=1)[:, :, None])
-        self.second = self.tensor(np.stack([start.second_plus, -start.second_minus], axis=1))
-        self.output_weights = [1.0] * len(X) if weights is None else list(weights)
-        self.runs = np.arange(len(X[0]))
+        self.runs, self.tolerance, self.max_steps, self.trainable = runs, tolerance, max_steps, trainable
+        self.loss_function, self._test_error, self.device = LOSSES[loss], RISKS[loss], torch_device(device)
+        self.X = [tensor(task.X[task.sets[runs]], self.device) for task in tasks]
+        self.y = [tensor(task.y[runs], self.device) for task in tasks]
+        own, self.teacher = start[runs], tensor(teacher[runs], self.device)
+        self.first = tensor(np.stack([own.first_plus, own.first_minus], axis=1)[:, :, None], self.device)
+        self.second = tensor(np.stack([own.second_plus, -own.second_minus], axis=1), self.device)
+        self.output_weights = [1.0] * len(tasks) if weights is None else list(weights)
+        self.time = torch.zeros(len(runs), dtype=torch.float64, device=self.device)
 
-    def tensor(self, values: np.ndarray) -> torch.Tensor:
-        return torch.as_tensor(np.ascontiguousarray(values, dtype=np.float64), device=self.device)
+    @classmethod
+    def trained(
+        cls, tasks: Sequence[Task], start: Weights, progress: Progress | None, observe: Mapping[str, Callable],
+        **settings: Any,
+    ) -> Trained:  # fmt: skip
+        """Train all runs, with curves of what else is to be observed."""
+        history = History(len(start.first_plus), observe)
+        ensemble = partial(cls, tasks=tasks, start=start, **settings)
+        train(ensemble, history, BYTES // sum(task.X[0].nbytes for task in tasks), progress)
+        first, second = history.stacked()
+        return history.trained(Weights(first[:, 0, 0], first[:, 1, 0], second[:, 0], -second[:, 1]))
 
     def negative_gradient(self, beta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Loss (runs,) and −∂L/∂β (runs, O, D) at β (runs, O, D): two matrix–vector products per output."""
@@ -77,15 +109,13 @@ class DiagonalEnsemble(Ensemble):
         """Xᵀ r of one output, (runs, D), for values r of its samples, (runs, n)."""
         return torch.bmm(samples[:, None], self.X[output])[:, 0]
 
-    def test_error(self, beta: torch.Tensor) -> torch.Tensor:
-        """Test error of output 0 under the loss at hand, (runs,); NaN without a teacher."""
-        if self.teacher is None:
-            return torch.full((len(self),), torch.nan, dtype=torch.float64, device=self.device)
-        return self._test_error(beta[:, 0], self.teacher)
-
     def beta(self) -> torch.Tensor:
-        """β (runs, O, D)."""
+        """β (R, O, D)."""
         return coefficients(self.first, self.second)
+
+    def test_error(self, beta: torch.Tensor) -> torch.Tensor:
+        """Of output 0 under the loss at hand, (R,)."""
+        return self._test_error(beta[:, 0], self.teacher)
 
     def outcome(self) -> dict[str, Values | int]:
         return {**super().outcome(), "risk_best": self.risk_best}
@@ -99,40 +129,25 @@ def coefficients(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
     return (first * second).sum(1)
 
 
-def as_weights(first: np.ndarray, second: np.ndarray) -> Weights:
-    """The networks of these layers, (runs, 2, 1, D) and (runs, 2, O, D)."""
-    return Weights(first[:, 0, 0], first[:, 1, 0], second[:, 0], -second[:, 1])
-
-
 def gradient_descent(
-    X: Sequence[np.ndarray],
-    y: Sequence[np.ndarray],
+    tasks: Sequence[Task],
     start: Weights,
     *,
-    learning_rate: float,
-    tolerance: float,
-    max_steps: int,
-    loss: str = "squared",
-    normalised: bool = False,
-    trainable: Container[str] = ("first", "second"),
-    teacher: np.ndarray | None = None,
-    weights: Sequence[float] | None = None,
     observe: Mapping[str, Callable] | None = None,
-    device: str = "auto",
     progress: Progress | None = None,
+    **settings: Any,
 ) -> Trained:
     """Train every run by gradient descent on L = Σ_o weight · mean loss of output o, until L ≤ `tolerance`.
 
     The method of "feature reuse in multi-task learning and finetuning" (learning rate .5 in pretraining, .1 in
-    finetuning, tolerance 1e-10), in its multi-task form (eqs 24–25 of the appendix) and on cross-entropy (appendix C).
+    finetuning, tolerance 1e-10), in its multi-task form (eqs 24–25 of the appendix) and on cross-entropy (appendix C),
+    whose loss never reaches 0.
 
     Parameters
     ----------
-    X, y, start, trainable, loss, teacher, weights, device
-        Those of `DiagonalEnsemble`. Cross-entropy takes labels y = ±1.
-    tolerance, max_steps : float, int
-        A run ends by itself and then no longer changes nor costs. At `max_steps` the others end with `converged` false.
-        Cross-entropy never reaches 0.
+    tasks, start, settings
+        Those of `DiagonalEnsemble`, and:
+    learning_rate : float
     normalised : bool
         Whether steps are `learning_rate` over L max(1, log 1/L). On cross-entropy the margin, nearly log 1/L, then
         grows exponentially in the number of steps instead of logarithmically.
@@ -144,13 +159,7 @@ def gradient_descent(
     Divergence
         The loss of some runs is not finite or 1e4 times its start.
     """
-    descent = _Descent(
-        X, y, start, teacher, trainable, device, loss, weights, learning_rate, normalised, tolerance, max_steps,
-        observe or {},
-    )  # fmt: skip
-    history = History(len(descent), observe or {})
-    integrate(descent, history, progress)
-    return history.trained(as_weights(*history.stacked()))
+    return _Descent.trained(tasks, start, progress, observe or {}, observables=observe or {}, **settings)
 
 
 class _Descent(DiagonalEnsemble):
@@ -160,16 +169,13 @@ class _Descent(DiagonalEnsemble):
     report_every = 100
 
     def __init__(
-        self, X: Sequence[np.ndarray], y: Sequence[np.ndarray], start: Weights, teacher: np.ndarray | None,
-        trainable: Container[str], device: str, loss: str, weights: Sequence[float] | None, learning_rate: float,
-        normalised: bool, tolerance: float, max_steps: int, observe: Mapping[str, Callable],
+        self, *posed: Any, observables: Mapping[str, Callable], learning_rate: float, normalised: bool = False,
+        **settings: Any,
     ) -> None:  # fmt: skip
-        super().__init__(X, y, start, teacher, trainable, device, loss, weights)
-        self.learning_rate, self.normalised, self.tolerance = learning_rate, normalised, tolerance
-        self.max_steps, self.observe = max_steps, observe
-        self.schedule = frozenset(log_spaced(max_steps).tolist())
+        super().__init__(*posed, **settings)
+        self.observables, self.learning_rate, self.normalised = observables, learning_rate, normalised
+        self.schedule = frozenset(log_spaced(self.max_steps).tolist())
         self.active = torch.ones(len(self), dtype=torch.bool, device=self.device)
-        self.time = torch.zeros(len(self), dtype=torch.float64, device=self.device)
         self.risk_best = torch.full_like(self.time, torch.nan)
         self.evaluations = torch.zeros_like(self.time, dtype=torch.int64)
         self._evaluate()
@@ -211,5 +217,5 @@ class _Descent(DiagonalEnsemble):
 
     def observed(self, which: torch.Tensor) -> dict[str, Values]:
         beta, teacher = self.beta(), self.teacher
-        observed = {name: function(beta, teacher)[which] for name, function in self.observe.items()}
+        observed = {name: function(beta, teacher)[which] for name, function in self.observables.items()}
         return {**super().observed(which), **observed}

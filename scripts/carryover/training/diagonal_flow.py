@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,53 +24,38 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from carryover.networks.diagonal import Weights
-from carryover.training.diagonal import DiagonalEnsemble, as_weights, coefficients
-from carryover.training.integrate import History, Progress, integrate
-from carryover.training.result import Trained
+from carryover.training.diagonal import DiagonalEnsemble, coefficients
+from carryover.training.integrate import Progress
+from carryover.training.result import Task, Trained
 from carryover.training.steppers import FIRST, ROS2, SHRINK, step_factor
 
 _LONGEST = 20.0  # largest |a| of one step: a weight may change by e^20
 
 
 def gradient_flow(
-    X: Sequence[np.ndarray],
-    y: Sequence[np.ndarray],
-    start: Weights,
-    *,
-    tolerance: float,
-    accuracy: float = 0.02,
-    max_steps: int = 10_000,
-    max_time: float = np.inf,
-    teacher: np.ndarray | None = None,
-    weights: Sequence[float] | None = None,
-    device: str = "auto",
-    progress: Progress | None = None,
+    tasks: Sequence[Task], start: Weights, *, progress: Progress | None = None, **settings: Any
 ) -> Trained:
     """Train every run by gradient flow on L = Σ_o weight · mean squared error of output o, until L ≤ `tolerance`.
 
     The flow of "feature reuse in multi-task learning and finetuning (appendix)", eqs 8–9, with the outputs of eqs
-    24–25.
+    24–25. Both layers move. A step takes two gradient evaluations.
 
     Parameters
     ----------
-    X, y, start, teacher, weights, device
-        Those of `DiagonalEnsemble`.
+    tasks, start, settings
+        Those of `DiagonalEnsemble`, and:
     accuracy : float
         Bound of the error that one step makes in the logarithm of any weight; with one output it concerns only the
         path, not the limit.
-    max_steps, max_time : int, float
-        Budget of gradient evaluations, of which a step takes two, and of flow time. A run that would need more ends
-        with `converged` false.
+    max_time : float
+        Flow time at which a run ends at the latest.
 
     Raises
     ------
     Divergence
         The loss of some runs is not finite.
     """
-    flow = _Flow(X, y, start, teacher, device, weights, tolerance, accuracy, max_steps, max_time)
-    history = History(len(flow))
-    integrate(flow, history, progress)
-    return history.trained(as_weights(*history.stacked()))
+    return _Flow.trained(tasks, start, progress, {}, **settings)
 
 
 class _Flow(DiagonalEnsemble):
@@ -78,16 +64,11 @@ class _Flow(DiagonalEnsemble):
     PER_RUN = (*DiagonalEnsemble.PER_RUN, "floor", "residual", "step")
     report_every = 20
 
-    def __init__(
-        self, X: Sequence[np.ndarray], y: Sequence[np.ndarray], start: Weights, teacher: np.ndarray | None,
-        device: str, weights: Sequence[float] | None, tolerance: float, accuracy: float, max_steps: int,
-        max_time: float,
-    ) -> None:  # fmt: skip
-        super().__init__(X, y, start, teacher, ("first", "second"), device, weights=weights)
-        self.tolerance, self.accuracy, self.max_steps, self.max_time = tolerance, accuracy, max_steps, max_time
+    def __init__(self, *posed: Any, accuracy: float = 0.02, max_time: float = np.inf, **settings: Any) -> None:
+        super().__init__(*posed, **settings)
+        self.accuracy, self.max_time = accuracy, max_time
         self.floor, self.evaluations = self._scale(), 1
         self.rows = [x.shape[1] for x in self.X]
-        self.time = torch.zeros(len(self), dtype=torch.float64, device=self.device)
         self.residual, self.loss = self._residual(self.first, self.second)
         self.risk = self.risk_best = self.test_error(self.beta())
         gradient = self._correlations(self.residual).abs().amax((1, 2))

@@ -1,4 +1,4 @@
-"""Limits of gradient flow that need no training: diagonal linear networks, and a linear probe on their features.
+"""The limit of gradient flow of diagonal linear networks, which needs no training.
 
 The limit minimises a strictly convex penalty over the interpolants. Its dual has one variable per sample; in an
 orthonormal basis Q of the row space of X the dual is
@@ -11,8 +11,6 @@ magnitude of c.
 """
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 import numpy as np
 from scipy import linalg
@@ -41,8 +39,18 @@ def diagonal_flow_limit(
     interpolates although the columns of X are dependent, and a dimension with A = 0 or B = 0 but not both: its sign is
     fixed and the flow may have no limit. Dimensions whose weights are all zero stay at zero.
     """
-    weights = {"w1_plus": w1_plus, "w2_plus": w2_plus, "w1_minus": w1_minus, "w2_minus": w2_minus}
-    X, y, *paths = _broadcast(X, y, weights)
+    n, D = np.shape(X)[-2:]
+    given = {"X": X, "y": y, "w1_plus": w1_plus, "w2_plus": w2_plus, "w1_minus": w1_minus, "w2_minus": w2_minus}
+    arrays, shapes = [], [(n, D), (n,), *[(D,)] * 4]
+    for (name, values), shape in zip(given.items(), shapes, strict=True):
+        arrays.append(array := np.asarray(values, dtype=np.float64))
+        if array.shape[-len(shape) :] != shape:
+            expected = ", ".join(map(str, shape))
+            raise ValueError(f"{name} must have the shape (..., {expected}) to fit X, got {array.shape}")
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} must be finite")
+    lead = np.broadcast_shapes(*(array.shape[: -len(shape)] for array, shape in zip(arrays, shapes, strict=True)))
+    X, y, *paths = (np.broadcast_to(array, (*lead, *shape)) for array, shape in zip(arrays, shapes, strict=True))
     A, B = rates(*paths)
     if np.any((A == 0) != (B == 0)):
         raise ValueError("w1_plus, w2_plus, w1_minus, w2_minus must not make exactly one of the rates A and B zero")
@@ -53,47 +61,6 @@ def diagonal_flow_limit(
         basis, target = _feasible_set(X[run] if whole else X[run][:, alive], y[run])
         beta[run][alive] = target if basis is None else _solve_dual(basis, target, A[run][alive], B[run][alive])
     return beta
-
-
-def linear_probe_limit(
-    X: np.ndarray, y: np.ndarray, first_plus: np.ndarray, first_minus: np.ndarray, second_plus: np.ndarray,
-    second_minus: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Readout (second_plus, second_minus) in the limit of gradient flow on the readout alone, the first layer fixed.
-
-    X: (..., n, D), y: (..., n), weights of one output: (..., D), broadcasting. The loss is quadratic in the readout,
-    so the limit is the (least-squares) solution nearest to the start: protocol "LP" of "feature reuse in multi-task
-    learning and finetuning". Returns two arrays (..., D). Raises ValueError for shapes that do not fit or values that
-    are not finite.
-    """
-    first = {"first_plus": first_plus, "first_minus": first_minus}
-    second = {"second_plus": second_plus, "second_minus": second_minus}
-    X, y, first_plus, first_minus, second_plus, second_minus = _broadcast(X, y, first | second)
-    # The 2D features of a sample are its D inputs times W = (w1₊, −w1₋)/a, orthonormal per dimension, times a.
-    scale = np.hypot(first_plus, first_minus)
-    safe = np.where(scale > 0, scale, 1.0)
-    residual = y - np.einsum("...nd,...d->...n", X, first_plus * second_plus - first_minus * second_minus)
-    step = np.zeros(scale.shape)
-    for run in np.ndindex(scale.shape[:-1]):
-        step[run] = linalg.lstsq(X[run] * scale[run], residual[run], check_finite=False)[0]
-    return second_plus + first_plus / safe * step, second_minus - first_minus / safe * step
-
-
-def _broadcast(X: np.ndarray, y: np.ndarray, weights: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    """X (..., n, D), y (..., n) and the weights (..., D) in float64, with the same leading axes."""
-    n, D = np.shape(X)[-2:]
-    values, shapes = [], [(n, D), (n,), *[(D,)] * len(weights)]
-    for (name, given), shape in zip({"X": X, "y": y, **weights}.items(), shapes, strict=True):
-        array = np.asarray(given, dtype=np.float64)
-        if array.shape[-len(shape) :] != shape:
-            raise ValueError(
-                f"{name} must have the shape (..., {', '.join(map(str, shape))}) to fit X, got {array.shape}"
-            )
-        if not np.isfinite(array).all():
-            raise ValueError(f"{name} must be finite")
-        values.append(array)
-    lead = np.broadcast_shapes(*(array.shape[: -len(shape)] for array, shape in zip(values, shapes, strict=True)))
-    return [np.broadcast_to(array, (*lead, *shape)) for array, shape in zip(values, shapes, strict=True)]
 
 
 def _feasible_set(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:

@@ -1,21 +1,24 @@
 """The loop that trains every ensemble, and the history of its runs: values at log-spaced checkpoints, and their ends.
 
-A trainer is a subclass of `Ensemble` that says what one step is; `integrate` follows it until every network has ended.
-Gradient descent is a subclass of `Descent`, which observes losses after the epochs of a schedule alone.
+A trainer is a subclass of `Ensemble` that says what one step is; `integrate` follows it until every network has ended,
+and `train` does so with ensembles of a size that memory bears. Gradient descent is a subclass of `Descent`, which
+observes losses after the epochs of a schedule alone.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
+from carryover.training.devices import in_chunks
 from carryover.training.result import Divergence, Trained
 
-Values = np.ndarray | torch.Tensor
+Values = np.ndarray | torch.Tensor | float
 Progress = Callable[[dict], None]
 CHECKPOINTS = 64
 """Of a run at most: curves hold so many values, about evenly spaced in the logarithm of time, besides its end."""
@@ -44,6 +47,7 @@ class Ensemble(ABC):
     risk: Any  # (R,)
     evaluations: Any  # of the gradient, (R,) or a number for all
     tolerance: Any  # of the loss, (R,) or a number for all
+    diverged: Sequence[int] = ()  # runs that were dropped
     steps = 0
     report_every = 10  # steps, to `progress`
 
@@ -90,6 +94,20 @@ class Ensemble(ABC):
             self.prepare()
 
 
+def train(
+    ensemble: Callable[[np.ndarray], Ensemble], history: History, most: int, progress: Progress | None = None,
+    runs: np.ndarray | None = None,
+) -> list[int]:  # fmt: skip
+    """Train runs (all of the history if None) in ensembles of at most `most`, which `ensemble` makes of their indices;
+    the runs that were dropped."""
+
+    def trained(chunk: np.ndarray) -> Sequence[int]:
+        integrate(one := ensemble(chunk), history, progress)
+        return one.diverged
+
+    return sorted(chain(*in_chunks(trained, np.arange(len(history)) if runs is None else runs, most)))
+
+
 def integrate(ensemble: Ensemble, history: History, progress: Progress | None = None) -> None:
     """Train an ensemble until every network has ended; what the history knows of their runs is forgotten."""
     history.forget(ensemble.runs)
@@ -133,7 +151,7 @@ class Descent(Ensemble):
         """Set the epochs (·,) after which networks are observed, the last of which ends all, and the tolerance of the
         loss, a number or (R,)."""
         self.schedule = frozenset(schedule.tolist())
-        self.loss, self.values, self.diverged = self.losses(), {}, list[int]()
+        self.loss, self.values = self.losses(), {}
         self.tolerance = torch.as_tensor(tolerance, dtype=self.loss.dtype, device=self.loss.device).expand_as(self.loss)
         self.limit = (self.loss * _BLOWN_UP).maximum(self.tolerance)
 
@@ -163,7 +181,7 @@ class Descent(Ensemble):
             return None
         lost = ~(self.loss <= self.limit)  # also catches NaN
         if lost.any():
-            self.diverged += pick(self.runs, lost).tolist()
+            self.diverged = [*self.diverged, *pick(self.runs, lost).tolist()]
             self.keep(~lost)
         return (self.loss <= self.tolerance) | (self.steps == max(self.schedule))
 
@@ -196,6 +214,9 @@ class History:
         self._ends |= {"evaluations": np.zeros(runs, dtype=np.int64), "converged": np.zeros(runs, dtype=bool)}
         self._weights: dict[int, tuple[np.ndarray, ...]] = {}
 
+    def __len__(self) -> int:
+        return len(self._recorded)
+
     def record(self, runs: np.ndarray, values: Mapping[str, Values]) -> None:
         """Add a checkpoint of `runs` (R,): observables (R,) by name."""
         columns = self._recorded[runs]
@@ -219,7 +240,7 @@ class History:
 
     def stacked(self) -> list[np.ndarray]:
         """The arrays of weights of all runs at their ends, (runs, …)."""
-        ends = [self._weights[run] for run in range(len(self._recorded))]
+        ends = [self._weights[run] for run in range(len(self))]
         return [np.stack(layer) for layer in zip(*ends, strict=True)]
 
     def trained(self, weights: object) -> Trained:

@@ -21,16 +21,19 @@ double precision, and give the loss at hardly any further cost: as v_h · G_h = 
 from __future__ import annotations
 
 import math
+from copy import copy
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
 
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_kernel
-from carryover.training.devices import chunks, in_chunks, torch_device
-from carryover.training.integrate import Ensemble, History, Progress, Values, integrate, pick
+from carryover.training.devices import tensor, torch_device
+from carryover.training.integrate import Ensemble, History, Progress, Values, train
 from carryover.training.relu import BYTES, like
-from carryover.training.result import Divergence, Trained
+from carryover.training.result import Trained
 from carryover.training.steppers import FIRST, RKC2, error_scale, step_factor
 
 _STAGES = 100  # at most: beyond, single precision would show
@@ -46,14 +49,9 @@ def population_flow(
     teacher: Weights,
     start: Weights,
     *,
-    tolerance: float,
-    max_time: float,
-    accuracy: float = 0.03,
-    max_steps: int = 100_000,
-    anchor: float | np.ndarray = 0.0,
-    precision: str = "float32",
     device: str = "auto",
     progress: Progress | None = None,
+    **settings: Any,
 ) -> Trained:
     """Train every run by gradient flow on L + ½ anchor Σ_h |v_h − v_h(0)|², until L ≤ `tolerance` or `max_time`.
 
@@ -87,19 +85,10 @@ def population_flow(
     Divergence
         The loss at the start is not finite.
     """
-    anchors = np.broadcast_to(anchor, len(start.first))
-    place, dtype = torch_device(device), getattr(torch, precision)
-    history = History(len(start.first))
-
-    def train(runs: np.ndarray) -> None:
-        flow = _Flow(runs, start, teacher, anchors, dtype, place, tolerance, max_time, accuracy, max_steps)
-        if (lost := ~torch.isfinite(flow.loss)).any():
-            raise Divergence(np.flatnonzero(lost.cpu()).tolist(), "gradient flow lost its finite values")
-        integrate(flow, history, progress)
-
-    runs, H, _ = start.first.shape
+    place, history, H = torch_device(device), History(len(start.first)), start.first.shape[1]
+    flow = partial(_Flow, start=start, teacher=teacher, place=place, **settings)
     angles = 2 * torch.float64.itemsize * H * (H + teacher.first.shape[1])  # in bytes
-    in_chunks(train, chunks(np.arange(runs), BYTES[place.type] // angles))
+    train(flow, history, BYTES[place.type] // angles, progress)
     return history.trained(like(start, history.stacked()))
 
 
@@ -110,14 +99,12 @@ class PopulationGradient:
         self, runs: np.ndarray, start: Weights, teacher: Weights, anchor: np.ndarray, dtype: torch.dtype,
         device: torch.device,
     ) -> None:  # fmt: skip
-        def tensor(values: np.ndarray) -> torch.Tensor:
-            return torch.as_tensor(np.ascontiguousarray(values[runs]), dtype=dtype, device=device)
-
-        first = tensor(start.first)
+        first = tensor(start.first[runs], device, dtype)
         self.lengths = first.norm(dim=2, keepdim=True)  # (R, H, 1)
         self.start = first / self.lengths  # unit vectors (R, H, D)
-        self.directions, self.readout = tensor(teacher.first), tensor(teacher.second[:, 0])
-        self.anchor = tensor(anchor)[:, None, None]
+        self.directions = tensor(teacher.first[runs], device, dtype)
+        self.readout = tensor(teacher.second[runs, 0], device, dtype)
+        self.anchor = tensor(anchor[runs], device, dtype)[:, None, None]
         self._allocate()
 
     def _allocate(self) -> None:
@@ -126,11 +113,13 @@ class PopulationGradient:
         self._coefficients = torch.cat([self.lengths, -self.readout[:, :, None]], 1)
         self._angles, self._sines = (self.start.new_empty(R, H, self._units.shape[1]) for _ in range(2))
 
-    def keep(self, which: torch.Tensor) -> None:
-        """Drop the networks that are not in the boolean mask."""
+    def __getitem__(self, which: torch.Tensor) -> PopulationGradient:
+        """The networks in the boolean mask."""
+        some = copy(self)
         for name in ("lengths", "start", "directions", "readout", "anchor"):
-            setattr(self, name, pick(getattr(self, name), which))
-        self._allocate()
+            setattr(some, name, getattr(self, name)[which])
+        some._allocate()
+        return some
 
     def gradient(self, unit: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
         """G (R, H, D) at unit vectors (R, H, D) along the input weights and readouts (R, H, 1).
@@ -158,23 +147,26 @@ class PopulationGradient:
 class _Flow(Ensemble):
     """Units (R, H, D + 1), input weights and then readout, and where their flow goes."""
 
-    PER_RUN = ("power", "start", "units", "flow", "loss", "energy", "time", "step", "evaluations", "radius", "vector",
-               "age")  # fmt: skip
+    PER_RUN = ("exact", "quick", "power", "start", "units", "flow", "loss", "energy", "time", "step", "evaluations",
+               "radius", "vector", "age")  # fmt: skip
 
     def __init__(
-        self, runs: np.ndarray, start: Weights, teacher: Weights, anchors: np.ndarray, dtype: torch.dtype,
-        place: torch.device, tolerance: float, max_time: float, accuracy: float, max_steps: int,
+        self, runs: np.ndarray, *, start: Weights, teacher: Weights, place: torch.device, tolerance: float,
+        max_time: float, accuracy: float = 0.03, max_steps: int = 100_000, anchor: float | np.ndarray = 0.0,
+        precision: str = "float32",
     ) -> None:  # fmt: skip
         self.runs, self.tolerance, self.max_time = np.asarray(runs), tolerance, max_time
         self.accuracy, self.max_steps = accuracy, max_steps
         self.exact, self.quick = (
-            PopulationGradient(runs, start, teacher, anchors, kind, place) for kind in (torch.float64, dtype)
+            PopulationGradient(runs, start, teacher, np.broadcast_to(anchor, len(start.first)), dtype, place)
+            for dtype in (torch.float64, getattr(torch, precision))
         )
         directions, readout = self.exact.directions, self.exact.readout
         self.power = (readout[:, None] @ relu_kernel(directions, directions) @ readout[:, :, None])[:, 0, 0]
-        readouts = torch.as_tensor(start.second[runs], dtype=torch.float64, device=place).mT
+        readouts = tensor(start.second[runs], place).mT
         units = torch.cat([self.exact.start * self.exact.lengths, readouts], 2)
         self.units, self.flow, self.loss, self.energy = self._at(units)
+        self.refuse(~torch.isfinite(self.loss), "gradient flow lost its finite values")
         self.start, self.time = self.units, torch.zeros_like(self.loss)
         speed = _relative(self.flow, self.units.norm(dim=2))
         self.step = (FIRST / speed.clamp_min(_TINY)).clamp(max=max_time)
@@ -191,11 +183,6 @@ class _Flow(Ensemble):
 
     def weights(self) -> list[Values]:
         return [self.units[:, :, :-1], self.units[:, :, -1:].mT]
-
-    def keep(self, which: torch.Tensor) -> None:
-        super().keep(which)
-        self.exact.keep(which)
-        self.quick.keep(which)
 
     def _at(self, units: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         """Units on their sphere, where the flow goes from there, the loss, and the loss with the anchor's penalty."""

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from carryover.networks.diagonal import Weights
-from carryover.training.integrate import CHECKPOINTS
+from carryover.training.integrate import CHECKPOINTS, History
 from carryover.training.result import Trained
 
 HALVINGS = 60  # of the ratio of two times, between which training stops: to rounding
@@ -128,11 +128,8 @@ def readout_flow(
         The smallest risk is that of the start and of four times as many log-spaced times as the curves have.
         `evaluations` is 1: all follows from the residual at the start.
     """
-    runs = len(X)
-    readouts = np.empty((2, runs, 1, X.shape[2]))
-    ends = {name: np.empty(runs) for name in ("loss", "risk_final", "risk_best")}
-    curves = {name: np.full((runs, CHECKPOINTS), np.nan) for name in ("time", "loss", "risk")}
-    for run in range(runs):
+    history = History(len(X))
+    for run in range(len(X)):
         first, second = (start.first_plus[run], -start.first_minus[run]), (start.second_plus, start.second_minus)
         paths = [(one, other[run, 0]) for one, other in zip(first, second, strict=True)]
         scale, beta = np.hypot(*first), sum(one * other for one, other in paths)
@@ -141,24 +138,16 @@ def readout_flow(
         times = _times(modes.rates, end, _FINER * CHECKPOINTS)
         moved = modes.after(still, np.append(times, (0, end)))
         risks = ((beta + scale * moved - teacher[run]) ** 2).sum(1)
-        ends["loss"][run], ends["risk_final"][run] = modes.loss_after(still, end), risks[-1]
-        ends["risk_best"][run] = risks.min()
-        recorded = slice(_FINER - 1, len(times), _FINER)
-        losses = [modes.loss_after(still, time) for time in times[recorded]]
-        for curve, value in zip(curves.values(), (times[recorded], losses, risks[: len(times)][recorded]), strict=True):
-            curve[run, : len(value)] = value
-        change = moved[-1] / np.where(scale > 0, scale, 1.0)
-        readouts[:, run, 0] = [other + one * change for one, other in paths]
+        own = np.array([run])
+        for time, risk in zip(times[_FINER - 1 :: _FINER], risks[: len(times)][_FINER - 1 :: _FINER], strict=True):
+            history.record(own, {"time": time, "loss": modes.loss_after(still, time), "risk": risk})
+        loss, change = modes.loss_after(still, end), moved[-1] / np.where(scale > 0, scale, 1.0)
+        ended = {"loss": loss, "risk": risks[-1], "risk_best": risks.min(), "evaluations": 1,
+                 "converged": loss <= tolerance}  # fmt: skip
+        history.end(own, [(other + one * change)[None, None] for one, other in paths], ended)
         if progress is not None:
-            progress({"step": run + 1, "active": runs - run - 1})
-    return Trained(
-        weights=Weights(start.first_plus, start.first_minus, *readouts),
-        evaluations=np.ones(runs, dtype=np.int64),
-        converged=ends["loss"] <= tolerance,
-        time=curves.pop("time"),
-        curves=curves,
-        **ends,
-    )
+            progress({"step": run + 1, "active": len(X) - run - 1})
+    return history.trained(Weights(start.first_plus, start.first_minus, *history.stacked()))
 
 
 def _times(rates: np.ndarray, end: float, count: int) -> np.ndarray:

@@ -12,33 +12,21 @@ is recorded and nothing is compiled. Networks are trained in groups of the size 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from itertools import chain
 
 import numpy as np
 import torch
 
 from carryover.networks.relu import Weights
-from carryover.training.devices import chunks, in_chunks, torch_device
-from carryover.training.integrate import Descent, History, Progress, integrate, log_spaced
+from carryover.training.devices import tensor, torch_device
+from carryover.training.integrate import Descent, History, Progress, log_spaced, train
 from carryover.training.losses import LOSSES
-from carryover.training.result import Divergence, Trained
+from carryover.training.result import Divergence, Task, Trained
 
 BYTES = {"cpu": 2**20, "cuda": 2**31}  # of a group at a time: what stays in the cache, what fills the device
 _COLUMNS = {"cpu": 256, "cuda": 2**20}  # samples at a time
 _CUT = 4  # by this factor
 _FALLBACKS = 10  # times the learning rate is cut
 _AHEAD = 32  # epochs whose order is drawn at once; a run's orders depend on nothing but its own generator
-
-
-@dataclass(frozen=True)
-class Task:
-    """What one readout learns: inputs (sets, n, D), targets (runs, n), and each run's set of inputs (runs,)."""
-
-    X: np.ndarray
-    y: np.ndarray
-    sets: np.ndarray
 
 
 class Group(Descent):
@@ -51,16 +39,13 @@ class Group(Descent):
         self, runs: np.ndarray, start: Weights, tasks: Sequence[Task], rates: np.ndarray, loss: str,
         dtype: torch.dtype, device: torch.device, observe: Mapping[str, Callable],
     ) -> None:  # fmt: skip
-        def tensor(values: np.ndarray) -> torch.Tensor:
-            return torch.as_tensor(np.ascontiguousarray(values), dtype=dtype, device=device)
-
         self.runs, self.loss_function, self._observe = np.asarray(runs), LOSSES[loss], observe
-        self.first = tensor(np.swapaxes(start.first[runs], 1, 2))  # (R, D, H): sums over D run along memory
-        self.second = tensor(start.second[runs])  # (R, O, H)
-        self.x = [tensor(np.swapaxes(task.X[task.sets[runs]], 1, 2)) for task in tasks]  # (R, D, n)
-        self.y = [tensor(task.y[runs])[:, None] for task in tasks]  # (R, 1, n)
+        self.first = tensor(np.swapaxes(start.first[runs], 1, 2), device, dtype)  # (R, D, H)
+        self.second = tensor(start.second[runs], device, dtype)  # (R, O, H)
+        self.x = [tensor(np.swapaxes(task.X[task.sets[runs]], 1, 2), device, dtype) for task in tasks]  # (R, D, n)
+        self.y = [tensor(task.y[runs], device, dtype)[:, None] for task in tasks]  # (R, 1, n)
         self.rates = np.asarray(rates, dtype=np.float64)  # as given, whatever numbers the networks are trained in
-        self._rates = tensor(rates)[:, None, None]
+        self._rates = tensor(rates, device, dtype)[:, None, None]
         self._columns = _COLUMNS[self.first.device.type]
         self.prepare()
 
@@ -230,28 +215,23 @@ def gradient_descent(
     schedule, history = log_spaced(max_epochs), History(len(start.first), observe or ())
     tolerances = np.broadcast_to(tolerance, len(start.first))
 
-    def train(runs: np.ndarray, rate: float) -> list[int]:
-        rates = np.full(len(runs), rate)
-        group = Group(runs, start, tasks, rates, loss, dtype, place, observe or {})
-        group.batches = Batches(group, batch_size, shuffles)
-        group.steps_per_epoch = group.batches.per_epoch
-        group.begin(schedule, tolerances[runs])
-        integrate(group, history, progress)
-        return group.diverged
+    def group(runs: np.ndarray) -> Group:
+        made = Group(runs, start, tasks, np.full(len(runs), rate), loss, dtype, place, observe or {})
+        made.batches = Batches(made, batch_size, shuffles)
+        made.steps_per_epoch = made.batches.per_epoch
+        made.begin(schedule, tolerances[runs])
+        return made
 
     # weights, steps, and hidden responses to one block of samples, which fill the cache or the device
     _, H, D = start.first.shape
     largest = max(task.y.shape[1] for task in tasks)
     columns = min(_COLUMNS[place.type], largest, batch_size or largest)
     together = BYTES[place.type] // (4 * H * (columns + (2 + len(tasks)) * D))
-    queue = [(np.arange(len(start.first)), learning_rate)]
-    while queue:
-        runs, rate = queue.pop()
-        diverged = list(chain(*in_chunks(partial(train, rate=rate), chunks(runs, together))))
-        if diverged and rate < learning_rate / _CUT ** (_FALLBACKS - 0.5):
-            raise Divergence(sorted(diverged), f"gradient descent diverged with learning rates down to {rate:g}")
-        if diverged:
-            queue.append((np.sort(diverged), rate / _CUT))
+    rate, runs = learning_rate, np.arange(len(start.first))
+    while diverged := train(group, history, together, progress, runs):
+        if rate < learning_rate / _CUT ** (_FALLBACKS - 0.5):
+            raise Divergence(diverged, f"gradient descent diverged with learning rates down to {rate:g}")
+        rate, runs = rate / _CUT, np.array(diverged)
     return history.trained(like(start, history.stacked()))
 
 

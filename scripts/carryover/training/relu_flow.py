@@ -13,16 +13,18 @@ slide along kinks. After a rejected step, steps grow slowly, for kinks stand at 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
 
 from carryover.networks.relu import Weights
-from carryover.training.devices import chunks, in_chunks, torch_device
-from carryover.training.integrate import Ensemble, History, Progress, Values, integrate
-from carryover.training.relu import Task, like
+from carryover.training.devices import torch_device
+from carryover.training.integrate import Ensemble, History, Progress, Values, train
+from carryover.training.relu import like
 from carryover.training.relu_tangent import Factor, Tangent, Vector, blas_threads
-from carryover.training.result import Divergence, Trained
+from carryover.training.result import Task, Trained
 from carryover.training.steppers import FIRST, GROW, ROS2, error_scale, step_factor
 
 _RISE = 10.0  # of the accuracy: relative rise of the loss in a step
@@ -39,15 +41,10 @@ def gradient_flow(
     tasks: Sequence[Task],
     start: Weights,
     *,
-    tolerance: float | np.ndarray,
-    accuracy: float = 0.03,
-    max_steps: int = 10_000,
-    loss: str = "squared",
     device: str = "auto",
-    on_sphere: bool = False,
-    trainable: Container[str] = ("first", "second"),
     observe: Mapping[str, Callable] | None = None,
     progress: Progress | None = None,
+    **settings: Any,
 ) -> Trained:
     """Train every run by gradient flow on L = Σ_o mean loss of output o, until L ≤ `tolerance`.
 
@@ -78,20 +75,13 @@ def gradient_flow(
         The loss at the start is not finite.
     """
     place, history = torch_device(device), History(len(start.first), observe or ())
-    runs, H, D = start.first.shape
+    flow = partial(_Flow, tasks=tasks, start=start, place=place, observables=observe or {}, **settings)
+    _, H, D = start.first.shape
     samples = sum(task.y.shape[1] for task in tasks)
-    tolerances = np.broadcast_to(tolerance, runs)
-
-    def train(chunk: np.ndarray) -> None:
-        flow = _Flow(
-            chunk, tasks, start, loss, place, on_sphere, trainable, observe or {}, tolerances, accuracy, max_steps
-        )
-        integrate(flow, history, progress)
-
     # hidden responses at three points, and kernels, that are in memory at a time
     together = BYTES[place.type] // (samples * (64 * H + 8 * samples) + 80 * H * D)
     with blas_threads(samples):
-        in_chunks(train, chunks(np.arange(runs), together))
+        train(flow, history, together, progress)
     return history.trained(like(start, history.stacked()))
 
 
@@ -102,9 +92,10 @@ class _Flow(Ensemble):
                "growth", "still", "best", "waited")  # fmt: skip
 
     def __init__(
-        self, runs: np.ndarray, tasks: Sequence[Task], start: Weights, loss: str, place: torch.device, on_sphere: bool,
-        trainable: Container[str], observables: Mapping[str, Callable], tolerances: np.ndarray, accuracy: float,
-        max_steps: int,
+        self, runs: np.ndarray, *, tasks: Sequence[Task], start: Weights, place: torch.device,
+        observables: Mapping[str, Callable], tolerance: float | np.ndarray, accuracy: float = 0.03,
+        max_steps: int = 10_000, loss: str = "squared", on_sphere: bool = False,
+        trainable: Container[str] = ("first", "second"),
     ) -> None:  # fmt: skip
         self.runs, self.observables, self.accuracy, self.max_steps = runs, observables, accuracy, max_steps
         self.evaluations = 1
@@ -115,9 +106,9 @@ class _Flow(Ensemble):
         self.start_first, self.start_second = first, second
         self.point = self.tangent.at(first, second)
         self.loss = self.point.loss
-        if lost := (~torch.isfinite(self.loss)).nonzero()[:, 0].tolist():  # no step is accepted to such a place
-            raise Divergence(lost, "gradient flow does not begin at a finite loss")
-        self.tolerance = torch.as_tensor(tolerances[runs], device=place)
+        # No step is accepted to such a place.
+        self.refuse(~torch.isfinite(self.loss), "gradient flow does not begin at a finite loss")
+        self.tolerance = torch.as_tensor(np.broadcast_to(tolerance, len(start.first))[runs], device=place)
         self.time, self.waited, self.seen = (torch.zeros_like(self.loss) for _ in range(3))
         self.best, self.growth = self.loss, torch.full_like(self.loss, GROW)
         flow = self.tangent.transposed(self.point, self.point.negative_gradients)

@@ -1,9 +1,9 @@
-"""What training an ensemble of networks returns, and how it fails."""
+"""What an ensemble of networks learns, what its training returns, and how it fails."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,15 @@ def _named(runs: Sequence[int], coordinates: Mapping[str, np.ndarray]) -> str:
 
 
 @dataclass(frozen=True)
+class Task:
+    """What one readout learns: inputs (sets, n, D), targets (runs, n), and each run's set of inputs (runs,)."""
+
+    X: np.ndarray
+    y: np.ndarray
+    sets: np.ndarray
+
+
+@dataclass(frozen=True)
 class Trained:
     """An ensemble of networks after training. The leading axis of everything is the run.
 
@@ -48,22 +57,14 @@ class Trained:
     loss: np.ndarray  # (runs,) at the end, summed over outputs
     evaluations: np.ndarray  # (runs,) gradient evaluations
     converged: np.ndarray  # (runs,) whether the loss reached the tolerance
-    risk_final: np.ndarray  # (runs,) at the end, NaN without a teacher
-    risk_best: np.ndarray  # (runs,) smallest risk that was observed, NaN without a teacher
+    risk_final: np.ndarray  # (runs,) at the end
+    risk_best: np.ndarray  # (runs,) smallest risk that was observed
     time: np.ndarray  # (runs, checkpoints)
     curves: Mapping[str, np.ndarray]  # {"loss", "risk", …: (runs, checkpoints)}
     learning_rate: np.ndarray | None = None  # (runs,) with which each was trained, where they may differ
     at_rest: np.ndarray | None = None  # (runs,) whether training came to rest above its tolerance, where that is known
     ridge_strength: np.ndarray | None = None  # (runs,) where ridge regression was cross-validated
     validation_loss: np.ndarray | None = None  # (runs,) mean squared error on samples that were held out
-
-    @classmethod
-    def joined(cls, parts: Sequence[Trained], weights: object) -> Trained:
-        """Ensembles that were trained one after the other as one, with the `weights` of all of them."""
-        first, curves = parts[0], {n: np.concatenate([part.curves[n] for part in parts]) for n in parts[0].curves}
-        names = [f.name for f in fields(cls) if isinstance(getattr(first, f.name), np.ndarray) and f.name != "weights"]
-        known = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-        return cls(**known, weights=weights, curves=curves)
 
     @classmethod
     def solved(

@@ -1,6 +1,5 @@
 """Everything that learns to tell classes apart: from pretrained networks, from scratch, or beside other classes."""
 
-from functools import partial
 from itertools import product
 
 import numpy as np
@@ -21,114 +20,74 @@ def problems(p, shard):
     same for all protocols and factors; fewer samples are part of more. Raises UserError for pretrained networks that
     are of another shape or have seen classes of the task, and as `pretrain.Classes`.
     """
-    classes = pretrain.Classes(p, shard.experiment)
+    classes, experiment = pretrain.Classes(p, shard.experiment), shard.experiment
     if p.targets == "all" and not p.left_out:
         raise UserError("targets is all, but no classes are left out of pretraining for it: set left_out.")
-    numbers = range(p.tasks) if p.targets == "sets" else [p.tasks]
-    kinds = list(product(shard.seeds, numbers, p.rescale))
-    starts = Starts(classes, p, shard.pretrained, kinds)
-    targets = []
-    for seed, number, _ in kinds:
-        rng = generator(shard.experiment, {"task": number}, seed, "test images")
-        targets.append(tested(class_task(classes.set, classes.targets(seed)[number]), p.test_images, rng))
-    others = []
-    if p.protocol == "multi_task":
-        others.append([class_task(classes.set, classes.source(seed, number)) for seed, number, _ in kinds])
+    starts = list(product(shard.seeds, range(p.tasks) if p.targets == "sets" else [p.tasks]))
+    start, factor = zip(*product(range(len(starts)), p.rescale), strict=True)  # of each run
+    targets = [classes.targets(seed)[number] for seed, number in starts]
+    others = [classes.source(*one) for one in starts] if p.protocol == "multi_task" else []
+    outputs = len(targets[0]) + (len(others[0]) if others else 0)  # all have as many
+    if shard.pretrained is None:
+        sources = [pretrain.spelled(labels) for labels in others] or [""] * len(starts)
+        states = [classes.state(outputs, seed) for seed, _ in starts]
+    else:
+        sources, states = _pretrained(classes, shard.pretrained, starts, targets)
+    rngs = [generator(experiment, {"task": number}, seed, "test images") for seed, number in starts]
+    whole = [tested(class_task(classes.set, labels), p.test_images, rng)
+             for labels, rng in zip(targets, rngs, strict=True)]  # fmt: skip
+    beside = [class_task(classes.set, labels) for labels in others]
+    seeds, tasks = zip(*(starts[place] for place in start), strict=True)
+    columns = {
+        "seed": seeds, "task": tasks, "network": p.network, "rescaled": p.rescaled, "learning_rate": p.learning_rate,
+        "weight_decay": p.weight_decay, "loss_function": "cross_entropy", "rescale": factor,
+        "source_classes": [sources[place] for place in start],
+        "target_classes": [pretrain.spelled(targets[place]) for place in start],
+    }  # fmt: skip
+
+    def variables(trained):
+        """How training went, and the networks before and after it if `keep_weights`."""
+        if not p.keep_weights:
+            return stages.of_training(trained)
+        before = np.stack([packed(state) for state in states]), "parameters and buffers before training and rescaling"
+        return stages.of_training(trained) | pretrain.state(trained) | {
+            "start": ("run", np.array(start), "network that training began from, before it was rescaled"),
+            "start_state": (("start_network", "parameter"), *before),
+        }  # fmt: skip
+
     for samples in p.samples:
-        rngs = [generator(shard.experiment, {"task": number}, seed, "samples") for seed, number, _ in kinds]
+        rngs = [generator(experiment, {"task": number}, seed, "samples") for seed, number in starts]
+        some = [sampled(task, samples, rng) for task, rng in zip(whole, rngs, strict=True)]
         problem = pretrain.Problem(
-            network=classes.network(starts.outputs, kinds[0][0]),
-            state=lambda run: starts.rescaled(*kinds[run]),
-            tasks=[[sampled(target, samples, rng) for target, rng in zip(targets, rngs, strict=True)], *others],
+            network=classes.network(outputs, starts[0][0]),
+            state=lambda run: rescaled(states[start[run]], factor[run], p.rescaled),
+            tasks=[[task[place] for place in start] for task in (some, beside) if task],
             images=classes.prepared,
-            draws=pretrain.draws(shard.experiment, kinds),
+            draws=pretrain.draws(experiment, [starts[place] for place in start]),
         )
-        columns = _columns(p, classes, starts, kinds) | {"samples": samples}
-        attributes = classes.attributes() | {"classes": starts.outputs}
-        variables = partial(_variables, p, starts, kinds)
-        yield Piece(problem, columns, variables, pretrain.MEANING, attributes=attributes)
+        attributes = classes.attributes() | {"classes": outputs}
+        yield Piece(problem, columns | {"samples": samples}, variables, pretrain.MEANING, attributes=attributes)
 
 
-def _variables(p, starts, kinds, trained):
-    """How training went, and the networks before and after it if `keep_weights`."""
-    return stages.of_training(trained) | (pretrain.state(trained) | starts.variables(kinds) if p.keep_weights else {})
-
-
-def _columns(p, classes, starts, kinds):
-    """{coordinate: values} of the runs of one number of samples."""
-    seeds, tasks, factors = zip(*kinds, strict=True)
-    return {
-        "seed": seeds,
-        "task": tasks,
-        "network": p.network,
-        "rescaled": p.rescaled,
-        "learning_rate": p.learning_rate,
-        "weight_decay": p.weight_decay,
-        "loss_function": "cross_entropy",
-        "rescale": factors,
-        "source_classes": [starts.source_classes(seed, number) for seed, number, _ in kinds],
-        "target_classes": [pretrain.spelled(classes.targets(seed)[number]) for seed, number, _ in kinds],
-    }
-
-
-class Starts:
-    """The networks that training begins from, by seed and task, before they are rescaled."""
-
-    def __init__(self, classes, p, pretrained, kinds):
-        self._classes, self._p, self._pretrained = classes, p, pretrained
-        seed, number, _ = kinds[0]  # all have as many classes
-        besides = len(classes.source(seed, number)) if p.protocol == "multi_task" else 0
-        self.outputs = len(classes.targets(seed)[number]) + besides
-        self._known = {}  # (seed, task): state
-        if pretrained is not None:
-            _check_shapes(classes.attributes(), pretrained.attrs)
-            self._shape, self._states = classes.network(pretrained.attrs["classes"], 0), pretrained["state"].values
-
-    def rescaled(self, seed, number, factor):
-        """The state of a network that is to be trained."""
-        return rescaled(self._state(seed, number), factor, self._p.rescaled)
-
-    def source_classes(self, seed, number):
-        """'0 1 2' that were, or are, learned besides the task; '' where there are none, or none of this set."""
-        if self._pretrained is not None:
-            return str(self._pretrained["source_classes"].values[self._row(seed, number)])
-        return pretrain.spelled(self._classes.source(seed, number)) if self._p.protocol == "multi_task" else ""
-
-    def variables(self, kinds):
-        """The networks so far, and which of them each run (seed, task, …) starts from."""
-        rows, states = list(self._known), np.stack([packed(state) for state in self._known.values()])
-        places, dims = np.array([rows.index(kind[:2]) for kind in kinds]), ("start_network", "parameter")
-        return {
-            "start": ("run", places, "network that training began from, before it was rescaled"),
-            "start_state": (dims, states, "parameters and buffers before training and rescaling"),
-        }
-
-    def _state(self, seed, number):
-        """The initial network, and, if there is a pretrained one, all of that but its last layer."""
-        if (seed, number) not in self._known:
-            state = self._classes.state(self.outputs, seed)
-            if self._pretrained is not None:
-                new = self._classes.state(self.outputs, seed, f"readout {number}")
-                own = tuple(list(state)[-2:])
-                state = {name: new[name] if name in own else old for name, old in self._old(seed, number).items()}
-            self._known[seed, number] = state
-        return self._known[seed, number]
-
-    def _old(self, seed, number):
-        row = self._row(seed, number)
-        known = [int(label) for label in str(self._pretrained["source_classes"].values[row]).split()]
-        check_disjoint(known, self._classes.targets(seed)[number])
-        return unpacked(self._shape, self._states[row])
-
-    def _row(self, seed, number):
-        kinds = list(zip(*(self._pretrained[name].values.tolist() for name in ("seed", "task")), strict=True))
-        for kind in ((seed, number), (seed, -1)):
-            if kind in kinds:
-                return kinds.index(kind)
-        raise UserError(f"the pretrained shard has no network for seed {seed}, task {number}: pretrain as many tasks.")
-
-
-def _check_shapes(own, others):
+def _pretrained(classes, pretrained, starts, targets):
+    """'0 1 2' that a network was pretrained on, and its state under a new last layer, for each (seed, task)."""
+    own = classes.attributes()
     for name in ("network", "width", "stem", "channels"):
-        if own[name] != others[name]:
-            raise UserError(f"{name} is {own[name]}, but the pretrained networks have {others[name]}.")
+        if own[name] != pretrained.attrs[name]:
+            raise UserError(f"{name} is {own[name]}, but the pretrained networks have {pretrained.attrs[name]}.")
+    shape, weights = classes.network(pretrained.attrs["classes"], 0), pretrained["state"].values
+    known = list(zip(pretrained["seed"].values.tolist(), pretrained["task"].values.tolist(), strict=True))
+    sources, states = [], []
+    for (seed, number), labels in zip(starts, targets, strict=True):
+        rows = [known.index(kind) for kind in ((seed, number), (seed, -1)) if kind in known]
+        if not rows:
+            raise UserError(
+                f"the pretrained shard has no network for seed {seed}, task {number}: pretrain as many tasks."
+            )
+        sources.append(str(pretrained["source_classes"].values[rows[0]]))
+        check_disjoint([int(label) for label in sources[-1].split()], labels)
+        new = classes.state(len(labels), seed, f"readout {number}")
+        last = list(new)[-2:]
+        old = unpacked(shape, weights[rows[0]])
+        states.append({name: new[name] if name in last else tensor for name, tensor in old.items()})
+    return sources, states

@@ -24,7 +24,6 @@ from carryover.streams import generator
 from carryover.tasks import class_subsets
 from carryover.tasks import images as image_sets
 from carryover.tasks.prepared_images import PreparedImages
-from carryover.training.convnet import Samples
 
 MEANING = {
     "task": "number of the set of classes of finetuning, of a seed; -1: one pretrained network for all of them",
@@ -46,17 +45,6 @@ class Problem:
     tasks: list[list[class_subsets.ClassTask]]  # the main task first, each by run
     images: PreparedImages
     draws: Callable[[int, str, int], np.random.Generator]
-
-    def samples(self, runs: Sequence[int]) -> list[Samples]:
-        """Training images of every task of these runs; the tasks' outputs stand side by side."""
-        samples, first = [], 0
-        for tasks in self.tasks:
-            some = [tasks[run] for run in runs]
-            end = first + len(some[0].classes)
-            indices, labels = np.stack([task.train for task in some]), np.stack([task.train_labels for task in some])
-            samples.append(Samples(indices, labels, slice(first, end)))
-            first = end
-        return samples
 
 
 def problems(p, shard):

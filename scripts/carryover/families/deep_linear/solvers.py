@@ -87,8 +87,7 @@ def balanced(problem, p, progress=None):
     """Gradient flow of balanced networks, as an ordinary differential equation of their function alone."""
     return balanced_flow(
         problem.data, problem.reduced_targets(), problem.sets, problem.coefficients, depth=problem.depth,
-        teacher=problem.teacher, covariance=problem.eigenvalues, tolerance=p.tolerance, max_time=MAX_TIME,
-        accuracy=ACCURACY, progress=progress,
+        risk=problem.risk, tolerance=p.tolerance, max_time=MAX_TIME, accuracy=ACCURACY, progress=progress,
     )  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """Tasks of diagonal linear networks, the problem that solvers take, and pretraining on the auxiliary task."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -35,10 +35,6 @@ class Problem:
     teacher: np.ndarray  # (runs, D), of output 0
     trainable: tuple = ("first", "second")
     weights: tuple | None = None  # per output, of its mean loss; None: 1
-
-    def subset(self, runs):
-        """The same problem for some of its runs."""
-        return replace(self, draw=self.draw[runs], start=self.start[runs], teacher=self.teacher[runs])
 
 
 def problems(p, shard):

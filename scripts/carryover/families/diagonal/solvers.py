@@ -1,21 +1,19 @@
 """Solvers of diagonal linear networks."""
 
 import math
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 
 from carryover.errors import UserError
 from carryover.networks.diagonal import Weights, weights_at
-from carryover.training.devices import in_chunks
 from carryover.training.diagonal import gradient_descent
 from carryover.training.diagonal_flow import gradient_flow
-from carryover.training.exact import diagonal_flow_limit, linear_probe_limit
+from carryover.training.exact import diagonal_flow_limit
 from carryover.training.losses import effective_features, group_norm, l1_norm
 from carryover.training.readout_flow import readout_flow
-from carryover.training.result import Trained
+from carryover.training.result import Task, Trained
 
-BYTES = 2**29  # of inputs at a time
 # Along training on cross-entropy, which goes on after the samples are fitted.
 OBSERVED = {
     "effective_features": lambda beta, teacher: effective_features(beta[:, 0]),
@@ -31,23 +29,16 @@ def exact(problem, p=None, progress=None):
     """
     if len(problem.X) > 1:
         raise UserError("multi_task has no exact limit: choose solver flow or descent.")
-    ends = [_limit(problem, run) for run in range(len(problem.draw))]
-    weights = Weights(*(np.stack(arrays) for arrays in zip(*ends, strict=True)))
-    X, y, beta = problem.X[0][problem.draw], problem.y[0][problem.draw], weights.coefficients()[:, 0]
+    X, y, start = problem.X[0][problem.draw], problem.y[0][problem.draw], problem.start
+    if "first" in problem.trainable:
+        paths = start.first_plus, start.second_plus[:, 0], start.first_minus, start.second_minus[:, 0]
+        w1_plus, w2_plus, w1_minus, w2_minus = weights_at(diagonal_flow_limit(X, y, *paths), *paths)
+        weights = Weights(w1_plus, w1_minus, w2_plus[:, None], w2_minus[:, None])
+    else:
+        weights = readout_flow(X, y, start, tolerance=0.0, teacher=problem.teacher).weights
+    beta = weights.coefficients()[:, 0]
     residual = np.einsum("rni,ri->rn", X, beta) - y
     return Trained.solved(weights, (residual**2).mean(1), ((beta - problem.teacher) ** 2).sum(1))
-
-
-def _limit(problem, run):
-    X, y, start = problem.X[0][problem.draw[run]], problem.y[0][problem.draw[run]], problem.start
-    first = start.first_plus[run], start.first_minus[run]
-    second = start.second_plus[run, 0], start.second_minus[run, 0]
-    if "first" not in problem.trainable:
-        plus, minus = linear_probe_limit(X, y, *first, *second)
-        return *first, plus[None], minus[None]
-    paths = first[0], second[0], first[1], second[1]
-    w1_plus, w2_plus, w1_minus, w2_minus = weights_at(diagonal_flow_limit(X, y, *paths), *paths)
-    return w1_plus, w1_minus, w2_plus[None], w2_minus[None]
 
 
 def symmetric(problem, p=None, progress=None):
@@ -68,8 +59,7 @@ def flow(problem, p, progress=None):
     """Gradient flow, followed by an adaptive integrator; that of a readout alone is solved."""
     max_time = p.max_time or math.inf
     if "first" in problem.trainable:
-        options = {"max_steps": p.max_steps, "max_time": max_time, "accuracy": p.accuracy}
-        return _together(gradient_flow, problem, p, progress, **options)
+        return gradient_flow(**_posed(problem, p), accuracy=p.accuracy, max_time=max_time, progress=progress)
     X, y = problem.X[0][problem.draw], problem.y[0][problem.draw]
     return readout_flow(
         X, y, problem.start, tolerance=p.tolerance, max_time=max_time, teacher=problem.teacher, progress=progress
@@ -78,26 +68,22 @@ def flow(problem, p, progress=None):
 
 def descent(problem, p, progress=None):
     """Plain full-batch gradient descent, as the paper trains."""
-    options = {name: getattr(p, name) for name in ("max_steps", "learning_rate", "loss")}
-    if p.loss == "cross_entropy":
-        options |= {"normalised": p.normalised, "observe": OBSERVED}
-    return _together(gradient_descent, problem, p, progress, trainable=problem.trainable, **options)
+    return gradient_descent(
+        **_posed(problem, p), learning_rate=p.learning_rate, loss=p.loss, trainable=problem.trainable,
+        normalised=p.loss == "cross_entropy" and p.normalised, observe=OBSERVED if p.loss == "cross_entropy" else None,
+        progress=progress,
+    )  # fmt: skip
 
 
-def _together(trainer, problem, p, progress, **options):
-    """`Trained` over all runs, in ensembles of a size that memory and cache bear."""
-    per_run = sum(X[0].nbytes for X in problem.X)
-    size = max(1, BYTES // per_run)
-    runs = np.arange(len(problem.draw))
-
-    def trained(chunk):
-        part = problem.subset(chunk)
-        X, y = ([array[part.draw] for array in arrays] for arrays in (part.X, part.y))
-        return trainer(
-            X, y, part.start, tolerance=p.tolerance, teacher=part.teacher, weights=part.weights, device=p.device,
-            progress=progress, **options,
-        )  # fmt: skip
-
-    parts = in_chunks(trained, np.split(runs, range(size, len(runs), size)))
-    layers = [[getattr(part.weights, layer.name) for part in parts] for layer in fields(Weights)]
-    return Trained.joined(parts, Weights(*map(np.concatenate, layers)))
+def _posed(problem, p):
+    """The arguments that both trainers share."""
+    pairs = zip(problem.X, problem.y, strict=True)
+    return {
+        "tasks": [Task(X, y[problem.draw], problem.draw) for X, y in pairs],
+        "start": problem.start,
+        "teacher": problem.teacher,
+        "weights": problem.weights,
+        "tolerance": p.tolerance,
+        "max_steps": p.max_steps,
+        "device": p.device,
+    }

@@ -1,21 +1,21 @@
 """Solvers of mean-field ReLU networks; losses are half the mean squared error, and risks are exact."""
 
-from dataclasses import replace
+from bisect import bisect_left
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
-import torch
 
-from carryover.families.mean_field import readouts
 from carryover.families.mean_field.pretrain import averaged, summed
-from carryover.families.mean_field.readouts import Quadratic
 from carryover.networks.relu import Weights
-from carryover.theory.kernels import relu_risk
+from carryover.theory.kernels import function_power, relu_kernel, relu_risk
+from carryover.training.devices import tensor
 from carryover.training.population_flow import population_flow
 from carryover.training.readout_flow import Modes
-from carryover.training.relu import Task
 from carryover.training.relu_flow import gradient_flow
-from carryover.training.result import Trained
+from carryover.training.result import Task, Trained
 
+CUT = 4  # of a rate, by this factor
 PORTABLE = {"flow": "distribution"}  # units that start small choose their place early
 
 
@@ -40,7 +40,7 @@ def flow(problem, p, progress=None):
     def risk(first, second, runs):
         which = problem.networks[runs]
         units = teacher.first[which], teacher.second[which, 0]
-        return relu_risk(first, second[:, 0], *(torch.as_tensor(values, device=first.device) for values in units))
+        return relu_risk(first, second[:, 0], *(tensor(values, first.device) for values in units))
 
     trained = gradient_flow(
         [Task(problem.X, problem.y[problem.sets], problem.sets)], start, tolerance=2 * p.tolerance, on_sphere=True,
@@ -63,43 +63,22 @@ def exact(problem, p, progress=None):
     features cannot represent, at a risk up to thousands of times the target's power where n is near the number of such
     directions. Readouts fitted to samples are not stored.
     """
-    if problem.max_time is not None:
-        return (_on_population if problem.X is None else _on_samples)(problem, p, progress)
-    network, teacher = summed(problem.start), summed(problem.teacher)
-    risks = relu_risk(network.first, network.second[:, 0], teacher.first, teacher.second[:, 0])
-    return Trained.solved(problem.start, np.full(len(problem.networks), np.nan), risks)
-
-
-def _on_population(problem, p, progress):
-    second, found = np.empty_like(problem.start.second), []
-    for index, (network, teacher) in enumerate(readouts.pairs(problem, progress)):
-        whole, begin = Quadratic.of(network, teacher), network.second[0]
-        modes = Modes.of_population(whole.kernel, whole.overlaps, whole.power, speed=len(begin))
-        time = modes.stop(begin, problem.max_time[index], p.tolerance)
-        second[index, 0] = modes.after(begin, time)
-        loss = modes.loss(second[index, 0])
-        found.append((loss, 2 * loss, time))
-    return _trained(Weights(problem.start.first, second), p, *np.array(found).T)
-
-
-def _on_samples(problem, p, progress):
-    """The decomposition of a network's features of one data set serves all of its readouts."""
-    loss, risk, time = np.full((3, len(problem.networks)), np.nan)
-    for case in readouts.cases(problem, progress):
-        width = case.features.shape[1]
-        modes = Modes.of_samples(case.features / width, case.y, speed=width)
-        for run, start in zip(case.runs, case.starts, strict=True):
-            if problem.readout[run] == "least_squares":
-                readout = modes.least_squares(p.cutoff)
-            else:
-                time[run] = modes.stop(start, problem.max_time[run], p.tolerance)
-                readout = modes.after(start, time[run])
-            loss[run], risk[run] = modes.loss(readout), case.risk(readout)
-    return _trained(None, p, loss, risk, time)
-
-
-def _trained(weights, p, loss, risk, time):
-    """What was solved at a time; least squares has none (NaN) and is done."""
+    if problem.max_time is None:
+        network, teacher = summed(problem.start), summed(problem.teacher)
+        risks = relu_risk(network.first, network.second[:, 0], teacher.first, teacher.second[:, 0])
+        return Trained.solved(problem.start, np.full(len(problem.networks), np.nan), risks)
+    if problem.X is not None:
+        weights, (loss, risk, time) = None, _on_samples(problem, partial(_followed, p=p), progress)
+    else:
+        weights, loss, time = Weights(problem.start.first, np.empty_like(problem.start.second)), [], []
+        for index, network, whole in _networks(problem, progress):
+            begin = network.second[0]
+            modes = Modes.of_population(whole.kernel, whole.overlaps, whole.power, speed=len(begin))
+            time.append(modes.stop(begin, problem.max_time[index], p.tolerance))
+            weights.second[index, 0] = modes.after(begin, time[-1])
+            loss.append(modes.loss(weights.second[index, 0]))
+        loss, time = np.array(loss), np.array(time)
+        risk = 2 * loss
     done = np.isnan(time) | (loss <= p.tolerance * (1 + 1e-9))  # at the tolerance it stopped, to rounding
     return Trained.solved(weights, loss, risk, time, converged=done)
 
@@ -107,19 +86,83 @@ def _trained(weights, p, loss, risk, time):
 def descent(problem, p, progress=None):
     """Gradient descent of the readout alone, for linear_transfer, at a rate of `learning_rate` · width.
 
-    Readouts themselves are not stored.
+    It is linear, so that its steps are solved and not taken, as many as it would take. Readouts themselves are not
+    stored.
     """
-    loss, risk, rates = np.full((3, len(problem.networks)), np.nan)
-    taken = np.zeros(len(loss), dtype=np.int64)
-    for case in readouts.cases(problem, progress):
-        for time in np.unique(problem.max_time[case.runs]):
-            same = problem.max_time[case.runs] == time
-            runs = case.runs[same]
-            found, taken[runs], rates[runs] = readouts.descended(
-                case.features, case.y, case.starts[same], p.learning_rate, time, p.max_steps, p.tolerance
-            )
-            loss[runs] = ((found @ case.features.T / found.shape[1] - case.y) ** 2).mean(1) / 2
-            risk[runs] = [case.risk(readout) for readout in found]
+    loss, risk, steps, rate = _on_samples(problem, partial(_descended, p=p), progress)
+    steps = steps.astype(np.int64)
     return Trained.solved(
-        None, loss, risk, taken * rates, evaluations=taken, converged=loss <= p.tolerance, learning_rate=rates
+        None, loss, risk, steps * rate, evaluations=steps, converged=loss <= p.tolerance, learning_rate=rate
     )
+
+
+def _followed(modes, start, kind, max_time, p):
+    """The readout (m,) where the flow stops, and the time; least squares has none (NaN)."""
+    if kind == "least_squares":
+        return modes.least_squares(p.cutoff), np.nan
+    time = modes.stop(start, max_time, p.tolerance)
+    return modes.after(start, time), time
+
+
+def _descended(modes, start, kind, max_time, p):
+    """The readout (m,) where descent stops, its steps and its rate, which is cut where it would diverge."""
+    rate = p.learning_rate
+    while rate * modes.rates[:1].sum() >= 2:
+        rate /= CUT
+    off, most = modes.directions @ start - modes.optimum, min(p.max_steps, round(max_time / rate))
+
+    def after(steps):
+        return start + ((1 - rate * modes.rates) ** steps - 1) * off @ modes.directions
+
+    steps = bisect_left(range(most), True, key=lambda steps: modes.loss(after(steps)) <= p.tolerance)
+    return after(steps), steps, rate
+
+
+def _on_samples(problem, learn, progress):
+    """Loss, risk and what else `learn` says of every run's readout, (·, runs).
+
+    The decomposition of a network's features of one data set serves all of its readouts.
+    """
+    found = [()] * len(problem.networks)
+    for index, network, whole in _networks(problem, progress):
+        mine, width = problem.networks == index, network.second.shape[-1]
+        for which in np.unique(problem.sets[mine]):
+            features, y = network.responses(problem.X[which]), problem.y[which]
+            modes = Modes.of_samples(features / width, y, speed=width)
+            for run in np.flatnonzero(mine & (problem.sets == which)):
+                kind = problem.readout[run]
+                start = network.second[0] if kind == "pretrained" else np.zeros(width)
+                readout, *known = learn(modes, start, kind, problem.max_time[run])
+                found[run] = modes.loss(readout), whole.risk(readout), *known
+    return np.array(found).T
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    """Mean squared error over x ~ N(0, I) of any readout of a network, against a teacher; both are means over units."""
+
+    kernel: np.ndarray  # (m, m) E φφᵀ/m² of the network's features
+    overlaps: np.ndarray  # (m,) E φ f*/m
+    power: float  # E f*²
+
+    @classmethod
+    def of(cls, network, teacher):
+        """Of the features of a network (m, d) and a teacher (m*, d) with the readout (1, m*)."""
+        m, m_star, c_star = len(network.first), len(teacher.first), teacher.second[0]
+        kernel = relu_kernel(network.first, network.first) / m**2
+        overlaps = relu_kernel(network.first, teacher.first) @ c_star / (m * m_star)
+        return cls(kernel, overlaps, float(function_power(c_star, teacher.first)))
+
+    def risk(self, readout):
+        """Of a readout (m,)."""
+        return max(0.0, readout @ self.kernel @ readout - 2 * readout @ self.overlaps + self.power)
+
+
+def _networks(problem, progress):
+    """Index, network and `Quadratic` of each network that learns; progress is called after each."""
+    count = len(problem.start.first)
+    for index in range(count):
+        network = problem.start[index]
+        yield index, network, Quadratic.of(network, problem.teacher[index])
+        if progress is not None:
+            progress({"step": index + 1, "active": count - index - 1})

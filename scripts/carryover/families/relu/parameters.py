@@ -33,25 +33,30 @@ class Task(Model):
         "float32", "numbers that descent trains in; flow uses float64")  # fmt: skip
 
 
-class Pretrain(Task):
+class Training(Task):
+    """What each of the two stages says for itself."""
+
+    loss: Literal["squared", "cross_entropy"] = parameter(
+        "squared", "squared error, or cross-entropy on the sign of the teacher", when=TRAINED)  # fmt: skip
+    tolerance: PositiveFloat = parameter(
+        1e-8, "training loss at which training stops, as a fraction of that of a network whose outputs are 0",
+        when=TRAINED)  # fmt: skip
+    max_epochs: PositiveInt = parameter(100_000, "most passes through the samples", when=DESCENT)
+    max_steps: PositiveInt = parameter(10_000, "most gradient evaluations of the flow, two a step", when=FLOW)
+    accuracy: Relative = ACCURACY
+    device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained", when=TRAINED)
+
+
+class Pretrain(Training):
     solver: Literal["descent", "flow"] = parameter(
         "descent", "gradient descent, or gradient flow, which descent follows with small steps", axis=True)  # fmt: skip
     samples: PositiveInt = parameter(1024, "auxiliary samples")
     initial_scale: PositiveFloat = parameter(1e-3, "both layers start from N(0, scale² · 2/fan-in)")
-    loss: Literal["squared", "cross_entropy"] = parameter(
-        "squared", "squared error, or cross-entropy on the sign of the teacher")  # fmt: skip
     learning_rate: PositiveFloat = parameter(0.1, "step of gradient descent, cut where it diverges", when=DESCENT)
     batch_size: NonNegativeInt = parameter(0, "samples in a step; 0 for all", when=DESCENT)
-    tolerance: PositiveFloat = parameter(
-        1e-8, "training loss at which training stops, as a fraction of that of a network whose outputs are 0"
-    )  # fmt: skip
-    max_epochs: PositiveInt = parameter(100_000, "most passes through the samples", when=DESCENT)
-    max_steps: PositiveInt = parameter(10_000, "most gradient evaluations of the flow, two a step", when=FLOW)
-    accuracy: Relative = ACCURACY
-    device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained")
 
 
-class Finetune(Task):
+class Finetune(Training):
     STARTS_FROM: ClassVar = {"protocol": PRETRAINED}
 
     protocol: Protocol = parameter(
@@ -83,18 +88,9 @@ class Finetune(Task):
         (1e-3,), "both layers start from N(0, scale² · 2/fan-in): small is rich, 1 is lazy",
         when={"protocol": SCRATCH})  # fmt: skip
     auxiliary_samples: PositiveInt = parameter(1024, "auxiliary samples", when={"protocol": ("multi_task",)})
-    loss: Literal["squared", "cross_entropy"] = parameter(
-        "squared", "squared error, or cross-entropy on the sign of the teacher", when=TRAINED)  # fmt: skip
     learning_rate: PositiveFloat = parameter(
         1.0, "step of gradient descent, cut where it diverges", axis=True, when=DESCENT)  # fmt: skip
     batch_size: NonNegativeInt = parameter(128, "samples of a task in a step; 0 for all", when=DESCENT)
-    tolerance: PositiveFloat = parameter(
-        1e-8, "training loss at which training stops, as a fraction of that of a network whose outputs are 0",
-        when=TRAINED)  # fmt: skip
-    max_epochs: PositiveInt = parameter(100_000, "most passes through the samples", when=DESCENT)
-    max_steps: PositiveInt = parameter(10_000, "most gradient evaluations of the flow, two a step", when=FLOW)
-    accuracy: Relative = ACCURACY
-    device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained", when=TRAINED)
     keep_samples: bool = parameter(False, "keep the main task's samples, for measures of what else would fit them")
 
     @model_validator(mode="after")

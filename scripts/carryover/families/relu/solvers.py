@@ -7,10 +7,11 @@ from carryover.networks.relu import Weights
 from carryover.streams import generator
 from carryover.tasks.sparse import sphere
 from carryover.theory.kernels import relu_kernel, relu_risk
+from carryover.training.devices import tensor
 from carryover.training.kernel_ridge import fit
-from carryover.training.relu import Task, gradient_descent
+from carryover.training.relu import gradient_descent
 from carryover.training.relu_flow import gradient_flow
-from carryover.training.result import Trained
+from carryover.training.result import Task, Trained
 
 PORTABLE = {"descent": "distribution", "flow": "distribution"}
 """Units that start small choose their place early, and large steps swing for long."""
@@ -79,11 +80,11 @@ def _risk(teacher):
     def risk(first, second, runs):
         first, readout = first.double(), second[:, 0].double()
         if first.device.type != "cpu":
-            arrays = (_tensor(values[runs], first) for values in (teacher.directions, teacher.readout, constant))
+            arrays = (tensor(values[runs], first.device) for values in (teacher.directions, teacher.readout, constant))
             return _distance(first, readout, *arrays)
         # NumPy's inverse sines are four times as fast as PyTorch's, and pairs of one network's units stay in the cache.
         networks = zip(runs, first.numpy(), readout.numpy(), strict=True)
-        return _tensor([_distance(W, a, *units[run], constant[run]) for run, W, a in networks], first)
+        return tensor([_distance(W, a, *units[run], constant[run]) for run, W, a in networks], first.device)
 
     return risk
 
@@ -101,18 +102,14 @@ def _classification(teacher):
     positive = teacher(X) > 0
 
     def error(first, second, runs):
-        outputs = (second[:, :1] @ (first @ _tensor(X.T, first).to(first.dtype)).relu_())[:, 0]
+        outputs = (second[:, :1] @ (first @ tensor(X.T, first.device).to(first.dtype)).relu_())[:, 0]
         return ((outputs > 0) != torch.as_tensor(positive[runs], device=first.device)).double().mean(1)
 
     def effective_features(first, second, runs):
         first = first.float()  # most of the cost of training on few samples, and precise enough for a ratio of sums
-        responses = (first @ _tensor(X.T, first).float()).relu_()
+        responses = (first @ tensor(X.T, first.device).float()).relu_()
         responses -= responses.mean(2, keepdim=True)
         covariance = (responses @ responses.transpose(1, 2)).double()
         return covariance.diagonal(dim1=1, dim2=2).sum(1) ** 2 / covariance.square().sum((1, 2))
 
     return {"risk": error, "effective_features": effective_features}
-
-
-def _tensor(values, like):
-    return torch.as_tensor(np.ascontiguousarray(values), dtype=torch.float64, device=like.device)

@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from carryover.theory.kernels import infinite_width_gram, relu_risk
-from carryover.training.relu import Task
 from carryover.training.relu_flow import gradient_flow
-from carryover.training.result import Trained
+from carryover.training.result import Task, Trained
 
 
 def exact(problem, p, progress=None):
