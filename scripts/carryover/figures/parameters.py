@@ -42,11 +42,6 @@ class Atlas(Titled):
     settings: NonNegativeInt = parameter(0, "maps of each family, by settings such as the noise; 0: the usual one")
 
 
-class Claims(Titled):
-    ROLES: ClassVar = ("claims",)
-    paper: str = parameter("", "name of the paper whose claims are drawn; empty for all")
-
-
 class Clusters(Titled):
     ROLES: ClassVar = ("regimes", "overlap", "nested")
     samples: PositiveInt = parameter(64, "main-task samples of the inertias by overlap")
