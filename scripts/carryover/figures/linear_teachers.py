@@ -242,39 +242,3 @@ def norm_scale(data, p):
     plt.setp(axes[:, 0], ylabel="risk")
     plt.setp(axes[-1], xlabel="norm; the other's is 1")
     return layout.finish(fig, p.title, "L layers, n samples", panels.spread_in_words(risk))
-
-
-def teacher_sensitivity(data, p):
-    """Whether conclusions hang on what the paper leaves open: the number of samples and the part of the target that
-    the source does not have.
-
-    Roles: `stretch`, exact limits over stretches, rests, depths and samples; `scale`, over norms of both tasks.
-    """
-    deep, scaled_depth = 5, 7  # layers in a, which are compared with one, and in b
-    fig, (left, right) = plt.subplots(1, 2, figsize=(9.2, 4.1), sharey=True)
-    stretched, scaled = where(data["stretch"], solver="exact"), where(data["scale"], depth=scaled_depth)
-    largest = panels.values(stretched, "stretch")[-1]
-    for deviation, runs, color in panels.colored(where(stretched, stretch=largest), "deviation"):
-        _ratio(left, where(runs, depth=1), where(runs, depth=deep), f"a: rest of norm {deviation:g}", color)
-    left.set_title(f"a: risk of 1 layer over that of {deep}, α = {largest:g}")
-    norms = panels.values(scaled, "target_norm")[1:]
-    for norm, color in zip(norms, plt.get_cmap("plasma")(np.linspace(0.1, 0.75, len(norms))), strict=True):
-        target, source = (where(scaled, target_norm=a, source_norm=b) for a, b in ((norm, 1.0), (1.0, norm)))
-        _ratio(right, target, source, f"b: norm {norm:g}", color)
-    right.set_title(f"b: target scaled over source scaled, L = {scaled_depth}")
-    for ax in (left, right):
-        ax.axhline(1, color="0.6", linewidth=0.6)
-        ax.set(yscale="log", xlabel="samples per dimension γ")
-    left.set_ylabel("ratio of risks")
-    layout.plain_decades(left.yaxis)
-    notes = (f"{letter}: {panels.seeds_in_words(runs)}" for letter, runs in (("a", stretched), ("b", scaled)))
-    return layout.finish(fig, p.title, *notes, "median over seeds, bars: their range")
-
-
-def _ratio(ax, above, below, label, color):
-    """Ratio of the risks of two kinds of runs, seed by seed, against γ; curves stand a little apart."""
-    over, under = (runs[["risk_final"]].to_dataframe().pivot(index="seed", columns="gamma", values="risk_final")
-                   for runs in (above, below))  # fmt: skip
-    ratio = over / under
-    x, ends = ratio.columns + 0.005 * len(ax.containers), (ratio.median(), ratio.min(), ratio.max())
-    panels.points(ax, x, ends, label, marker="o", ms=4, linewidth=1.2, color=color)

@@ -35,7 +35,6 @@ ReluLeastPenalty = reading("least", "spread")
 ReluNorms = reading("norms", "displacement", "regimes")
 RidgeTransfer = reading("risk")
 StageDimensionality = reading("stages", "risk")
-TeacherSensitivity = reading("stretch", "scale")
 
 
 class Atlas(Titled):
