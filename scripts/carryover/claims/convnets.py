@@ -17,7 +17,6 @@ import pandas as pd
 from carryover.claims.support.checks import Check, checks, listed
 from carryover.claims.support.runs import Runs, common_sizes, worst
 from carryover.labels import value_labels
-from carryover.statistics import intervals
 
 PAIRS = 2
 IMAGES = {"mnist": "MNIST", "fashion-mnist": "Fashion-MNIST", "cifar-10": "CIFAR-10", "cifar-100": "CIFAR-100",
@@ -91,10 +90,8 @@ def convnet_stages(data, p):
     """Role: `stages` of networks finetuned with factors below 1, and with 1. PR: participation ratio of a stage's
     outputs for test images of the task; ENSD: effective number of shared dimensions of start and end."""
     after, before = "participation_ratio", "participation_ratio_start"
-    tuned, usual = (
-        Runs("stages", data["stages"]).where(protocol="finetuning"),
-        most_common(data["stages"], "learning_rate"),
-    )
+    tuned = Runs("stages", data["stages"]).where(protocol="finetuning")
+    usual = most_common(data["stages"], "learning_rate")
     runs, plain = tuned.where(learning_rate=usual), tuned.where(rescale=1.0)
     small = {factor: runs.where(rescale=factor) for factor in runs.options("rescale") if factor < 1}
     by_rate = {rate: plain.where(learning_rate=rate) for rate in plain.options("learning_rate")}
@@ -168,12 +165,6 @@ def by_task(runs, quantity):
     Tasks of the same number differ between seeds. Raises UserError if a seed has several runs of a task.
     """
     return Runs("risk", runs).table(quantity, "task")
-
-
-def interval(values):
-    """(mean, low, high) of the seed means of a table: Student's 95 % interval, NaN for fewer than two seeds."""
-    found = intervals.student(values.mean(axis=1), 0.0)
-    return found["statistic"], found["low"], found["high"]
 
 
 def most_common(runs, name):
