@@ -169,8 +169,7 @@ def frozen_layer(data, p):
     Roles: `risk` of two layers, pretrained exactly and by descent; `layers`, of more, of which several are frozen.
     Neither has label noise, and the tasks of each have one angle.
     """
-    risk, layers = (runs.assign(risk_final=runs["risk_final"].clip(min=FLOOR))
-                    for runs in (data["risk"], data["layers"]))  # fmt: skip
+    risk, layers = (runs.assign(risk_final=runs["risk_final"].clip(FLOOR)) for runs in (data["risk"], data["layers"]))
     scratch = chosen(risk, protocol="single_task")
     fig, axes = plt.subplots(1, 3, figsize=(11.5, 4.0), sharey=True)
     for ax, letter, start, words in zip(axes, "ab", ("exact", "descent"), ("vanishing", "larger"), strict=False):
@@ -187,13 +186,13 @@ def frozen_layer(data, p):
     fitted = linear_transfer_risk(theta, 0.0, n[n > 2])
     axes[0].plot(n[n > 2], fitted, "k:", linewidth=1, label="multiple of the source fitted to n samples, mean")
     axes[0].set_ylabel("risk")
-    return layout.finish(fig, p.title, *panels.limits_and_trained_in_words(risk), columns=4)
+    notes = *panels.limits_and_trained_in_words(risk), f"risks below {FLOOR:g} are drawn there"
+    return layout.finish(fig, p.title, *notes, columns=4)
 
 
 def _limits_and_trained(ax, risk, start):
-    """Every protocol: exact limits as lines, and what was trained as markers; arrows down where a median is cut."""
+    """Every protocol: exact limits as lines, and what was trained as markers."""
     protocols = {"single_task": "from scratch (vanilla)", "finetuning": "finetuned", "linear_transfer": "frozen"}
-    cut = []
     for protocol, label in protocols.items():
         runs, color = where(risk, protocol=protocol), panels.COLORS[protocol]
         solved = protocol != "finetuning" or start == "exact"  # finetuned exactly: of balanced networks alone
@@ -212,12 +211,7 @@ def _limits_and_trained(ax, risk, start):
             if not solved:
                 middle, label = panels.medians(trained, "risk_final", "samples"), "finetuned, gradient descent (b)"
                 ax.plot(middle.index, middle, color=color, linewidth=0.8, linestyle="--", label=label)
-        middle = panels.medians(runs, "risk_final", ["samples", "solver"])
-        cut += middle.index.get_level_values("samples")[middle <= FLOOR].tolist()
-    if cut:
-        arrows = {"linestyle": "none", "marker": "$\\downarrow$", "ms": 9, "color": "k", "zorder": 5}
-        ax.plot(cut, np.full(len(cut), 0.8 * FLOOR), **arrows, label=f"below {FLOOR:g}")
-        ax.set_ylim(bottom=0.68 * FLOOR)
+    ax.set_ylim(bottom=0.8 * FLOOR)
     ax.set(yscale="log", xlabel="target samples n")
     layout.name_ticks(ax, panels.values(risk, "samples"), 2)
 
