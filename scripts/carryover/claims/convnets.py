@@ -7,8 +7,7 @@ at weights times f turns as one at a rate over f² does. The pretrained network 
 same network at the rate η/f².
 
 Networks of one seed share what they were pretrained on, and its tasks share classes, so that two of its runs are not
-independent; means over the tasks of each seed are. If seeds draw their tasks among all classes of a set of images,
-intervals over seeds are about that set; if classes were named, about tasks of these alone.
+independent; means over the tasks of each seed are. Seeds draw their tasks among all classes of a set of images.
 """
 
 import numpy as np
@@ -200,16 +199,6 @@ def network_in_words(runs):
 
 
 def target_in_words(runs):
-    """'2 classes of digits', or '2 of the classes 5 6 7 of digits' if source and target classes were named apart."""
-    target = str(runs["target_classes"].values[0]).split()
-    targets, sources = (_classes(runs, name) for name in ("target_classes", "source_classes"))
-    named = sources and not set(targets) & set(sources)
-    which = f"of the classes {' '.join(targets)}" if named else "classes"
-    images = runs.attrs.get("images", "images")
-    return f"{len(target)} {which} of {IMAGES.get(images, images)}"
-
-
-def _classes(runs, name):
-    """All classes that runs have, rising."""
-    spelled = np.unique(runs[name].values).tolist() if name in runs.coords else []
-    return sorted({label for classes in spelled for label in classes.split()}, key=int)
+    """'2 classes of digits'."""
+    count, images = len(str(runs["target_classes"].values[0]).split()), runs.attrs.get("images", "images")
+    return f"{count} classes of {IMAGES.get(images, images)}"
