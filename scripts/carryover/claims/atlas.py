@@ -10,9 +10,8 @@ import pandas as pd
 from scipy import special  # scipy.stats would take a second more of every job
 
 from carryover.claims.support.checks import Check, checks
-from carryover.statistics.averages import averages
 from carryover.statistics.correlation import rank_correlation
-from carryover.statistics.intervals import LEVEL, clopper_pearson
+from carryover.statistics.intervals import LEVEL, averages, clopper_pearson
 from carryover.statistics.jackknife import PROPORTION, estimate
 
 ROUNDING = 1e-6

@@ -3,13 +3,12 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.cross_entropy import at_margins, margin_over_scale
+from carryover.claims.cross_entropy import FITTED, at_margins, margin_over_scale
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
 
 TRUTH = {"color": "0.4", "linestyle": ":", "linewidth": 1, "label": "ground truth"}
 LEAST = 1e-4  # share of variance that is drawn
-FITTED = 0.3  # training loss from which on a run is compared with others by its margin over scale²
 
 
 def diagonal_solutions(data, p):

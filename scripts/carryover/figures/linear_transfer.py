@@ -11,7 +11,7 @@ from carryover.claims.support.runs import only
 from carryover.claims.support.transferability import at, predicted, transferability, with_decay
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
-from carryover.statistics.averages import averages, best, within
+from carryover.statistics.intervals import averages, best, within
 from carryover.streams import generator
 from carryover.theory.transfer import optimal_ridge, ridge_transfer_risk
 

@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.ticker import MaxNLocator
 
+from carryover.claims.relu_features import AUXILIARY_FEATURES
 from carryover.figures.drawing import layout, panels
 from carryover.measures.parameters import ALL_LAYERS
 from carryover.runs import chosen, where
@@ -13,7 +14,6 @@ from carryover.runs import chosen, where
 ONE = {"color": "0.3", "linewidth": 1, "linestyle": ":"}
 ALIGNMENT, TOP = "alignment with the teacher", 1.03
 MAIN_FEATURES = 1  # teacher units of the nested task that is shown
-AUXILIARY_FEATURES = 6  # teacher units of the auxiliary task
 
 
 # Runs, and names of their conditions.

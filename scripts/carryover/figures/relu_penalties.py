@@ -3,13 +3,12 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
+from carryover.claims.relu_penalty import FLOOR, UNFITTED
 from carryover.figures.drawing import layout, panels
 from carryover.figures.relu_features import ONE, related, spread_in_words, trained
 from carryover.runs import where
 
 MARKERS = ("v", "s", "o", "D", "^")
-UNFITTED = 1e-4  # share of the targets' mean square up to which samples count as fitted
-FLOOR = 1e-4  # share of the teacher's mean square below which risks are drawn as that
 
 
 def relu_penalty(data, p):
