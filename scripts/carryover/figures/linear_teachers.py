@@ -129,7 +129,7 @@ def ntk_bound(data, p):
     tuned = where(runs.isel(run=~chosen(runs, solver="exact")), protocol="finetuning")
     apart = tuned.isel(run=tuned["distance"].values > 0)  # the axes are logarithmic
     n, places = apart["samples"].values.max(), np.array(panels.values(apart, "distance"))
-    norms = (("ntk_norm_linear", "source learned exactly", "o"), ("ntk_norm", "as pretrained", "^"))
+    norms = (("ntk_norm_linear", "norm, source learned exactly", "o"), ("ntk_norm", "norm, as pretrained", "^"))
     for quantity, label, marker in norms:
         middle = panels.medians(where(apart, samples=n), quantity, "distance")
         last.plot(middle.index, middle, marker, color=panels.COLORS["finetuning"], ms=6, mfc="none", label=label)
@@ -138,7 +138,6 @@ def ntk_bound(data, p):
     last.set(yscale="log", xlabel="|Δ|", ylabel="√(ỹᵀ H⁻¹ ỹ)", title=f"norm in the bound, n = {n:g}")
     layout.plain_decades(last.yaxis)
     layout.name_ticks(last, places)
-    layout.panel_legend(last, loc="upper left")
     below = float((tuned["bound"] < tuned["start_risk"]).mean())
     share = f"the bound is below the risk before finetuning in {below:.0%} of the runs"
     return layout.finish(fig, p.title, "Δ = θ_T − θ_S", panels.spread_in_words(runs), share)

@@ -49,24 +49,20 @@ def relu_displacement(data, p):
     Panels a–d. Roles: `displacement` of experiments `overlap`, `nested` and `magnitude`, and `risk` of the last.
     """
     overlap, nested, moved = trained(data, "overlap", "nested", "magnitude")
-    nested = where(nested, rescale=1.0)
     cosines = {rho: f"ρ = {rho:g}" for rho in panels.values(moved, "correlation")}
 
     def excess(ax, runs):
-        """Panels a and b."""
-        ratio = panels.relative(runs, "displacement", "penalty")
-        if runs is overlap:
-            panels.curves(ax, ratio, "displacement", "samples", "unit_correlations", related(runs, 4))
-        else:
-            features = panels.some(panels.values(runs, "main_features"), 2)
-            for count, grey in zip(features, np.linspace(0.1, 0.6, len(features)), strict=True):
-                for share, style, label in ((0.0, "--", "new"), (1.0, "-", "of the units")):
-                    part, look = where(ratio, main_features=count, overlap=share), {"color": f"{grey:g}", "ls": style}
-                    panels.spread(ax, part, "displacement", "samples", f"{count:g} {label}", **look)
+        """Panel a."""
+        panels.curves(ax, runs, "displacement", "samples", "unit_correlations", related(runs, 4))
         layout.name_values(ax, runs, "samples")
-        layout.panel_legend(ax, loc="upper left")
-        ax.update_datalim([(ax.dataLim.x1, 1.6 * ax.dataLim.y1 - 0.6)])  # room for the legend
-        ax.autoscale_view()
+
+    def excess_nested(ax, runs):
+        """Panel b."""
+        for overlap, style, label in ((0.0, "--", "new"), (1.0, "-", "of the units")):
+            named = {count: (f"{count:g} {label}", {"linestyle": style})
+                     for count in panels.some(panels.values(runs, "main_features"), 2)}  # fmt: skip
+            panels.curves(ax, where(runs, overlap=overlap), "displacement", "samples", "main_features", named)
+        layout.name_values(ax, runs, "samples")
 
     def over_teacher(ax, runs):
         """Panel c."""
@@ -91,12 +87,13 @@ def relu_displacement(data, p):
         ax.axvline(1, **ONE)
         ax.set(xscale="log", yscale="log", xlabel="R̃ of new units over that of pretrained ones")
 
-    least = "Squared distance over the least for the same function"
+    shared, some = (panels.relative(runs, "displacement", "penalty") for runs in (overlap, where(nested, rescale=1.0)))
     above = "c  Penalty R̃ of what is learned over that of the teacher, by cosine ρ"
     by_magnitude = panels.by_value(moved, "magnitude", "magnitude {:g}")
     gained = "d  Gain in risk against gain in penalty, by cosine ρ and magnitude"
     rows = [
-        [layout.group(least, {"a  shared and new": overlap, "b  nested": nested}, excess, "‖w − w₀‖² / R̃"),
+        [layout.group("a  Squared distance over the least", {"": shared}, excess, "‖w − w₀‖² / R̃"),
+         layout.group("b  The same, nested tasks", {"": some}, excess_nested, ""),
          layout.group(above, by_magnitude, over_teacher, "R̃ / R̃ of the teacher", "samples")],
         [layout.group(gained, panels.by_samples(moved, p.samples), predicted, "risk of STL over PT+FT")],
     ]  # fmt: skip

@@ -51,14 +51,6 @@ def legend(figure, *notes, columns=None, entries=True):
     )  # fmt: skip
 
 
-def panel_legend(ax, **kwargs):
-    """A legend inside a panel, whose entries the figure's legend leaves out."""
-    handles, names = ax.get_legend_handles_labels()
-    ax.legend(handles, names, fontsize="small", **kwargs)
-    for handle, name in zip(handles, names, strict=True):
-        handle.set_label(f"_{name}")
-
-
 def _wrapped(text, figure, letters):
     """In lines of so many letters an inch."""
     return "\n".join(textwrap.wrap(text, int(letters * figure.bbox.width / figure.dpi)))
