@@ -12,7 +12,7 @@ from carryover.measures.parameters import ALL_LAYERS
 from carryover.runs import chosen, where
 
 ONE = {"color": "0.3", "linewidth": 1, "linestyle": ":"}
-ALIGNMENT, TOP = "alignment with the teacher", 1.03
+ALIGNMENT, SHARES, UP = "alignment with the teacher", (0, 1.03), (0, None)
 MAIN_FEATURES, TASK = 1, "main task of 1 unit"  # of the nested experiment
 
 
@@ -63,11 +63,11 @@ def _by_regime(ax, runs, quantity):
         panels.spread(ax, part, quantity, "samples", label, color=panels.COLORS["single_task"], linestyle=style)
 
 
-def _by_cosines(runs, quantity, title, label, top=None):
+def _by_cosines(runs, quantity, title, label, ylim):
     """A group of panels of a quantity by protocol, for some of the lists of cosines."""
     columns = {f"cosines {name}": where(runs, unit_correlations=text) for text, name in related(runs, 4).items()}
     panel = partial(panels.curves, quantity=quantity, along="samples", hue="protocol")
-    return layout.group(title, columns, panel, label, "samples", top)
+    return layout.group(title, columns, panel, label, "samples", ylim)
 
 
 def _to_learn(axline, number, limit):
@@ -83,7 +83,7 @@ def _clusters_axis(ax, part):
         layout.name_ticks(ax, [count for count in counts if count & (count - 1) == 0], 2)
     else:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set(xlabel="clusters K", ylim=(0, TOP))
+    ax.set(xlabel="clusters K", ylim=SHARES)
 
 
 def clusters(data, p):
@@ -113,7 +113,7 @@ def _of_regimes(runs):
     sparsest = {f"teacher of {least} units": where(single, main_features=least)}
     return [
         layout.group("a  Inertia, STL", columns, inertias, "inertia"),
-        layout.group("b  Alignment, STL", sparsest, alignments, ALIGNMENT, "samples", TOP, width=1.5),
+        layout.group("b  Alignment, STL", sparsest, alignments, ALIGNMENT, "samples", SHARES, width=1.5),
     ]
 
 
@@ -142,7 +142,7 @@ def _of_overlap(runs, p):
     title = f"c, d  Inertia by cosines of main with auxiliary units, n = {p.samples}"
     return [
         layout.group(title, columns, inertias, "inertia", width=2.6),
-        _by_cosines(runs, "alignment", "e  Alignment", ALIGNMENT, TOP),
+        _by_cosines(runs, "alignment", "e  Alignment", ALIGNMENT, SHARES),
     ]
 
 
@@ -168,7 +168,7 @@ def _of_nested(runs, p):
     one, both = (panels.by_samples(data, p.nested_samples) for data in (where(runs, overlap=most), runs))
     return [
         layout.group(title, one, inertias, "inertia at K = 1"),
-        layout.group(f"g  Alignment, PT+FT and MTL, {TASK}", both, alignments, ALIGNMENT, "rescale", TOP),
+        layout.group(f"g  Alignment, PT+FT and MTL, {TASK}", both, alignments, ALIGNMENT, "rescale", SHARES),
     ]
 
 
@@ -210,11 +210,11 @@ def dimensionality(data, p):
     by_samples = panels.by_samples(tuned, sizes)
     title = "After training, by cosines of main with auxiliary units"
     rows = [
-        [layout.group("a  After training, STL", by_teacher, by_regime, ratio, "samples"),
-         _by_cosines(overlap, pr, title, ratio)],
-        [layout.group(f"b  After finetuning, {TASK}", by_samples, by_overlap, ratio, "rescale"),
+        [layout.group("a  After training, STL", by_teacher, by_regime, ratio, "samples", UP),
+         _by_cosines(overlap, pr, title, ratio, UP)],
+        [layout.group(f"b  After finetuning, {TASK}", by_samples, by_overlap, ratio, "rescale", UP),
          layout.group(f"c  Finetuning, {TASK}, {panels.name(tuned, 'overlap', most)}", after, before_and_after,
-                      "dimensions", "rescale")],
+                      "dimensions", "rescale", UP)],
     ]  # fmt: skip
     return layout.compose(rows, p.title, spread_in_words(data))
 
@@ -244,7 +244,6 @@ def relu_norms(data, p):
                 panels.spread(ax, part, "ratio", "samples", label, color=panels.COLORS["single_task"], ls=style)
         else:
             panels.curves(ax, runs, "ratio", "samples", "unit_correlations", names)
-        ax.axhline(1, **ONE, label="ground truth")
 
-    row = [layout.group("", columns, panel, "relative to ground truth", "samples")]
+    row = [layout.group("", columns, panel, "relative to ground truth", "samples", UP, truth=1)]
     return layout.compose([row], p.title, spread_in_words(data))

@@ -1,5 +1,7 @@
 """The penalty that finetuned ReLU networks minimise, and what they find (Fig. 1 of "Implicit penalty …")."""
 
+from functools import partial
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -49,25 +51,19 @@ def relu_displacement(data, p):
     Panels a–d. Roles: `displacement` of experiments `overlap`, `nested` and `magnitude`, and `risk` of the last.
     """
     overlap, nested, moved = trained(data, "overlap", "nested", "magnitude")
+    shared, some = (panels.relative(runs, "displacement", "penalty") for runs in (overlap, where(nested, rescale=1.0)))
+    by_magnitude = panels.by_value(panels.relative(moved, "penalty"), "magnitude", "magnitude {:g}")
     cosines = {rho: f"ρ = {rho:g}" for rho in panels.values(moved, "correlation")}
-
-    def excess(ax, runs):
-        """Panel a."""
-        panels.curves(ax, runs, "displacement", "samples", "unit_correlations", related(runs, 4))
-        layout.name_values(ax, runs, "samples")
+    gains, curves = _gains(data["risk"], {"risk_final": "gain"}), partial(panels.curves, along="samples")
+    excess = partial(curves, quantity="displacement", hue="unit_correlations", named=related(shared, 4))
+    penalty = partial(curves, quantity="penalty", hue="correlation", named=cosines)
 
     def excess_nested(ax, runs):
         """Panel b."""
         for overlap, style, label in ((0.0, "--", "new"), (1.0, "-", "of the units")):
             named = {count: (f"{count:g} {label}", {"linestyle": style})
                      for count in panels.some(panels.values(runs, "main_features"), 2)}  # fmt: skip
-            panels.curves(ax, where(runs, overlap=overlap), "displacement", "samples", "main_features", named)
-        layout.name_values(ax, runs, "samples")
-
-    def over_teacher(ax, runs):
-        """Panel c."""
-        panels.curves(ax, panels.relative(runs, "penalty"), "penalty", "samples", "correlation", cosines)
-        ax.axhline(1, **ONE)
+            curves(ax, where(runs, overlap=overlap), "displacement", hue="main_features", named=named)
 
     def predicted(ax, runs):
         """Panel d."""
@@ -75,10 +71,11 @@ def relu_displacement(data, p):
         for rho, part, color in panels.colored(runs, "correlation"):
             for magnitude, cell, _ in panels.colored(part, "magnitude", list(markers)):
                 same = {"samples": cell["samples"].values[0], "correlation": rho, "magnitude": magnitude}
-                scratch, tuned = (where(data["risk"], protocol=protocol, **same).sortby("seed")["risk_final"].values
-                                  for protocol in ("single_task", "finetuning"))  # fmt: skip
-                cost, gains = np.median(cell["penalty_new"] / cell["penalty_paired"]), scratch / tuned
-                ends = np.median(gains), gains.min(), gains.max()
+                cost, gain = (
+                    np.median(cell["penalty_new"] / cell["penalty_paired"]),
+                    where(gains, **same)["gain"].values,
+                )
+                ends = np.median(gain), gain.min(), gain.max()
                 panels.points(ax, [cost], [[end] for end in ends], color=color, marker=markers[magnitude], linestyle="")
             ax.plot([], [], "-", color=color, linewidth=4, label=cosines[rho])
         for magnitude, marker in markers.items():
@@ -87,14 +84,12 @@ def relu_displacement(data, p):
         ax.axvline(1, **ONE)
         ax.set(xscale="log", yscale="log", xlabel="R̃ of new units over that of pretrained ones")
 
-    shared, some = (panels.relative(runs, "displacement", "penalty") for runs in (overlap, where(nested, rescale=1.0)))
     above = "c  Penalty R̃ of what is learned over that of the teacher, by cosine ρ"
-    by_magnitude = panels.by_value(moved, "magnitude", "magnitude {:g}")
     gained = "d  Gain in risk against gain in penalty, by cosine ρ and magnitude"
     rows = [
-        [layout.group("a  Squared distance over the least", {"": shared}, excess, "‖w − w₀‖² / R̃"),
-         layout.group("b  The same, nested tasks", {"": some}, excess_nested, ""),
-         layout.group(above, by_magnitude, over_teacher, "R̃ / R̃ of the teacher", "samples")],
+        [layout.group("a  Squared distance over the least", {"": shared}, excess, "‖w − w₀‖² / R̃", "samples"),
+         layout.group("b  The same, nested tasks", {"": some}, excess_nested, "", "samples"),
+         layout.group(above, by_magnitude, penalty, "R̃ / R̃ of the teacher", "samples", (0, None), truth=1)],
         [layout.group(gained, panels.by_samples(moved, p.samples), predicted, "risk of STL over PT+FT")],
     ]  # fmt: skip
     note = spread_in_words({role: data[role] for role in ("overlap", "nested", "magnitude")})
@@ -146,11 +141,14 @@ def relu_least_penalty(data, p):
         """Panel d, without the last cosine: units that need not turn have no place on its logarithmic axis."""
         _found_and_predicted(ax, part, "turned", "turned_predicted", panels.values(part, "correlation")[:-1])
 
-    tuned = where(runs, protocol="finetuning")
+    tuned, gains = (
+        where(runs, protocol="finetuning"),
+        _gains(runs, {"risk_found": "found", "risk_predicted": "predicted"}),
+    )
     groups = [
         (risks, runs, "a  Risk over the teacher's mean square", "network that is found"),
         (penalties, runs, "b  Penalty R̃ of what is found over the least", "R̃ / least R̃"),
-        (found, _gains(runs), "c  Risk from scratch over risk after pretraining", "risk of STL over PT+FT"),
+        (found, gains, "c  Risk from scratch over risk after pretraining", "risk of STL over PT+FT"),
         (turns, tuned, "d  Turn of the pretrained weights, mean of 1 − cosine", "1 − cosine"),
     ]
     width = max(2, len(panels.values(runs, "samples")))  # panels; one alone is as wide as two, for its texts
@@ -191,10 +189,9 @@ def _protocols(runs):
         yield color, f"PT+FT, ρ = {rho:g}", part
 
 
-def _gains(runs):
-    """Risks from scratch over those after pretraining, found and predicted, of the same task and samples."""
+def _gains(runs, names):
+    """Risks from scratch over those after pretraining, of the same task and samples; `names` are {risk: its ratio}."""
     keys = ["seed", "samples", "correlation", "magnitude"]
-    names = {"risk_found": "found", "risk_predicted": "predicted"}
     risks = runs[[*names]].to_dataframe().reset_index().set_index(["protocol", *keys])[[*names]]
     ratios = (risks.loc["single_task"] / risks.loc["finetuning"]).dropna().rename(columns=names).reset_index()
     return ratios.rename_axis("run").to_xarray().drop_vars("run").set_coords(keys)
