@@ -71,10 +71,8 @@ def relu_displacement(data, p):
         for rho, part, color in panels.colored(runs, "correlation"):
             for magnitude, cell, _ in panels.colored(part, "magnitude", list(markers)):
                 same = {"samples": cell["samples"].values[0], "correlation": rho, "magnitude": magnitude}
-                cost, gain = (
-                    np.median(cell["penalty_new"] / cell["penalty_paired"]),
-                    where(gains, **same)["gain"].values,
-                )
+                gain = where(gains, **same)["gain"].values
+                cost = np.median(cell["penalty_new"] / cell["penalty_paired"])
                 ends = np.median(gain), gain.min(), gain.max()
                 panels.points(ax, [cost], [[end] for end in ends], color=color, marker=markers[magnitude], linestyle="")
             ax.plot([], [], "-", color=color, linewidth=4, label=cosines[rho])
@@ -141,10 +139,8 @@ def relu_least_penalty(data, p):
         """Panel d, without the last cosine: units that need not turn have no place on its logarithmic axis."""
         _found_and_predicted(ax, part, "turned", "turned_predicted", panels.values(part, "correlation")[:-1])
 
-    tuned, gains = (
-        where(runs, protocol="finetuning"),
-        _gains(runs, {"risk_found": "found", "risk_predicted": "predicted"}),
-    )
+    gains = _gains(runs, {"risk_found": "found", "risk_predicted": "predicted"})
+    tuned = where(runs, protocol="finetuning")
     groups = [
         (risks, runs, "a  Risk over the teacher's mean square", "network that is found"),
         (penalties, runs, "b  Penalty R̃ of what is found over the least", "R̃ / least R̃"),
