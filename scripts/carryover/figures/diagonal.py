@@ -5,7 +5,7 @@ from functools import partial
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.cross_entropy import FITTED, at_margins, margin_over_scale
+from carryover.claims.cross_entropy import FITTED, at_margins, interpolated, margin_over_scale
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
 
@@ -135,12 +135,12 @@ def _along_training(ax, runs, quantity, along):
     """Median and range over runs of each initial scale, read off at common x where every run has some."""
     for scale, part, color in panels.colored(runs, "initial_scale"):
         margins = margin_over_scale(part["loss_curve"].values, part["initial_scale"].values, FITTED)
-        x, y = part["time"].values if along == "time" else margins, part[quantity].values
-        curves = [(a[both], b[both]) for a, b in zip(x, y, strict=True) for both in [np.isfinite(a) & np.isfinite(b)]]
-        low, high = max(a[0] if len(a) else np.inf for a, _ in curves), min(a[-1] if len(a) else 0 for a, _ in curves)
-        if 0 < low < high:
-            grid = np.geomspace(low, high, 200)
-            values = np.stack([np.interp(np.log(grid), np.log(a), b) for a, b in curves])
+        x = part["time"].values if along == "time" else margins
+        grid = np.geomspace(np.nanmin(x), np.nanmax(x), 500)
+        pairs = zip(np.log(x), part[quantity].values, strict=True)
+        values = np.stack([interpolated(one, curve, np.log(grid)) for one, curve in pairs])
+        grid, values = (some[..., np.isfinite(values).all(axis=0)] for some in (grid, values))
+        if grid.size:
             middle, label = np.median(values, axis=0), f"initial scale {scale:g}"
             panels.band(ax, grid, middle, values.min(0), values.max(0), label, color=color)
             ax.plot(grid[-1], middle[-1], "o", color=color, markersize=4)
