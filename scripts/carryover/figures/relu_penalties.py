@@ -126,7 +126,7 @@ def relu_least_penalty(data, p):
         for rho, curve, _ in panels.colored(turned, "correlation"):
             name = f"ρ = {rho:g}, turned apart"
             _bars(ax, curve, "penalty", len(curves), len(curves), name, color="#CC3311", markersize=7)
-        _magnitude_axis(ax, part)
+        ax.set_yscale("log")
         layout.plain_decades(ax.yaxis)
         ax.axhline(1, **ONE)
 
@@ -142,14 +142,13 @@ def relu_least_penalty(data, p):
     gains = _gains(runs, {"risk_found": "found", "risk_predicted": "predicted"})
     tuned = where(runs, protocol="finetuning")
     groups = [
-        (risks, runs, "a  Risk over the teacher's mean square", "network that is found"),
-        (penalties, runs, "b  Penalty R̃ of what is found over the least", "R̃ / least R̃"),
-        (found, gains, "c  Risk from scratch over risk after pretraining", "risk of STL over PT+FT"),
-        (turns, tuned, "d  Turn of the pretrained weights, mean of 1 − cosine", "1 − cosine"),
+        ("a  Risk over the teacher's mean square", runs, risks, "network that is found", None),
+        ("b  Penalty R̃ of what is found over the least", runs, penalties, "R̃ / least R̃", "magnitude"),
+        ("c  Risk from scratch over risk after pretraining", gains, found, "risk of STL over PT+FT", "magnitude"),
+        ("d  Turn of the pretrained weights, mean of 1 − cosine", tuned, turns, "1 − cosine", "magnitude"),
     ]
     width = max(2, len(panels.values(runs, "samples")))  # panels; one alone is as wide as two, for its texts
-    drawn = [layout.group(title, panels.by_samples(shown), panel, label, width=width)
-             for panel, shown, title, label in groups]  # fmt: skip
+    drawn = [layout.group(title, panels.by_samples(shown), *told, width=width) for title, shown, *told in groups]
     fitted = np.concatenate(fits)
     left_out = f"{(~fitted).sum()} of {fitted.size} networks are left out, which do not fit their samples"
     notes = "dashed: function of least penalty", f"risks below {FLOOR:g} are drawn as that", left_out
@@ -163,18 +162,13 @@ def _found_and_predicted(ax, runs, found, predicted, shown):
         if rho in shown:
             _bars(ax, part, found, place, len(shown), f"ρ = {rho:g}", color=color)
             ax.plot(panels.medians(part, predicted, "magnitude"), color=color, linestyle="--", marker="x")
-    _magnitude_axis(ax, runs)
+    ax.set_yscale("log")
 
 
 def _bars(ax, runs, quantity, place, count, name, **style):
     """A curve against magnitudes, a quarter of an octave beside its neighbours."""
     runs = panels.dodged(runs, "magnitude", place, count, 0.25)
     panels.spread(ax, runs, quantity, "magnitude", name, bars=True, **style)
-
-
-def _magnitude_axis(ax, runs):
-    ax.set(xlabel="magnitude", yscale="log")
-    layout.name_ticks(ax, panels.values(runs, "magnitude"))
 
 
 def _protocols(runs):
