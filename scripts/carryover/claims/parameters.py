@@ -62,6 +62,10 @@ class PublishedRisk(Model):
     family: Literal["diagonal", "relu"] = parameter("diagonal", "whose published risks")
 
 
+class PublishedStopping(PublishedRisk):
+    """Options are those of `PublishedRisk`."""
+
+
 class ReluRichness(reading("risk", optional=("norms",))):
     samples: PositiveInt = parameter(256, "samples at which networks are compared")
     lazy: Literal["single_task", "single_task_kernel"] = parameter(

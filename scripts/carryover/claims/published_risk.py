@@ -21,6 +21,7 @@ CELLS = {
 """Coordinates of our runs that tell the cells of a family apart."""
 RISKS = ("risk_final", "risk_best")
 NEAR = 2  # standard errors within which a risk agrees with the published one
+FAR = 4  # standard errors from which on a difference asks for a reason
 FLOOR = 1e-8  # smaller published risks are left out: the stopping loss sets them
 GROUPS = {
     "scratch": ("single_task",),
@@ -31,7 +32,7 @@ GROUPS = {
 }
 
 
-def check(data, p):
+def published_risk(data, p):
     """Roles: `published` (the table), and per published experiment (`overlap`, `nested`, `correlation_magnitude`) our
     risk dataset.
 
@@ -48,6 +49,29 @@ def check(data, p):
         if (own := cells["protocol"].isin(protocols)).any():
             found[name] = near[own]
     return checks(found, wilson)
+
+
+def published_stopping(data, p):
+    """Would the risks agree, had our training stopped at one training loss per experiment?
+
+    Roles: `published` (the table), and per published experiment our measure `stopped`. The loss is that of most cells
+    that agree. `<experiment>` is about all its cells of trained networks, `<experiment>_far` about those that are more
+    than `FAR` standard errors away at the smallest risk of the whole training.
+    """
+    found = {}
+    for experiment, runs in data.items():
+        if experiment == "published":
+            continue
+        theirs = data["published"].query("family == @p.family and experiment == @experiment")
+        z = {}
+        for loss, stopped in runs.groupby("stopping_loss"):
+            rows = z_scores(stopped.squeeze("stopping_loss").to_dataframe(), theirs, "risk_stopped")
+            z[loss] = rows.loc[rows["published"] > FLOOR, "z"].to_numpy()
+        best = max(z, key=lambda loss: agreeing(z[loss]).sum())
+        far = np.abs(z[min(z)]) > FAR  # training to the end
+        parts = {experiment: agreeing(z[best])} | ({f"{experiment}_far": agreeing(z[best])[far]} if far.any() else {})
+        found |= checks(parts, wilson, loss=f"{best:.0e}", cells=int(far.sum()))
+    return found
 
 
 def compared(data, family):

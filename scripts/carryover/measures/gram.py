@@ -40,7 +40,7 @@ def _compare(network, X):
     source = network["teacher_directions"].values[present].astype(np.float64)
     units = {"gram": first, "initial_gram": network["start_first"].values.astype(np.float64), "source_gram": source}
     responses = {name: np.maximum(X @ one.T, 0) for name, one in units.items()}
-    grams = {name: one[:POINTS] @ one[:POINTS].T / one.shape[1] for name, one in responses.items()}
+    grams = {name: np.float32(one[:POINTS] @ one[:POINTS].T / one.shape[1]) for name, one in responses.items()}
     with naming(network):
         alignment, initial = (cka(responses[name], responses["source_gram"]) for name in ("gram", "initial_gram"))
     cosines = (first @ source.T).max(axis=1)
