@@ -2,12 +2,10 @@
 are over seeds that have tasks of their own."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import xarray as xr
-from scipy import stats
 
-from carryover.claims.convnets import by_classes, interval
+from carryover.claims.convnets import by_classes
 from toy.convnet_runs import pretrained, risk, stages
 from toy.made_up_runs import SEEDS, checks_of
 
@@ -57,13 +55,6 @@ def test_claims_on_a_network_from_imagenet_follow_their_effect(effect, verdict, 
     for role in ("pairs", "sets"):  # 0.25 has no effect, as its rate
         expected |= {f"{role}_as_rate_0.5": alike, f"{role}_as_rate_0.25": "holds"}
     assert found == expected
-
-
-def test_a_seed_counts_once_however_many_of_its_tasks_have_values():
-    values = pd.DataFrame([[1.0, 3.0, np.nan], [5.0, np.nan, np.nan], [np.nan] * 3], index=[4, 7, 9])
-    expected = stats.ttest_1samp([2, 5], 0).confidence_interval(0.95)
-    np.testing.assert_allclose(interval(values), [3.5, expected.low, expected.high])
-    np.testing.assert_array_equal(interval(values.iloc[:1]), [2, np.nan, np.nan])
 
 
 def test_each_number_of_classes_is_a_system_of_its_own():

@@ -16,7 +16,7 @@ from carryover.claims.support.transferability import (
 )
 from carryover.errors import UserError
 from carryover.figures.linear_transfer import shares_within
-from carryover.statistics.averages import averages, best, within
+from carryover.statistics.intervals import averages, best, within
 from toy import made_up_runs
 
 

@@ -33,8 +33,8 @@ FILES = {
         "comparisons": {"map": {"compare": "atlas", "data": {"risk": "sum/risk"}}},
         "claims": {"again": {"check": "atlas", "data": {"map": "comparisons/map"}}},
         "figures": {"two": {"plot": "atlas", "data": {"a": "sum/risk", "b": "product/risk"}},
-                    "map": {"plot": "claims", "data": {"claims": "claims/again"}},
-                    "all": {"plot": "claims", "data": {"claims": "claims"}}},
+                    "map": {"plot": "atlas", "data": {"claims": "claims/again"}},
+                    "all": {"plot": "atlas", "data": {"claims": "claims"}}},
     },
 }  # fmt: skip
 

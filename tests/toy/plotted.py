@@ -8,7 +8,6 @@ import pandas as pd
 import xarray as xr
 
 from carryover.claims import published_risk
-from carryover.claims.support import table as claims_table
 from carryover.config.parameters import model_of
 from carryover.labels import labelled
 from carryover.measures import coefficients, norms, risk, sparsity, trajectory
@@ -25,7 +24,6 @@ from toy import (
 )
 from toy.atlas_runs import mapped
 from toy.diagonal_networks import SEEDS, classifying, endless, measured
-from toy.made_up_runs import group
 from toy.relu_networks import measured as measured_relu
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,13 +63,6 @@ def fitted(experiment):
     """Penalties of networks as if all had learned their samples."""
     data = measured_relu(experiment, "least_penalty")
     return data.assign(unfitted=0 * data["unfitted"])
-
-
-def claimed():
-    """A table of claims of two groups, of two papers; of one no interval is known."""
-    values = {"up": [1.0, 1.1, 1.2], "open": [-1.0, 0.0, 1.5], "none": [np.nan], "same": [2.0, 2.0]}
-    table = claims_table.gathered({name: group(values) for name in ("Paper", "Other")})
-    return table.assign(headline_paper=("claim", [name.partition("/")[0] for name in table["claim"].values]))
 
 
 CURVE = (relu_penalty.compute, model_of("theory.curves", "relu_penalty")(points=21))
@@ -131,7 +122,6 @@ DRAWN = {
     "relu_displacement": [(MOVED | {"risk": (measured_relu, "magnitude", "risk")}, {"samples": (4, 8)}, 6)],
     "atlas": [({"one": (mapped,), "other": (mapped,)}, {}, 3), ({"one": (mapped,)}, {"settings": 2}, 2)],
     "relu_least_penalty": [({"least": (fitted, "few"), "spread": (fitted, "spread")}, {}, 8)],
-    "claims": [({"claims": (claimed,)}, {}, 16), ({"claims": (claimed,)}, {"paper": "Other"}, 8)],
     "published_risk": [
         (
             {"published": (pd.read_csv, TABLE), **{e: (near_published, e) for e in ("overlap", "nested")}},
@@ -159,7 +149,6 @@ TRANSFER = {
     "ntk_bound": [(wide_relu_networks, {}, 3)],
     "bound_correlations": [(image_pair_networks, {}, 4)],
     "norm_scale": [(deep_linear_networks, {}, 4)],
-    "teacher_sensitivity": [(deep_linear_networks, {}, 2)],
     "mean_field_transfer": [(mean_field_networks, {}, 17)],
     "mean_field_anchor": [(mean_field_networks, {}, 3)],
     "convnet_rescaling": [(convnet_networks, {}, 4)],

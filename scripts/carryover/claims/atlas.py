@@ -10,9 +10,8 @@ import pandas as pd
 from scipy import special  # scipy.stats would take a second more of every job
 
 from carryover.claims.support.checks import Check, checks
-from carryover.statistics.averages import averages
 from carryover.statistics.correlation import rank_correlation
-from carryover.statistics.intervals import LEVEL, clopper_pearson
+from carryover.statistics.intervals import LEVEL, averages, clopper_pearson
 from carryover.statistics.jackknife import PROPORTION, estimate
 
 ROUNDING = 1e-6
@@ -42,24 +41,19 @@ def check(data, p):
             if frame["predicted"].notna().any():
                 name, transfer = (role, "finetuning") if protocol == "finetuning" else (
                     f"{role}_transfer", "linear transfer")  # fmt: skip
-                values = {f"{name}_{which}": share for which, share in _signs(frame).items()}
+                # The sign that fewer cells have, which a constant guess would not predict.
+                rarer = -1.0 if (predictable(frame)["gain"] > 0).mean() > 0.5 else 1.0
+                values = {f"{name}_side": _share(frame, _right),
+                          f"{name}_rarer": _share(frame, partial(_right, sign=rarer))}  # fmt: skip
                 found |= checks(values, family=one.attrs["map_family"], transfer=transfer,
                                 theory=one.attrs["map_theory_is"])  # fmt: skip
     return found | _orders({one.attrs["map_family"]: finetuned(one) for one in data.values()})
 
 
-def _signs(frame):
-    """How often the predicted sign is right, and how often for the sign that fewer cells have."""
-    rarer = -1.0 if (predictable(frame)["gain"] > 0).mean() > 0.5 else 1.0
-
-    def right(part):
-        return predictable(part)["right"]
-
-    def right_if_rarer(part):
-        table = predictable(part)
-        return table["right"][rarer * table["predicted"] > ROUNDING]
-
-    return {"side": _share(frame, right), "rarer": _share(frame, right_if_rarer)}
+def _right(frame, sign=None):
+    """Whether decided cells have the predicted sign; those of one predicted sign alone if it is given."""
+    table = predictable(frame)
+    return table["right"] if sign is None else table["right"][sign * table["predicted"] > ROUNDING]
 
 
 def _share(frame, right):

@@ -33,21 +33,19 @@ def check(data, p):
     images of the pairs: the paper's repeats are of the same pairs, and say nothing of others.
     """
     table = pair_table(data["bounds"])
-    # Means over numbers of samples (bound, cutoff, left_out).
-    r_squared, shares = (
-        values if values is None else values.mean("samples", skipna=False).transpose("bound", "cutoff", "left_out")
-        for values in (leave_one_class_out(table), first_shares(table))
-    )
+    r_squared, shares = leave_one_class_out(table), first_shares(table)
     found = {}
     for cutoff in table["cutoff"].values:
-        distance, benign, covariance = (r_squared.sel(bound=bound, cutoff=cutoff).values for bound in BOUNDS)
+        here = r_squared.sel(cutoff=cutoff).mean("samples", skipna=False)
+        distance, benign, covariance = (here.sel(bound=bound).values for bound in BOUNDS)
         values = {
             "strong": (covariance, jackknife.R_SQUARED),
             "covariance": (covariance - benign, jackknife.DIFFERENCE),
             "benign_overfitting": (benign - distance, jackknife.DIFFERENCE),
         }
         if shares is not None:
-            values["first"] = shares.sel(bound="covariance", cutoff=cutoff).values, jackknife.SHARE
+            share = shares.sel(bound="covariance", cutoff=cutoff).mean("samples", skipna=False)
+            values["first"] = share.values, jackknife.SHARE
         learned = f"but for directions below {cutoff:g} of the largest" if cutoff else "by least squares"
         found |= checks(
             {f"{name}_{cutoff:g}": Check(one, partial(jackknife.estimate, scale=scale))

@@ -7,8 +7,7 @@ at weights times f turns as one at a rate over f² does. The pretrained network 
 same network at the rate η/f².
 
 Networks of one seed share what they were pretrained on, and its tasks share classes, so that two of its runs are not
-independent; means over the tasks of each seed are. If seeds draw their tasks among all classes of a set of images,
-intervals over seeds are about that set; if classes were named, about tasks of these alone.
+independent; means over the tasks of each seed are. Seeds draw their tasks among all classes of a set of images.
 """
 
 import numpy as np
@@ -17,7 +16,6 @@ import pandas as pd
 from carryover.claims.support.checks import Check, checks, listed
 from carryover.claims.support.runs import Runs, common_sizes, worst
 from carryover.labels import value_labels
-from carryover.statistics import intervals
 
 PAIRS = 2
 IMAGES = {"mnist": "MNIST", "fashion-mnist": "Fashion-MNIST", "cifar-10": "CIFAR-10", "cifar-100": "CIFAR-100",
@@ -91,10 +89,8 @@ def convnet_stages(data, p):
     """Role: `stages` of networks finetuned with factors below 1, and with 1. PR: participation ratio of a stage's
     outputs for test images of the task; ENSD: effective number of shared dimensions of start and end."""
     after, before = "participation_ratio", "participation_ratio_start"
-    tuned, usual = (
-        Runs("stages", data["stages"]).where(protocol="finetuning"),
-        most_common(data["stages"], "learning_rate"),
-    )
+    tuned = Runs("stages", data["stages"]).where(protocol="finetuning")
+    usual = most_common(data["stages"], "learning_rate")
     runs, plain = tuned.where(learning_rate=usual), tuned.where(rescale=1.0)
     small = {factor: runs.where(rescale=factor) for factor in runs.options("rescale") if factor < 1}
     by_rate = {rate: plain.where(learning_rate=rate) for rate in plain.options("learning_rate")}
@@ -170,12 +166,6 @@ def by_task(runs, quantity):
     return Runs("risk", runs).table(quantity, "task")
 
 
-def interval(values):
-    """(mean, low, high) of the seed means of a table: Student's 95 % interval, NaN for fewer than two seeds."""
-    found = intervals.student(values.mean(axis=1), 0.0)
-    return found["statistic"], found["low"], found["high"]
-
-
 def most_common(runs, name):
     """The value of a coordinate that most runs have; the others are controls."""
     values, counts = np.unique(runs[name].values, return_counts=True)
@@ -209,16 +199,6 @@ def network_in_words(runs):
 
 
 def target_in_words(runs):
-    """'2 classes of digits', or '2 of the classes 5 6 7 of digits' if source and target classes were named apart."""
-    target = str(runs["target_classes"].values[0]).split()
-    targets, sources = (_classes(runs, name) for name in ("target_classes", "source_classes"))
-    named = sources and not set(targets) & set(sources)
-    which = f"of the classes {' '.join(targets)}" if named else "classes"
-    images = runs.attrs.get("images", "images")
-    return f"{len(target)} {which} of {IMAGES.get(images, images)}"
-
-
-def _classes(runs, name):
-    """All classes that runs have, rising."""
-    spelled = np.unique(runs[name].values).tolist() if name in runs.coords else []
-    return sorted({label for classes in spelled for label in classes.split()}, key=int)
+    """'2 classes of digits'."""
+    count, images = len(str(runs["target_classes"].values[0]).split()), runs.attrs.get("images", "images")
+    return f"{count} classes of {IMAGES.get(images, images)}"

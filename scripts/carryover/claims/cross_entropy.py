@@ -30,13 +30,10 @@ def cross_entropy(data, p):
         runs = Runs(role, data[role])
         small, large = runs.extremes("initial_scale")
         curves = [_curves(runs.where(initial_scale=scale).data) for scale in runs.options("initial_scale")]
-        end, longest = (pd.Series({seed: curve[FEATURES].iloc[-1] for seed, curve in one.items()})
-                        for one in (curves[0], curves[-1]))  # fmt: skip
+        end, longest = (one["features"].ffill(axis=1).iloc[:, -1] for one in (curves[0], curves[-1]))
         # At the first checkpoint at which samples are fitted; NaN where they never are.
-        start = pd.Series({seed: curve[FEATURES].reindex([curve["ratio"].first_valid_index()]).iloc[0]
-                           for seed, curve in curves[-1].items()})  # fmt: skip
-        nearer = [pd.Series({seed: _nearer(one[seed], other[seed]) for seed in sorted(one.keys() & other.keys())})
-                  for one, other in pairwise(curves)]  # fmt: skip
+        start = curves[-1]["features"].where(curves[-1]["ratio"].notna()).bfill(axis=1).iloc[:, 0]
+        nearer = [_nearer(one, other) for one, other in pairwise(curves)]
         values = {
             f"{role}_smaller": np.log10(longest / end),
             f"{role}_longer": np.log10(start / longest),
@@ -47,29 +44,33 @@ def cross_entropy(data, p):
 
 
 def _curves(data):
-    """{seed: its trajectory from one initial scale, a DataFrame over checkpoints}."""
+    """Trajectories from one initial scale: features, time and ratio, each of seeds (rows) by checkpoints."""
     ratio = margin_over_scale(data["loss_curve"].values, data["initial_scale"].values, FITTED)
-    columns = {name: data[name].values for name in ("time", FEATURES)} | {"ratio": ratio}
-    frames = (pd.DataFrame({name: values[run] for name, values in columns.items()}) for run in range(len(ratio)))
-    return {seed: frame.dropna(subset="time") for seed, frame in zip(data["seed"].values, frames, strict=True)}
+    curves = {"features": data[FEATURES].values, "time": data["time"].values, "ratio": ratio}
+    return {name: pd.DataFrame(values, data["seed"].values) for name, values in curves.items()}
 
 
 def _nearer(one, other):
-    """log₁₀ distance of the numbers of features of two trajectories at the same time, less that at the same ratio.
+    """log₁₀ distance of the numbers of features of trajectories at the same time, less that at the same ratio, by seed.
 
     Both are taken as late as the two have them; NaN where they have no ratio in common.
     """
     distances = []
     for along in ("time", "ratio"):
-        known = [curve.dropna(subset=along) for curve in (one, other)]
-        if any(curve.empty for curve in known):
-            return np.nan
-        x = min(curve[along].iloc[-1] for curve in known)
-        if x < max(curve[along].iloc[0] for curve in known):
-            return np.nan
-        features = [np.interp(x, curve[along], np.log10(curve[FEATURES])) for curve in known]
-        distances.append(abs(features[0] - features[1]))
+        ends = (curve[along].max(axis=1) for curve in (one, other))
+        last = pd.concat(ends, axis=1, join="inner").min(axis=1, skipna=False)
+        features = [pd.Series({seed: interpolated(curve[along].loc[seed], np.log10(curve["features"].loc[seed]), x)
+                               for seed, x in last.items()}) for curve in (one, other)]  # fmt: skip
+        distances.append((features[0] - features[1]).abs())
     return distances[0] - distances[1]
+
+
+def interpolated(x, y, at):
+    """A curve of rising x, and y, at other x; NaN where it has none, and beyond its ends."""
+    known = np.isfinite(x) & np.isfinite(y)
+    if not known.any():
+        return np.full(np.shape(at), np.nan)
+    return np.interp(at, x[known], y[known], left=np.nan, right=np.nan)
 
 
 def endless_training(data, p):
@@ -151,11 +152,7 @@ def at_margins(data, curve, margins):
         NaN where a run has not had that margin.
     """
     reached = margin_over_scale(data["loss_curve"].values, np.ones(data.sizes["run"]), POSITIVE)
-    values = data[curve].transpose("run", "checkpoint").values
-    curves = np.full((len(values), len(margins)), np.nan)
-    for run, known in enumerate(np.isfinite(reached) & np.isfinite(values)):
-        if known.any():
-            logs = np.log(margins), np.log(reached[run, known]), np.log(values[run, known])
-            curves[run] = np.exp(np.interp(*logs, left=np.nan, right=np.nan))
+    values = np.log(data[curve].transpose("run", "checkpoint").values)
+    curves = np.exp([interpolated(np.log(x), y, np.log(margins)) for x, y in zip(reached, values, strict=True)])
     runs = data[curve].isel(checkpoint=0, drop=True)
     return runs.expand_dims(margin=np.asarray(margins, dtype=float), axis=1).copy(data=curves)

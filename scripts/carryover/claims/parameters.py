@@ -8,7 +8,7 @@ from carryover.config.parameters import Model, parameter
 
 
 def reading(*roles, optional=None):
-    """The model of a group of claims that has no options."""
+    """The model of a group of claims that reads these roles; one with options extends it."""
     return type("Reading", (Model,), {"ROLES": roles, "OPTIONAL_ROLES": optional, "__module__": __name__})
 
 
@@ -39,27 +39,19 @@ ReluPenalty = reading("curve")
 ReluPenaltyRisk = reading("risk", "penalty")
 
 
-class BoundCorrelations(Model):
-    ROLES: ClassVar = ("bounds",)
-
+class BoundCorrelations(reading("bounds")):
     images: str = parameter("scikit-learn's digits", "whose classes the pairs are of, in words")
 
 
-class ConvnetStages(Model):
-    ROLES: ClassVar = ("stages",)
-
+class ConvnetStages(reading("stages")):
     stages: tuple[str, ...] = parameter(("layer3", "layer4"), "stages that the claims are about, each for itself")
 
 
-class DiagonalNesting(Model):
-    ROLES: ClassVar = ("risk",)
-
+class DiagonalNesting(reading("risk")):
     samples: PositiveInt = parameter(16, "main-task samples at which networks are compared")
 
 
-class FeatureReuse(Model):
-    ROLES: ClassVar = ("risk",)
-
+class FeatureReuse(reading("risk")):
     samples: PositiveInt = parameter(32, "main-task samples at which protocols are compared")
 
 
@@ -74,17 +66,12 @@ class PublishedStopping(PublishedRisk):
     """Options are those of `PublishedRisk`."""
 
 
-class ReluRichness(Model):
-    ROLES: ClassVar = ("risk",)
-    OPTIONAL_ROLES: ClassVar = ("norms",)
-
+class ReluRichness(reading("risk", optional=("norms",))):
     samples: PositiveInt = parameter(256, "samples at which networks are compared")
     lazy: Literal["single_task", "single_task_kernel"] = parameter(
         "single_task", "what rich networks face: those from the largest initial scale, or the tangent kernel at the "
         "smallest")  # fmt: skip
 
 
-class ReluSharing(Model):
-    ROLES: ClassVar = ("risk",)
-
+class ReluSharing(reading("risk")):
     samples: PositiveInt = parameter(64, "main-task samples at which protocols are compared")

@@ -5,14 +5,7 @@ from textwrap import fill
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.convnets import (
-    by_classes,
-    by_task,
-    interval,
-    most_common,
-    network_in_words,
-    target_in_words,
-)
+from carryover.claims.convnets import by_classes, by_task, most_common, network_in_words, target_in_words
 from carryover.figures.drawing import layout, panels
 from carryover.runs import chosen, where
 
@@ -20,7 +13,7 @@ PERCENT = 0.0, 100.0
 INTERVALS = "means with 95 % t intervals over seeds"
 ACCURACY, GAIN = "test accuracy (%)", "gain (percentage points)"
 DONE = 0.95
-CROSS = f"×: fewer than {DONE:.0%} of the networks reached the training loss at which training stops"
+UNFINISHED = f"fewer than {DONE:.0%} of the networks reached the training loss at which training stops"
 RESCALE = 0.5  # factor that is compared with no rescaling where none is chosen
 ZERO = {"color": "0.3", "linewidth": 0.8}
 
@@ -39,12 +32,17 @@ def _gain(runs, rescale, rescaled="all", **condition):
     return scaled - _accuracy(runs, rescale=1.0, rescaled="all", **condition)
 
 
+def _intervals(tables):
+    """(mean, low, high), each by table, of the means over tasks, by seed."""
+    return panels.means({place: table.mean(axis=1) for place, table in enumerate(tables)})
+
+
 def _points(ax, x, tables, label, possible=(-np.inf, np.inf), runs=(), **style):
     """The means of tables with their intervals, as far as there can be such values, at places x.
 
-    Where `runs` are given for each, a cross stands behind those of which too few were trained to the end: see CROSS.
+    Where `runs` are given for each, a cross stands behind those of which too few were trained to the end.
     """
-    found = np.clip(np.transpose([interval(one) for one in tables]), *possible)
+    found = np.clip(_intervals(tables), *possible)
     panels.points(ax, x, found, label, **{"elinewidth": 1, "marker": "o"} | style)
     for place, mean, these in zip(x, found[0], runs, strict=False):
         _cross(ax, place, mean, these)
@@ -53,8 +51,8 @@ def _points(ax, x, tables, label, possible=(-np.inf, np.inf), runs=(), **style):
 def _gain_rows(ax, rows, label):
     """Gains with their intervals, one below the other: {name: (table, its runs, marker)}; squares are hollow."""
     ax.axvline(0, **ZERO)
-    for place, (gains, runs, marker) in enumerate(rows.values()):
-        mean, *ends = interval(gains)
+    found = _intervals([gains for gains, *_ in rows.values()]).T
+    for place, ((mean, *ends), (_, runs, marker)) in enumerate(zip(found, rows.values(), strict=True)):
         color = panels.COLORS[str(runs["protocol"].values[0])]
         ax.plot(ends, [place, place], color=color, linewidth=1)
         ax.plot(mean, place, marker, color=color, markerfacecolor="none" if marker == "s" else color)
@@ -65,13 +63,7 @@ def _gain_rows(ax, rows, label):
 
 def _cross(ax, x, y, runs):
     if runs["converged"].mean() < DONE:
-        ax.plot(x, y, "kx", markersize=11, zorder=1.5)
-
-
-def _notes(figure, *notes):
-    """Notes, and what a cross means where one is drawn."""
-    crossed = any(line.get_marker() == "x" for ax in figure.axes for line in ax.get_lines())
-    return [*notes, *([CROSS] if crossed else [])]
+        ax.plot(x, y, "kx", markersize=11, zorder=1.5, label=UNFINISHED)
 
 
 def _units(runs):
@@ -135,7 +127,7 @@ def convnet_rescaling(data, p):
         layout.name_ticks(below, panels.values(where(runs, protocol="finetuning"), "samples"), 2)
     axes[0, 0].set(ylabel=ACCURACY, ylim=(0, 103))
     axes[1, 0].set_ylabel(f"gain by the factor {p.rescale:g}\n(percentage points, paired)")
-    return layout.finish(fig, p.title, *_notes(fig, INTERVALS), "scales of gains differ")
+    return layout.finish(fig, p.title, INTERVALS, "scales of gains differ")
 
 
 def convnet_controls(data, p):
@@ -183,7 +175,7 @@ def convnet_controls(data, p):
     right.set(xscale="log", xlabel="steps of gradient descent", ylabel=ACCURACY, title="c  Accuracy along training")
     layout.plain_decades(right.xaxis)
     notes = f"n = {p.samples}", _units(risk), INTERVALS, "c: ended runs keep their last value"
-    return layout.finish(fig, p.title, *_notes(fig, *notes))
+    return layout.finish(fig, p.title, *notes)
 
 
 def _with_factor(runs, protocol, factor):
@@ -228,7 +220,7 @@ def pretrained_rescaling(data, p):
     layout.name_ticks(last, sizes)
     last.set(xlabel="training images", ylabel=GAIN, title=f"c  Rescaled by {RESCALE:g}, 2 classes")
     order = "gains over the network as it is, in the order of the learning rate, times 1/factor²"
-    return layout.finish(fig, p.title, *_notes(fig, INTERVALS, order))
+    return layout.finish(fig, p.title, INTERVALS, order)
 
 
 def _gains_of_controls(ax, risk):

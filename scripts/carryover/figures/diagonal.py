@@ -1,15 +1,16 @@
 """What diagonal networks learn, and what longer training does to it (appendices of feature reuse)."""
 
+from functools import partial
+
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.cross_entropy import at_margins, margin_over_scale
+from carryover.claims.cross_entropy import FITTED, at_margins, interpolated, margin_over_scale
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
 
-TRUTH = {"color": "0.4", "linestyle": ":", "linewidth": 1, "label": "ground truth"}
+SHARES = -0.02, 1.02  # ends of an axis
 LEAST = 1e-4  # share of variance that is drawn
-FITTED = 0.3  # training loss from which on a run is compared with others by its margin over scale²
 
 
 def diagonal_solutions(data, p):
@@ -17,54 +18,52 @@ def diagonal_solutions(data, p):
 
     Panels a–f. Roles: `norms` and `sparsity` of the overlap experiment, `rescaled` sparsity of the nested one.
     """
-    norm, weights, variance = "relative to ground truth", "share of the weight norm", "share of variance"
+    relative, weights, variance = "relative to ground truth", "share of the weight norm", "share of variance"
     sparsity = data["sparsity"]
     sparsity = sparsity.assign(outside=(1 - sparsity["top_k_variance"]).clip(min=LEAST))
     most = panels.values(sparsity, "overlap")[-1]
     full = where(data["norms"], overlap=most)
     full = full.isel(run=np.isin(full["protocol"].values, ("single_task", "multi_task", "finetuning")))
+    for norm in ("l1_norm", "l12_norm", "q_norm", "flow_penalty"):
+        full = panels.relative(full, norm)
+    alone, tuned = (where(full, protocol=protocol) for protocol in ("single_task", "finetuning"))
     features = panels.values(data["rescaled"], "main_features")[-1]
     new = where(data["rescaled"], protocol="finetuning", overlap=0.0, main_features=features)
     variances, shares = (panels.by_value(runs, "overlap", "overlap {:g}")
                          for runs in (where(sparsity, samples=p.samples), sparsity))  # fmt: skip
     name = panels.name(full, "protocol", "finetuning")
+    curves = partial(panels.curves, along="samples", hue="protocol")
+    l12, l1, share = (partial(curves, quantity=quantity) for quantity in ("l12_norm", "l1_norm", "auxiliary_share"))
+
+    def penalty(ax, runs):
+        curves(ax, runs, "q_norm")
+        ax.set_yscale("log")
+        layout.plain_decades(ax.yaxis)
+
     # The penalty that finetuning minimises is near 1, where the panel beside a has no room.
     rows = [
-        [layout.group("a  ℓ1,2 norm, all features shared", {"": full}, _norm("l12_norm"), norm, width=1.3),
-         layout.group("a  Q penalty of eq 22", {"": full}, _norm("q_norm", log=True), "", width=1.3),
-         layout.group(f"a′  penalty of {name}", {"": where(full, protocol="finetuning")}, _penalties, "", width=1.4)],
-        [layout.group("b  auxiliary share of PT+FT, new features", {"": new}, _by_factor, weights, width=1.4),
+        [layout.group("a  ℓ1,2 norm, all features shared", {"": full}, l12, relative, "samples", truth=1, width=1.3),
+         layout.group("a  Q penalty of eq 22", {"": full}, penalty, "", "samples", truth=1, width=1.3),
+         layout.group(f"a′  penalty of {name}", {"": tuned}, _penalties, "", "samples", truth=1, width=1.4)],
+        [layout.group("b  auxiliary share of PT+FT, new features", {"": new}, _by_factor, weights, "samples",
+                      SHARES, width=1.4),
          layout.group("c  variance outside the k largest", {"": where(sparsity, overlap=most)}, _by_samples, variance,
                       width=1.5),
-         layout.group("d  ℓ1 norm, by samples", {"": where(full, protocol="single_task")}, _norm("l1_norm"), norm,
-                      width=1.1)],
+         layout.group("d  ℓ1 norm, by samples", {"": alone}, l1, relative, "samples", truth=1, width=1.1)],
         [layout.group(f"e  variance outside the k largest weights, by overlap (n = {p.samples})", variances, _outside,
                       variance)],
-        [layout.group("f  share of the weight norm in the auxiliary dimensions", shares, _share, weights)],
+        [layout.group("f  share of the weight norm in the auxiliary dimensions", shares, share, weights, "samples",
+                      SHARES, "auxiliary_share_teacher")],
     ]  # fmt: skip
     spread = panels.spread_in_words(data["norms"], "band or bars")
     return layout.compose(rows, p.title, spread, "b: points moved apart", f"c, e: below {LEAST:g} drawn there")
 
 
-def _norm(quantity, log=False):
-    """A panel of a norm of the solutions relative to the teacher's own."""
-
-    def panel(ax, norms):
-        panels.curves(ax, panels.relative(norms, quantity), quantity, "samples", "protocol")
-        _samples_axis(ax, norms, truth=1)
-        if log:
-            ax.set_yscale("log")
-            layout.plain_decades(ax.yaxis)
-
-    return panel
-
-
 def _penalties(ax, tuned):
     for quantity, words, dashes in (("q_norm", "of eq 22, which takes both paths alike", "-"),
                                     ("flow_penalty", "of their own weights", "--")):  # fmt: skip
-        part, look = panels.relative(tuned, quantity), {"color": panels.COLORS["finetuning"], "linestyle": dashes}
-        panels.spread(ax, part, quantity, "samples", words, **look)
-    _samples_axis(ax, tuned, truth=1)
+        look = {"color": panels.COLORS["finetuning"], "linestyle": dashes}
+        panels.spread(ax, tuned, quantity, "samples", words, **look)
 
 
 def _by_factor(ax, runs):
@@ -73,8 +72,6 @@ def _by_factor(ax, runs):
     for place, (factor, part, color) in enumerate(factors):
         moved = panels.dodged(part, "samples", place, len(factors), 0.14)
         panels.spread(ax, moved, "auxiliary_share", "samples", f"rescaled × {factor:g}", bars=True, color=color)
-    _samples_axis(ax, runs)
-    ax.set_ylim(-0.02, 1.02)
 
 
 def _by_samples(ax, sparsity):
@@ -94,21 +91,8 @@ def _outside(ax, sparsity):
         label = panels.name(sparsity, "protocol", protocol)
         panels.profile(ax, runs, "outside", "k", label, bars, color=panels.COLORS[protocol])
     truth = 1 - sparsity["top_k_variance_teacher"].isel(run=0)
-    ax.plot(sparsity["k"], truth.where(truth > LEAST), **TRUTH)
+    ax.plot(sparsity["k"], truth.where(truth > LEAST), **layout.TRUTH)
     ax.set(xlabel="k", yscale="log", ylim=(0.8 * LEAST, 1.4))
-
-
-def _share(ax, sparsity):
-    """A panel of f."""
-    panels.curves(ax, sparsity, "auxiliary_share", "samples", "protocol")
-    _samples_axis(ax, sparsity, truth=float(sparsity["auxiliary_share_teacher"][0]))
-    ax.set_ylim(-0.02, 1.02)
-
-
-def _samples_axis(ax, runs, truth=None):
-    if truth is not None:
-        ax.axhline(truth, **TRUTH)
-    layout.name_values(ax, runs, "samples")
 
 
 def cross_entropy(data, p):
@@ -151,12 +135,12 @@ def _along_training(ax, runs, quantity, along):
     """Median and range over runs of each initial scale, read off at common x where every run has some."""
     for scale, part, color in panels.colored(runs, "initial_scale"):
         margins = margin_over_scale(part["loss_curve"].values, part["initial_scale"].values, FITTED)
-        x, y = part["time"].values if along == "time" else margins, part[quantity].values
-        curves = [(a[both], b[both]) for a, b in zip(x, y, strict=True) for both in [np.isfinite(a) & np.isfinite(b)]]
-        low, high = max(a[0] if len(a) else np.inf for a, _ in curves), min(a[-1] if len(a) else 0 for a, _ in curves)
-        if 0 < low < high:
-            grid = np.geomspace(low, high, 200)
-            values = np.stack([np.interp(np.log(grid), np.log(a), b) for a, b in curves])
+        x = part["time"].values if along == "time" else margins
+        grid = np.geomspace(np.nanmin(x), np.nanmax(x), 500)
+        pairs = zip(np.log(x), part[quantity].values, strict=True)
+        values = np.stack([interpolated(one, curve, np.log(grid)) for one, curve in pairs])
+        grid, values = (some[..., np.isfinite(values).all(axis=0)] for some in (grid, values))
+        if grid.size:
             middle, label = np.median(values, axis=0), f"initial scale {scale:g}"
             panels.band(ax, grid, middle, values.min(0), values.max(0), label, color=color)
             ax.plot(grid[-1], middle[-1], "o", color=color, markersize=4)

@@ -129,7 +129,7 @@ def ntk_bound(data, p):
     tuned = where(runs.isel(run=~chosen(runs, solver="exact")), protocol="finetuning")
     apart = tuned.isel(run=tuned["distance"].values > 0)  # the axes are logarithmic
     n, places = apart["samples"].values.max(), np.array(panels.values(apart, "distance"))
-    norms = (("ntk_norm_linear", "source learned exactly", "o"), ("ntk_norm", "as pretrained", "^"))
+    norms = (("ntk_norm_linear", "norm, source learned exactly", "o"), ("ntk_norm", "norm, as pretrained", "^"))
     for quantity, label, marker in norms:
         middle = panels.medians(where(apart, samples=n), quantity, "distance")
         last.plot(middle.index, middle, marker, color=panels.COLORS["finetuning"], ms=6, mfc="none", label=label)
@@ -138,7 +138,6 @@ def ntk_bound(data, p):
     last.set(yscale="log", xlabel="|Δ|", ylabel="√(ỹᵀ H⁻¹ ỹ)", title=f"norm in the bound, n = {n:g}")
     layout.plain_decades(last.yaxis)
     layout.name_ticks(last, places)
-    layout.panel_legend(last, loc="upper left")
     below = float((tuned["bound"] < tuned["start_risk"]).mean())
     share = f"the bound is below the risk before finetuning in {below:.0%} of the runs"
     return layout.finish(fig, p.title, "Δ = θ_T − θ_S", panels.spread_in_words(runs), share)
@@ -169,8 +168,7 @@ def frozen_layer(data, p):
     Roles: `risk` of two layers, pretrained exactly and by descent; `layers`, of more, of which several are frozen.
     Neither has label noise, and the tasks of each have one angle.
     """
-    risk, layers = (runs.assign(risk_final=runs["risk_final"].clip(min=FLOOR))
-                    for runs in (data["risk"], data["layers"]))  # fmt: skip
+    risk, layers = (runs.assign(risk_final=runs["risk_final"].clip(FLOOR)) for runs in (data["risk"], data["layers"]))
     scratch = chosen(risk, protocol="single_task")
     fig, axes = plt.subplots(1, 3, figsize=(11.5, 4.0), sharey=True)
     for ax, letter, start, words in zip(axes, "ab", ("exact", "descent"), ("vanishing", "larger"), strict=False):
@@ -187,13 +185,13 @@ def frozen_layer(data, p):
     fitted = linear_transfer_risk(theta, 0.0, n[n > 2])
     axes[0].plot(n[n > 2], fitted, "k:", linewidth=1, label="multiple of the source fitted to n samples, mean")
     axes[0].set_ylabel("risk")
-    return layout.finish(fig, p.title, *panels.limits_and_trained_in_words(risk), columns=4)
+    notes = *panels.limits_and_trained_in_words(risk), f"risks below {FLOOR:g} are drawn there"
+    return layout.finish(fig, p.title, *notes, columns=4)
 
 
 def _limits_and_trained(ax, risk, start):
-    """Every protocol: exact limits as lines, and what was trained as markers; arrows down where a median is cut."""
+    """Every protocol: exact limits as lines, and what was trained as markers."""
     protocols = {"single_task": "from scratch (vanilla)", "finetuning": "finetuned", "linear_transfer": "frozen"}
-    cut = []
     for protocol, label in protocols.items():
         runs, color = where(risk, protocol=protocol), panels.COLORS[protocol]
         solved = protocol != "finetuning" or start == "exact"  # finetuned exactly: of balanced networks alone
@@ -212,12 +210,7 @@ def _limits_and_trained(ax, risk, start):
             if not solved:
                 middle, label = panels.medians(trained, "risk_final", "samples"), "finetuned, gradient descent (b)"
                 ax.plot(middle.index, middle, color=color, linewidth=0.8, linestyle="--", label=label)
-        middle = panels.medians(runs, "risk_final", ["samples", "solver"])
-        cut += middle.index.get_level_values("samples")[middle <= FLOOR].tolist()
-    if cut:
-        arrows = {"linestyle": "none", "marker": "$\\downarrow$", "ms": 9, "color": "k", "zorder": 5}
-        ax.plot(cut, np.full(len(cut), 0.8 * FLOOR), **arrows, label=f"below {FLOOR:g}")
-        ax.set_ylim(bottom=0.68 * FLOOR)
+    ax.set_ylim(bottom=0.8 * FLOOR)
     ax.set(yscale="log", xlabel="target samples n")
     layout.name_ticks(ax, panels.values(risk, "samples"), 2)
 
@@ -242,39 +235,3 @@ def norm_scale(data, p):
     plt.setp(axes[:, 0], ylabel="risk")
     plt.setp(axes[-1], xlabel="norm; the other's is 1")
     return layout.finish(fig, p.title, "L layers, n samples", panels.spread_in_words(risk))
-
-
-def teacher_sensitivity(data, p):
-    """Whether conclusions hang on what the paper leaves open: the number of samples and the part of the target that
-    the source does not have.
-
-    Roles: `stretch`, exact limits over stretches, rests, depths and samples; `scale`, over norms of both tasks.
-    """
-    deep, scaled_depth = 5, 7  # layers in a, which are compared with one, and in b
-    fig, (left, right) = plt.subplots(1, 2, figsize=(9.2, 4.1), sharey=True)
-    stretched, scaled = where(data["stretch"], solver="exact"), where(data["scale"], depth=scaled_depth)
-    largest = panels.values(stretched, "stretch")[-1]
-    for deviation, runs, color in panels.colored(where(stretched, stretch=largest), "deviation"):
-        _ratio(left, where(runs, depth=1), where(runs, depth=deep), f"a: rest of norm {deviation:g}", color)
-    left.set_title(f"a: risk of 1 layer over that of {deep}, α = {largest:g}")
-    norms = panels.values(scaled, "target_norm")[1:]
-    for norm, color in zip(norms, plt.get_cmap("plasma")(np.linspace(0.1, 0.75, len(norms))), strict=True):
-        target, source = (where(scaled, target_norm=a, source_norm=b) for a, b in ((norm, 1.0), (1.0, norm)))
-        _ratio(right, target, source, f"b: norm {norm:g}", color)
-    right.set_title(f"b: target scaled over source scaled, L = {scaled_depth}")
-    for ax in (left, right):
-        ax.axhline(1, color="0.6", linewidth=0.6)
-        ax.set(yscale="log", xlabel="samples per dimension γ")
-    left.set_ylabel("ratio of risks")
-    layout.plain_decades(left.yaxis)
-    notes = (f"{letter}: {panels.seeds_in_words(runs)}" for letter, runs in (("a", stretched), ("b", scaled)))
-    return layout.finish(fig, p.title, *notes, "median over seeds, bars: their range")
-
-
-def _ratio(ax, above, below, label, color):
-    """Ratio of the risks of two kinds of runs, seed by seed, against γ; curves stand a little apart."""
-    over, under = (runs[["risk_final"]].to_dataframe().pivot(index="seed", columns="gamma", values="risk_final")
-                   for runs in (above, below))  # fmt: skip
-    ratio = over / under
-    x, ends = ratio.columns + 0.005 * len(ax.containers), (ratio.median(), ratio.min(), ratio.max())
-    panels.points(ax, x, ends, label, marker="o", ms=4, linewidth=1.2, color=color)

@@ -5,12 +5,13 @@ from itertools import cycle, product
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from carryover.claims.support.runs import only
 from carryover.claims.support.transferability import at, predicted, transferability, with_decay
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
-from carryover.statistics.averages import averages, best, within
+from carryover.statistics.intervals import averages, best, within
 from carryover.streams import generator
 from carryover.theory.transfer import optimal_ridge, ridge_transfer_risk
 
@@ -240,15 +241,16 @@ def dataset_distances(data, p):
     """
     names = {"kl": "KL divergence", "wasserstein": "Wasserstein-1 distance", "dudley": "Dudley metric (never above 2)"}
     formulas = {"linear_transfer": "linear", "finetuning": "finetuning"}
-    risk, distances = data["risk"], data["distances"]
+    risk, distances = data["risk"], xr.broadcast(data["distances"])[0]  # what has no repeats is the same in all
+    distance, deviation = distances.mean("repeat"), distances.std("repeat")
     gamma, noise = only(risk, "gamma"), only(risk, "noise")
     rows = len(formulas) + 1
     fig, axes = plt.subplots(rows, len(names), figsize=(9.6, 2.9 * rows), sharey="row")
     # All points of the diagram of linear transfer, but those at γ = 1, where the risk from scratch has no mean.
     table = averages(transferability(where(data["diagram"], noise=noise), "linear_transfer"), ("gamma", "angle"))
-    table, single = table[table["gamma"] != 1], distances.sel(target_norm=1.0)
-    for ax, distance in zip(axes[0], names, strict=True):
-        place = np.interp(table["angle"], single["angle"], _over_repeats(single[distance])[0])
+    table, single = table[table["gamma"] != 1], distance.sel(target_norm=1.0)
+    for ax, name in zip(axes[0], names, strict=True):
+        place = np.interp(table["angle"], single["angle"], single[name])
         points = ax.scatter(place, table["mean"], c=table["gamma"], s=9, cmap="viridis", linewidths=0)
         for one_gamma, line in table.assign(place=place).sort_values("angle").groupby("gamma"):
             ax.plot(line["place"], line["mean"], color=points.to_rgba(one_gamma), linewidth=0.5)
@@ -256,10 +258,10 @@ def dataset_distances(data, p):
     axes[0, 0].set_ylabel("transferability of\nlinear transfer, all γ")
     for row, (protocol, formula) in zip(axes[1:], formulas.items(), strict=True):
         table = averages(transferability(risk, protocol), ("target_norm", "angle"))
-        for ax, lowest, distance in zip(row, axes[-1], names, strict=True):
+        for ax, lowest, name in zip(row, axes[-1], names, strict=True):
             if ax is not lowest:
                 ax.sharex(lowest)
-            _against_distance(ax, table, distances, distance, formula)
+            _against_distance(ax, table, distance, deviation[name], formula)
         row[0].set_ylabel(f"transferability of\n{panels.name(risk, 'protocol', protocol)}")
     for ax in axes.flat:
         ax.axhline(0, **ZERO)
@@ -275,13 +277,13 @@ def dataset_distances(data, p):
     return layout.finish(fig, p.title, *notes, columns=3)
 
 
-def _against_distance(ax, table, distances, distance, formula):
+def _against_distance(ax, table, distance, deviation, formula):
     """Means with deviations of draws, and of samples of the distance; hollow beyond a right angle."""
     colors = cycle(("#D55E00", "#0072B2", "#CC79A7"))
     for norm, color in zip(sorted(table["target_norm"].unique()), colors, strict=False):
         rows = table[table["target_norm"] == norm]
-        theory = at(distances, target_norm=norm, angle=rows["angle"].to_numpy())
-        middle, spread = _over_repeats(theory[distance])
+        theory, spread = (at(one, target_norm=norm, angle=rows["angle"].to_numpy()) for one in (distance, deviation))
+        middle = theory[deviation.name]
         for side, face in (("≤", color), (">", "none")):
             here = (rows["angle"] <= RIGHT).to_numpy() == (side == "≤")
             ax.errorbar(
@@ -289,9 +291,3 @@ def _against_distance(ax, table, distances, distance, formula):
                 fmt="o", ms=4, color=color, mfc=face, linewidth=0.8, label=f"norm {norm:g}, θ {side} π/2",
             )  # fmt: skip
         ax.plot(middle, theory[formula], color=color, linewidth=0.8)
-
-
-def _over_repeats(values):
-    """(mean, deviation) over repeated samples, of which a formula has none."""
-    repeats = values if "repeat" in values.dims else values.expand_dims("repeat")
-    return repeats.mean("repeat").values, repeats.std("repeat").values

@@ -5,13 +5,12 @@ from itertools import product
 import matplotlib.pyplot as plt
 import numpy as np
 
+from carryover.claims.mean_field_transfer import FITTED, PUBLISHED, READOUT
 from carryover.claims.support.transferability import boundary, by_anchor, gains, leave_one_out_choice, normalised
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
 from carryover.statistics import power_law
 
-READOUT = "zero"  # how the readout was trained in the linear transfer that is shown as a map, and by λ and n
-SMALLEST = 64  # samples that the power law is fitted to, at least
 CUT = 0.5  # transferability at which colours end
 
 
@@ -88,10 +87,10 @@ def _scratch(axes, scratch):
     table = scratch[["risk_final"]].to_dataframe().pivot_table("risk_final", "seed", "samples")
     own = {"color": panels.COLORS["single_task"], "marker": "o"}
     panels.band(risk, table.columns, *panels.means(table), "from scratch", **own)
-    law, sizes = power_law.fit(table, SMALLEST), sorted(table)
-    fine = np.array([SMALLEST, sizes[-1]])
+    law, sizes = power_law.fit(table, FITTED), sorted(table)
+    fine = np.array([FITTED, sizes[-1]])
     risk.plot(fine, law(fine), "k--", linewidth=1, label="power law")
-    text = f"ν = {law.exponent:.2f} ({law.low:.2f}–{law.high:.2f}), n ≥ {SMALLEST:g}"
+    text = f"ν = {law.exponent:.2f} ({law.low:.2f}–{law.high:.2f}), n ≥ {FITTED:g}"
     risk.text(0.05, 0.06, text, transform=risk.transAxes, fontsize="small")
     risk.set(yscale="log", xlabel="target samples n", ylabel="risk / target variance")
     layout.plain_decades(risk.yaxis)
@@ -100,7 +99,7 @@ def _scratch(axes, scratch):
                         for laws in (local, windows))  # fmt: skip
     panels.points(exponent, list(local), between, "between neighbouring n", ms=4, linestyle="", **own)
     panels.band(exponent, list(windows), *onwards, "fitted from n on", color="#009E73", linewidth=1.2)
-    exponent.axhline(1.18, color="0.5", linewidth=1, linestyle=":", label="published 1.18")
+    exponent.axhline(PUBLISHED, color="0.5", linewidth=1, linestyle=":", label=f"published {PUBLISHED:g}")
     exponent.set(xlabel="target samples n", ylabel="exponent ν of the risk")
     for ax in axes:
         layout.name_ticks(ax, sizes, 2)

@@ -12,7 +12,7 @@ class Titled(Model):
 
 
 def reading(*roles: str) -> type[Titled]:
-    """The model of a figure that reads these roles, and whose title alone can be set."""
+    """The model of a figure that reads these roles; one of which more than the title can be set extends it."""
     return type("Reading", (Titled,), {"ROLES": roles, "__module__": __name__})
 
 
@@ -35,27 +35,19 @@ ReluLeastPenalty = reading("least", "spread")
 ReluNorms = reading("norms", "displacement", "regimes")
 RidgeTransfer = reading("risk")
 StageDimensionality = reading("stages", "risk")
-TeacherSensitivity = reading("stretch", "scale")
 
 
 class Atlas(Titled):
     settings: NonNegativeInt = parameter(0, "maps of each family, by settings such as the noise; 0: the usual one")
 
 
-class Claims(Titled):
-    ROLES: ClassVar = ("claims",)
-    paper: str = parameter("", "name of the paper whose claims are drawn; empty for all")
-
-
-class Clusters(Titled):
-    ROLES: ClassVar = ("regimes", "overlap", "nested")
+class Clusters(reading("regimes", "overlap", "nested")):
     samples: PositiveInt = parameter(64, "main-task samples of the inertias by overlap")
     unit_correlations: tuple[str, ...] = parameter((), "lists of cosines by which they are shown; empty for all")
     nested_samples: tuple[PositiveInt, ...] = parameter((), "main-task samples of panels over rescalings; empty: all")
 
 
-class ConvnetControls(Titled):
-    ROLES: ClassVar = ("risk", "trajectory")
+class ConvnetControls(reading("risk", "trajectory")):
     learning_rate: PositiveFloat = parameter(0.01, "step of gradient descent where it is not compared")
     samples: PositiveInt = parameter(8, "training images of the task")
 
@@ -64,18 +56,15 @@ class ConvnetRescaling(Titled):
     rescale: PositiveFloat = parameter(0.5, "factor on the weights that is compared with no rescaling")
 
 
-class DiagonalSolutions(Titled):
-    ROLES: ClassVar = ("norms", "sparsity", "rescaled")
+class DiagonalSolutions(reading("norms", "sparsity", "rescaled")):
     samples: PositiveInt = parameter(64, "samples of the solutions whose sparsity is shown over overlaps")
 
 
-class Dimensionality(Titled):
-    ROLES: ClassVar = ("regimes", "overlap", "nested")
+class Dimensionality(reading("regimes", "overlap", "nested")):
     nested_samples: tuple[PositiveInt, ...] = parameter((), "main-task samples of panels over rescalings; empty: all")
 
 
-class Facets(Titled):
-    ROLES: ClassVar = ("risk",)
+class Facets(reading("risk")):
     x: str = parameter("samples", "coordinate of the horizontal axis, which is logarithmic")
     column: str = parameter("overlap", "coordinate of the columns of panels")
     row: str = parameter("", "coordinate of the rows of panels, or `layers`: those trained; empty for one row")
@@ -97,23 +86,19 @@ class PublishedRisk(Titled):
     family: Literal["diagonal", "relu"] = parameter("diagonal", "whose published risks")
 
 
-class ReluDisplacement(Titled):
-    ROLES: ClassVar = ("overlap", "nested", "magnitude", "risk")
+class ReluDisplacement(reading("overlap", "nested", "magnitude", "risk")):
     samples: tuple[PositiveInt, ...] = parameter((128, 256, 512), "main-task samples of the risks that are predicted")
 
 
-class ReluPenalty(Titled):
-    ROLES: ClassVar = ("curve",)
+class ReluPenalty(reading("curve")):
     quantity: Literal["penalty", "exponent"] = parameter("penalty", "the penalty itself, or d log r / d log m")
 
 
-class SolverAgreement(Titled):
-    ROLES: ClassVar = ("coefficients", "trajectory", "risk", "relu")
+class SolverAgreement(reading("coefficients", "trajectory", "risk", "relu")):
     samples: PositiveInt = parameter(32, "samples of the run whose training is shown")
 
 
-class TransferDiagram(Titled):
-    ROLES: ClassVar = ("risk", "theory")
+class TransferDiagram(reading("risk", "theory")):
     protocol: Literal["linear_transfer", "finetuning"] = parameter(
         "linear_transfer", "what is compared with training from scratch")  # fmt: skip
     noise: NonNegativeFloat = parameter(0.2, "standard deviation of the label noise")

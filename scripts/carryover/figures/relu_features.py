@@ -6,14 +6,14 @@ import numpy as np
 import xarray as xr
 from matplotlib.ticker import MaxNLocator
 
+from carryover.claims.relu_features import AUXILIARY_FEATURES
 from carryover.figures.drawing import layout, panels
 from carryover.measures.parameters import ALL_LAYERS
 from carryover.runs import chosen, where
 
 ONE = {"color": "0.3", "linewidth": 1, "linestyle": ":"}
-ALIGNMENT, TOP = "alignment with the teacher", 1.03
-MAIN_FEATURES = 1  # teacher units of the nested task that is shown
-AUXILIARY_FEATURES = 6  # teacher units of the auxiliary task
+ALIGNMENT, SHARES, UP = "alignment with the teacher", (0, 1.03), (0, None)
+MAIN_FEATURES, TASK = 1, "main task of 1 unit"  # of the nested experiment
 
 
 # Runs, and names of their conditions.
@@ -44,13 +44,6 @@ def features_to_learn(cosines, protocol):
     return AUXILIARY_FEATURES + len(new) if protocol == "multi_task" else len(cosines)
 
 
-def _overlaps(data):
-    """{overlap: its name} of tasks whose features are new, or a subset of the auxiliary ones."""
-    extremes = {0: " (disjoint)", 1: " (subset)"}
-    return {value: panels.name(data, "overlap", value) + extremes.get(value, "")
-            for value in panels.values(data, "overlap")}  # fmt: skip
-
-
 def _regimes(data):
     """{initial scale: its name}: the smallest is the richest regime, the largest the laziest."""
     named = {scale: f"initial scale {scale:g}" for scale in panels.values(data, "initial_scale")}
@@ -58,12 +51,6 @@ def _regimes(data):
         rich, *_, lazy = named
         named |= {rich: f"rich ({named[rich]})", lazy: f"lazy ({named[lazy]})"}
     return named
-
-
-def _task(runs):
-    """The main task of runs that have the same number of features, in words."""
-    features = runs["main_features"].values[0]
-    return f"main task of {features} unit" + ("s" if features > 1 else "")
 
 
 # Panels that several figures have.
@@ -76,11 +63,11 @@ def _by_regime(ax, runs, quantity):
         panels.spread(ax, part, quantity, "samples", label, color=panels.COLORS["single_task"], linestyle=style)
 
 
-def _by_cosines(runs, quantity, title, label, top=None):
+def _by_cosines(runs, quantity, title, label, ylim):
     """A group of panels of a quantity by protocol, for some of the lists of cosines."""
     columns = {f"cosines {name}": where(runs, unit_correlations=text) for text, name in related(runs, 4).items()}
     panel = partial(panels.curves, quantity=quantity, along="samples", hue="protocol")
-    return layout.group(title, columns, panel, label, "samples", top)
+    return layout.group(title, columns, panel, label, "samples", ylim)
 
 
 def _to_learn(axline, number, limit):
@@ -96,7 +83,7 @@ def _clusters_axis(ax, part):
         layout.name_ticks(ax, [count for count in counts if count & (count - 1) == 0], 2)
     else:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set(xlabel="clusters K", ylim=(0, TOP))
+    ax.set(xlabel="clusters K", ylim=SHARES)
 
 
 def clusters(data, p):
@@ -126,7 +113,7 @@ def _of_regimes(runs):
     sparsest = {f"teacher of {least} units": where(single, main_features=least)}
     return [
         layout.group("a  Inertia, STL", columns, inertias, "inertia"),
-        layout.group("b  Alignment, STL", sparsest, alignments, ALIGNMENT, "samples", TOP, width=1.5),
+        layout.group("b  Alignment, STL", sparsest, alignments, ALIGNMENT, "samples", SHARES, width=1.5),
     ]
 
 
@@ -139,7 +126,7 @@ def _of_overlap(runs, p):
                for protocol in ("finetuning", "multi_task")}  # fmt: skip
 
     def inertias(ax, part):
-        protocol, circles = part["protocol"].values[0], []
+        protocol = part["protocol"].values[0]
         for text, cell, color in panels.colored(part, "unit_correlations", list(named)):
             # Units that are auxiliary ones and those that nearly are look the same to clusters: both have to be seen.
             cosines = {*panels.cosines(text)}
@@ -147,23 +134,22 @@ def _of_overlap(runs, p):
             style = {"linestyle": "--", "zorder": 3} if cosines == {1.0} else near
             panels.profile(ax, cell, "inertia", "clusters", named[text], color=color, **style)
             if (features := features_to_learn(text, protocol)) in cell["clusters"].values:
-                circles.append((features, cell["inertia"].sel(clusters=features).median()))
-        for circle in circles:
-            ax.plot(*circle, "o", color="0.2", mfc="none", ms=8, label="features to learn")
+                circle = {"marker": "o", "color": "0.2", "mfc": "none", "ms": 8, "zorder": 4, "linestyle": "none"}
+                median = cell["inertia"].sel(clusters=features).median()
+                ax.plot(features, median, label="features to learn", **circle)
         _clusters_axis(ax, part)
 
     title = f"c, d  Inertia by cosines of main with auxiliary units, n = {p.samples}"
     return [
         layout.group(title, columns, inertias, "inertia", width=2.6),
-        _by_cosines(runs, "alignment", "e  Alignment", ALIGNMENT, TOP),
+        _by_cosines(runs, "alignment", "e  Alignment", ALIGNMENT, SHARES),
     ]
 
 
 def _of_nested(runs, p):
     """Panels f and g, with multi-task networks, which are not rescaled, as level lines."""
-    overlaps, task = _overlaps(runs), _task(runs)
-    most = [*overlaps][-1]
-    named = {overlap: f"PT+FT, {name}" for overlap, name in overlaps.items()}
+    names = {overlap: panels.name(runs, "overlap", overlap) for overlap in panels.values(runs, "overlap")}
+    most = max(names)
 
     def inertias(ax, part):
         panels.curves(ax, part.sel(clusters=1), "inertia", "rescale", "protocol")
@@ -171,17 +157,18 @@ def _of_nested(runs, p):
         layout.name_values(ax, part, "rescale")
 
     def alignments(ax, part):
-        panels.curves(ax, where(part, protocol="finetuning"), "alignment", "rescale", "overlap", named)
-        for overlap, same, color in panels.colored(part, "overlap", list(overlaps)):
+        tuned = {overlap: f"PT+FT, {name}" for overlap, name in names.items()}
+        panels.curves(ax, where(part, protocol="finetuning"), "alignment", "rescale", "overlap", tuned)
+        for overlap, same, color in panels.colored(part, "overlap", list(names)):
             if (joint := chosen(same, protocol="multi_task")).any():
                 median = same.isel(run=joint)["alignment"].median()
-                ax.axhline(median, color=color, linestyle="--", label=f"MTL, {overlaps[overlap]}")
+                ax.axhline(median, color=color, linestyle="--", label=f"MTL, {names[overlap]}")
 
-    title = f"f  Inertia of one cluster: PT+FT, MTL and STL, {task}, {overlaps[most]}"
+    title = f"f  Inertia of one cluster: PT+FT, MTL and STL, {TASK}, {names[most]}"
     one, both = (panels.by_samples(data, p.nested_samples) for data in (where(runs, overlap=most), runs))
     return [
         layout.group(title, one, inertias, "inertia at K = 1"),
-        layout.group(f"g  Alignment, PT+FT and MTL, {task}", both, alignments, ALIGNMENT, "rescale", TOP),
+        layout.group(f"g  Alignment, PT+FT and MTL, {TASK}", both, alignments, ALIGNMENT, "rescale", SHARES),
     ]
 
 
@@ -196,9 +183,8 @@ def dimensionality(data, p):
     regimes, overlap, nested = trained(data, "regimes", "overlap", "nested")
     single = where(regimes, protocol="single_task")
     tuned = where(nested, protocol="finetuning", main_features=MAIN_FEATURES)
-    sizes, overlaps = p.nested_samples or panels.values(tuned, "samples"), _overlaps(tuned)
-    most, shared = [*overlaps][-1], panels.colors("overlap", list(overlaps))[-1]
-    task = _task(tuned)
+    sizes, overlaps = p.nested_samples or panels.values(tuned, "samples"), panels.values(tuned, "overlap")
+    most, shared = overlaps[-1], panels.colors("overlap", overlaps)[-1]
 
     def by_regime(ax, runs):
         """Panel a."""
@@ -208,7 +194,7 @@ def dimensionality(data, p):
     def by_overlap(ax, runs):
         """Panel b."""
         panels.level(ax, runs, f"{pr}_start", "before finetuning", **grey)
-        panels.curves(ax, runs, pr, "rescale", "overlap", overlaps)
+        panels.curves(ax, runs, pr, "rescale", "overlap")
         _to_learn(ax.axhline, MAIN_FEATURES, runs[pr].max())
 
     def before_and_after(ax, compared):
@@ -224,11 +210,11 @@ def dimensionality(data, p):
     by_samples = panels.by_samples(tuned, sizes)
     title = "After training, by cosines of main with auxiliary units"
     rows = [
-        [layout.group("a  After training, STL", by_teacher, by_regime, ratio, "samples"),
-         _by_cosines(overlap, pr, title, ratio)],
-        [layout.group(f"b  After finetuning, {task}", by_samples, by_overlap, ratio, "rescale"),
-         layout.group(f"c  Finetuning, {task}, {panels.name(tuned, 'overlap', most)}", after, before_and_after,
-                      "dimensions", "rescale")],
+        [layout.group("a  After training, STL", by_teacher, by_regime, ratio, "samples", UP),
+         _by_cosines(overlap, pr, title, ratio, UP)],
+        [layout.group(f"b  After finetuning, {TASK}", by_samples, by_overlap, ratio, "rescale", UP),
+         layout.group(f"c  Finetuning, {TASK}, {panels.name(tuned, 'overlap', most)}", after, before_and_after,
+                      "dimensions", "rescale", UP)],
     ]  # fmt: skip
     return layout.compose(rows, p.title, spread_in_words(data))
 
@@ -258,7 +244,6 @@ def relu_norms(data, p):
                 panels.spread(ax, part, "ratio", "samples", label, color=panels.COLORS["single_task"], ls=style)
         else:
             panels.curves(ax, runs, "ratio", "samples", "unit_correlations", names)
-        ax.axhline(1, **ONE, label="ground truth")
 
-    row = [layout.group("", columns, panel, "relative to ground truth", "samples")]
+    row = [layout.group("", columns, panel, "relative to ground truth", "samples", UP, truth=1)]
     return layout.compose([row], p.title, spread_in_words(data))

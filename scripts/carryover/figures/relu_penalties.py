@@ -1,15 +1,16 @@
 """The penalty that finetuned ReLU networks minimise, and what they find (Fig. 1 of "Implicit penalty …")."""
 
+from functools import partial
+
 import matplotlib.pyplot as plt
 import numpy as np
 
+from carryover.claims.relu_penalty import FLOOR, UNFITTED
 from carryover.figures.drawing import layout, panels
 from carryover.figures.relu_features import ONE, related, spread_in_words, trained
 from carryover.runs import where
 
 MARKERS = ("v", "s", "o", "D", "^")
-UNFITTED = 1e-4  # share of the targets' mean square up to which samples count as fitted
-FLOOR = 1e-4  # share of the teacher's mean square below which risks are drawn as that
 
 
 def relu_penalty(data, p):
@@ -50,29 +51,19 @@ def relu_displacement(data, p):
     Panels a–d. Roles: `displacement` of experiments `overlap`, `nested` and `magnitude`, and `risk` of the last.
     """
     overlap, nested, moved = trained(data, "overlap", "nested", "magnitude")
-    nested = where(nested, rescale=1.0)
+    shared, some = (panels.relative(runs, "displacement", "penalty") for runs in (overlap, where(nested, rescale=1.0)))
+    by_magnitude = panels.by_value(panels.relative(moved, "penalty"), "magnitude", "magnitude {:g}")
     cosines = {rho: f"ρ = {rho:g}" for rho in panels.values(moved, "correlation")}
+    gains, curves = _gains(data["risk"], {"risk_final": "gain"}), partial(panels.curves, along="samples")
+    excess = partial(curves, quantity="displacement", hue="unit_correlations", named=related(shared, 4))
+    penalty = partial(curves, quantity="penalty", hue="correlation", named=cosines)
 
-    def excess(ax, runs):
-        """Panels a and b."""
-        ratio = panels.relative(runs, "displacement", "penalty")
-        if runs is overlap:
-            panels.curves(ax, ratio, "displacement", "samples", "unit_correlations", related(runs, 4))
-        else:
-            features = panels.some(panels.values(runs, "main_features"), 2)
-            for count, grey in zip(features, np.linspace(0.1, 0.6, len(features)), strict=True):
-                for share, style, label in ((0.0, "--", "new"), (1.0, "-", "of the units")):
-                    part, look = where(ratio, main_features=count, overlap=share), {"color": f"{grey:g}", "ls": style}
-                    panels.spread(ax, part, "displacement", "samples", f"{count:g} {label}", **look)
-        layout.name_values(ax, runs, "samples")
-        layout.panel_legend(ax, loc="upper left")
-        ax.update_datalim([(ax.dataLim.x1, 1.6 * ax.dataLim.y1 - 0.6)])  # room for the legend
-        ax.autoscale_view()
-
-    def over_teacher(ax, runs):
-        """Panel c."""
-        panels.curves(ax, panels.relative(runs, "penalty"), "penalty", "samples", "correlation", cosines)
-        ax.axhline(1, **ONE)
+    def excess_nested(ax, runs):
+        """Panel b."""
+        for overlap, style, label in ((0.0, "--", "new"), (1.0, "-", "of the units")):
+            named = {count: (f"{count:g} {label}", {"linestyle": style})
+                     for count in panels.some(panels.values(runs, "main_features"), 2)}  # fmt: skip
+            curves(ax, where(runs, overlap=overlap), "displacement", hue="main_features", named=named)
 
     def predicted(ax, runs):
         """Panel d."""
@@ -80,10 +71,9 @@ def relu_displacement(data, p):
         for rho, part, color in panels.colored(runs, "correlation"):
             for magnitude, cell, _ in panels.colored(part, "magnitude", list(markers)):
                 same = {"samples": cell["samples"].values[0], "correlation": rho, "magnitude": magnitude}
-                scratch, tuned = (where(data["risk"], protocol=protocol, **same).sortby("seed")["risk_final"].values
-                                  for protocol in ("single_task", "finetuning"))  # fmt: skip
-                cost, gains = np.median(cell["penalty_new"] / cell["penalty_paired"]), scratch / tuned
-                ends = np.median(gains), gains.min(), gains.max()
+                gain = where(gains, **same)["gain"].values
+                cost = np.median(cell["penalty_new"] / cell["penalty_paired"])
+                ends = np.median(gain), gain.min(), gain.max()
                 panels.points(ax, [cost], [[end] for end in ends], color=color, marker=markers[magnitude], linestyle="")
             ax.plot([], [], "-", color=color, linewidth=4, label=cosines[rho])
         for magnitude, marker in markers.items():
@@ -92,13 +82,12 @@ def relu_displacement(data, p):
         ax.axvline(1, **ONE)
         ax.set(xscale="log", yscale="log", xlabel="R̃ of new units over that of pretrained ones")
 
-    least = "Squared distance over the least for the same function"
     above = "c  Penalty R̃ of what is learned over that of the teacher, by cosine ρ"
-    by_magnitude = panels.by_value(moved, "magnitude", "magnitude {:g}")
     gained = "d  Gain in risk against gain in penalty, by cosine ρ and magnitude"
     rows = [
-        [layout.group(least, {"a  shared and new": overlap, "b  nested": nested}, excess, "‖w − w₀‖² / R̃"),
-         layout.group(above, by_magnitude, over_teacher, "R̃ / R̃ of the teacher", "samples")],
+        [layout.group("a  Squared distance over the least", {"": shared}, excess, "‖w − w₀‖² / R̃", "samples"),
+         layout.group("b  The same, nested tasks", {"": some}, excess_nested, "", "samples"),
+         layout.group(above, by_magnitude, penalty, "R̃ / R̃ of the teacher", "samples", (0, None), truth=1)],
         [layout.group(gained, panels.by_samples(moved, p.samples), predicted, "risk of STL over PT+FT")],
     ]  # fmt: skip
     note = spread_in_words({role: data[role] for role in ("overlap", "nested", "magnitude")})
@@ -137,7 +126,7 @@ def relu_least_penalty(data, p):
         for rho, curve, _ in panels.colored(turned, "correlation"):
             name = f"ρ = {rho:g}, turned apart"
             _bars(ax, curve, "penalty", len(curves), len(curves), name, color="#CC3311", markersize=7)
-        _magnitude_axis(ax, part)
+        ax.set_yscale("log")
         layout.plain_decades(ax.yaxis)
         ax.axhline(1, **ONE)
 
@@ -150,16 +139,16 @@ def relu_least_penalty(data, p):
         """Panel d, without the last cosine: units that need not turn have no place on its logarithmic axis."""
         _found_and_predicted(ax, part, "turned", "turned_predicted", panels.values(part, "correlation")[:-1])
 
+    gains = _gains(runs, {"risk_found": "found", "risk_predicted": "predicted"})
     tuned = where(runs, protocol="finetuning")
     groups = [
-        (risks, runs, "a  Risk over the teacher's mean square", "network that is found"),
-        (penalties, runs, "b  Penalty R̃ of what is found over the least", "R̃ / least R̃"),
-        (found, _gains(runs), "c  Risk from scratch over risk after pretraining", "risk of STL over PT+FT"),
-        (turns, tuned, "d  Turn of the pretrained weights, mean of 1 − cosine", "1 − cosine"),
+        ("a  Risk over the teacher's mean square", runs, risks, "network that is found", None),
+        ("b  Penalty R̃ of what is found over the least", runs, penalties, "R̃ / least R̃", "magnitude"),
+        ("c  Risk from scratch over risk after pretraining", gains, found, "risk of STL over PT+FT", "magnitude"),
+        ("d  Turn of the pretrained weights, mean of 1 − cosine", tuned, turns, "1 − cosine", "magnitude"),
     ]
     width = max(2, len(panels.values(runs, "samples")))  # panels; one alone is as wide as two, for its texts
-    drawn = [layout.group(title, panels.by_samples(shown), panel, label, width=width)
-             for panel, shown, title, label in groups]  # fmt: skip
+    drawn = [layout.group(title, panels.by_samples(shown), *told, width=width) for title, shown, *told in groups]
     fitted = np.concatenate(fits)
     left_out = f"{(~fitted).sum()} of {fitted.size} networks are left out, which do not fit their samples"
     notes = "dashed: function of least penalty", f"risks below {FLOOR:g} are drawn as that", left_out
@@ -173,18 +162,13 @@ def _found_and_predicted(ax, runs, found, predicted, shown):
         if rho in shown:
             _bars(ax, part, found, place, len(shown), f"ρ = {rho:g}", color=color)
             ax.plot(panels.medians(part, predicted, "magnitude"), color=color, linestyle="--", marker="x")
-    _magnitude_axis(ax, runs)
+    ax.set_yscale("log")
 
 
 def _bars(ax, runs, quantity, place, count, name, **style):
     """A curve against magnitudes, a quarter of an octave beside its neighbours."""
     runs = panels.dodged(runs, "magnitude", place, count, 0.25)
     panels.spread(ax, runs, quantity, "magnitude", name, bars=True, **style)
-
-
-def _magnitude_axis(ax, runs):
-    ax.set(xlabel="magnitude", yscale="log")
-    layout.name_ticks(ax, panels.values(runs, "magnitude"))
 
 
 def _protocols(runs):
@@ -195,10 +179,9 @@ def _protocols(runs):
         yield color, f"PT+FT, ρ = {rho:g}", part
 
 
-def _gains(runs):
-    """Risks from scratch over those after pretraining, found and predicted, of the same task and samples."""
+def _gains(runs, names):
+    """Risks from scratch over those after pretraining, of the same task and samples; `names` are {risk: its ratio}."""
     keys = ["seed", "samples", "correlation", "magnitude"]
-    names = {"risk_found": "found", "risk_predicted": "predicted"}
     risks = runs[[*names]].to_dataframe().reset_index().set_index(["protocol", *keys])[[*names]]
     ratios = (risks.loc["single_task"] / risks.loc["finetuning"]).dropna().rename(columns=names).reset_index()
     return ratios.rename_axis("run").to_xarray().drop_vars("run").set_coords(keys)

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from tabulate import tabulate
 
-from carryover.claims.support import checks, headlines
+from carryover.claims.support import headlines
 from carryover.claims.support import table as tables
 from carryover.claims.support.table import DIFFERS, counts
 from carryover.provenance import store
@@ -77,7 +77,9 @@ def _check(row):
     """One check: what it says, its numbers, where its interval lies beside the bound, and all else in `facts`."""
     ends = "" if np.isnan(row.low) else f" [{row.low:.3g}, {row.high:.3g}]"
     p_value = "" if np.isnan(row.p_value) else f"{row.p_value:.2g}, adjusted {row.adjusted_p_value:.2g}"
-    places = checks.relative_to_bound(row)
+    # In [−1, 1] with the bound at 0, since checks have no common scale; nothing where a number is not known.
+    distances = np.array([row.statistic, row.low, row.high]) - row.bound
+    known = np.isfinite(distances).all()
     facts = {
         "measured": row.measured,
         "interval": f"{row.interval} ({row.seeds})",
@@ -92,7 +94,7 @@ def _check(row):
         "statement": row.statement,
         "statistic": "none" if np.isnan(row.statistic) else f"{row.statistic:.3g}{ends}",
         "bound": row.criterion,
-        "places": None if places is None else [round(one, 3) for one in places.tolist()],
+        "places": np.round(distances / (np.abs(distances).max() or 1), 3).tolist() if known else None,
         "facts": {name: text for name, text in facts.items() if text},
     }
 

@@ -1,4 +1,5 @@
-"""Estimates with 95 % intervals and two-sided p-values: of means, medians and shares.
+"""Estimates with 95 % intervals and two-sided p-values: of means, medians and shares. Means with standard errors, and
+where a mean is smallest.
 
 Each estimate is a dictionary of `statistic`, `low`, `high`, `p_value`, `interval` (the method, in words), and
 `seeds` (the number of values).
@@ -9,6 +10,7 @@ from scipy import special  # scipy.stats would take a second more of every job
 
 LEVEL = 0.05
 """Significance level of a single test; intervals have the coverage 1 − LEVEL."""
+RESAMPLES = 1000
 
 
 def estimate_of(statistic, low, high, p_value, interval, seeds):
@@ -134,3 +136,27 @@ def holm(p_values):
     order = np.argsort(p_values)[: np.isfinite(p_values).sum()]  # NaN come last
     p_values[order] = np.maximum.accumulate(p_values[order] * np.arange(len(order), 0, -1)).clip(max=1)
     return p_values
+
+
+def averages(frame, by, quantity="transferability"):
+    """Mean, standard deviation and standard error over draws of a quantity, by the columns `by`: a data frame."""
+    groups = frame.groupby(list(by))[quantity]
+    table = groups.agg(["mean", "std", "count"]).reset_index()
+    return table.assign(error=table["std"] / np.sqrt(table["count"]))
+
+
+def within(table, theory, errors=2):
+    """Share of the rows of `averages` whose mean lies within so many standard errors of a theory's values.
+
+    A difference of 1e-9 is rounding. NaN if there is one draw.
+    """
+    known = np.isfinite(theory) & np.isfinite(table["error"])
+    return float((np.abs(table["mean"] - theory) <= errors * table["error"] + 1e-9)[known].mean())
+
+
+def best(table, rng):
+    """(column of the smallest mean, lower and upper end of its 95 % bootstrap interval) of a table of draws (rows)."""
+    draws = rng.integers(len(table), size=(RESAMPLES, len(table)))
+    columns = table.columns.to_numpy()
+    low, high = np.quantile(columns[table.to_numpy()[draws].mean(1).argmin(1)], [0.025, 0.975])
+    return columns[table.mean().argmin()], low, high

@@ -102,28 +102,23 @@ def _rows(data, protocol, p):
     if not pd.api.types.is_numeric_dtype(values):  # a list of numbers in words
         values = values.map(lambda text: np.mean([float(word) for word in text.split()]))
     frame["similarity"] = SIMILARITIES[p.similarity_of](values.to_numpy(float))
-    frame["predicted"] = _predicted(frame, data.get("theory", risk), risk, protocol, p)
-    if p.theory == "linear_transfer":
-        frame = frame.assign(**of_linear_teachers(frame))
+    source = data.get("theory", risk)
+    match p.theory:
+        case "curve":
+            frame["predicted"] = curve(frame, source, protocol, p.floor)
+        case "ratio":
+            frame["predicted"] = ratio(frame, source, protocol, p.ratio, p.against)
+        case "linear_transfer":
+            frame = frame.assign(predicted=linear_transfer(frame, protocol, p.floor), **of_linear_teachers(frame))
+        case "power_law":
+            frame["predicted"] = power_law_against_floor(frame, source, risk)
+        case _:
+            frame["predicted"] = np.nan
     if "features" in data and protocol in data["features"]["protocol"].values:
         features = where(data["features"], protocol=protocol)
         for name in [name for name in FEATURES if name in features]:
             frame[name] = _looked_up(frame, features[[name]].to_dataframe(), features, name).round(ROUNDING)
     return frame
-
-
-def _predicted(frame, source, risk, protocol, p):
-    """The predicted gain of every transferred run, NaN where nothing is predicted."""
-    match p.theory:
-        case "curve":
-            return curve(frame, source, protocol, p.floor)
-        case "ratio":
-            return ratio(frame, source, protocol, p.ratio, p.against)
-        case "linear_transfer":
-            return linear_transfer(frame, protocol, p.floor)
-        case "power_law":
-            return power_law_against_floor(frame, source, risk)
-    return np.nan
 
 
 def ratio(frame, source, protocol, quantity, against=""):
@@ -132,9 +127,8 @@ def ratio(frame, source, protocol, quantity, against=""):
     if protocol not in source["protocol"].values:
         return np.full(len(frame), np.nan)
     if against:
-        table = (
-            where(source[[quantity, against]], protocol=protocol).to_dataframe().rename(columns={against: "scratch"})
-        )
+        table = where(source[[quantity, against]], protocol=protocol).to_dataframe()
+        table = table.rename(columns={against: "scratch"})
     else:
         table = paired(source, protocol, quantity)
     return _looked_up(frame, table.assign(ratio=np.log10(table["scratch"] / table[quantity])), source, "ratio")

@@ -102,12 +102,3 @@ def verdict(low, high, bound):
     if low > bound:
         return "holds"
     return "fails" if high < bound else "undecided"
-
-
-def relative_to_bound(row):
-    """(statistic, low, high) of a check in [−1, 1] with its bound at 0, for a plot of checks without a common scale.
-
-    None where one of them is not known.
-    """
-    distances = np.array([row.statistic, row.low, row.high]) - row.bound
-    return distances / (np.abs(distances).max() or 1) if np.isfinite(distances).all() else None

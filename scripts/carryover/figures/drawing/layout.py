@@ -10,6 +10,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 from carryover import labels
 from carryover.figures.drawing import panels
 
+TRUTH = {"color": "0.4", "linestyle": ":", "linewidth": 1, "label": "ground truth"}
 DIGIT = 0.64 * 8 / 72
 """Width in inches of a digit of 8 points, the size of names on axes."""
 WIDE = 80
@@ -51,14 +52,6 @@ def legend(figure, *notes, columns=None, entries=True):
     )  # fmt: skip
 
 
-def panel_legend(ax, **kwargs):
-    """A legend inside a panel, whose entries the figure's legend leaves out."""
-    handles, names = ax.get_legend_handles_labels()
-    ax.legend(handles, names, fontsize="small", **kwargs)
-    for handle, name in zip(handles, names, strict=True):
-        handle.set_label(f"_{name}")
-
-
 def _wrapped(text, figure, letters):
     """In lines of so many letters an inch."""
     return "\n".join(textwrap.wrap(text, int(letters * figure.bbox.width / figure.dpi)))
@@ -67,7 +60,7 @@ def _wrapped(text, figure, letters):
 # Rows of groups of panels.
 
 
-def group(title, columns, panel, ylabel, along=None, top=None, width=None):
+def group(title, columns, panel, ylabel, along=None, ylim=None, truth=None, width=None):
     """Panels side by side with one y axis, and a title above.
 
     Parameters
@@ -78,8 +71,11 @@ def group(title, columns, panel, ylabel, along=None, top=None, width=None):
     panel : callable
         Draws the runs into a panel: panel(ax, runs).
     along : str, optional
-        Coordinate of the runs on the horizontal axes. The vertical one then begins at 0, or at what lies below, and
-        ends at `top`.
+        Coordinate of the runs on the horizontal axes, which names its values.
+    ylim : tuple, optional
+        Ends of the vertical axis; what lies below the lower one is drawn all the same.
+    truth : float or str, optional
+        Value of the ground truth, or the variable that has it: a dotted line.
     width : float, optional
         In panels; their number where not given.
 
@@ -95,11 +91,15 @@ def group(title, columns, panel, ylabel, along=None, top=None, width=None):
         for ax, (name, runs) in zip(axes, columns.items(), strict=True):
             panel(ax, runs)
             ax.set_title(name)
+            if truth is not None:
+                level = float(runs[truth][0]) if isinstance(truth, str) else truth
+                ax.axhline(level, **TRUTH)
             if along:
                 name_values(ax, runs, along)
         axes[0].set_ylabel(ylabel)
-        if along:
-            axes[0].set_ylim(min(0, *(1.03 * ax.dataLim.y0 for ax in axes)), top)
+        if ylim:
+            low, high = ylim
+            axes[0].set_ylim(min(low, *(1.03 * ax.dataLim.y0 for ax in axes)), high)
 
     return width or len(columns), draw
 

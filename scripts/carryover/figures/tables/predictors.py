@@ -37,9 +37,11 @@ def rows(data, p):
     seeds of each map, and over those of all maps that have it, each map with the same weight; jackknife intervals of
     95 %.
     """
-    maps = data.values()
-    frames = {one.attrs["map_family"]: _falling(atlas.finetuned(one)) for one in maps}
-    frames = {family: frame for family, frame in frames.items() if len(frame)}
+    frames = {}
+    for one in data.values():
+        frame = atlas.finetuned(one)
+        if len(frame):
+            frames[one.attrs["map_family"]] = frame.assign(**{name: -frame[name] for name in FALLS if name in frame})
     names = [name for name in CANDIDATES if any(name in frame for frame in frames.values())]
     texts = []
     for name in names:
@@ -50,10 +52,6 @@ def rows(data, p):
         cells = [alone.get(family, "") for family in frames]
         texts.append((CANDIDATES[name], *cells, together, f"{len(having)} of {len(frames)}"))
     return pd.DataFrame(texts, columns=["known beforehand", *frames, "all together", "families"])
-
-
-def _falling(frame):
-    return frame.assign(**{name: -frame[name] for name in FALLS if name in frame})
 
 
 def _pooled(frames, name):
