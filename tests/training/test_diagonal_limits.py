@@ -75,17 +75,6 @@ def test_bad_input_is_named():
         diagonal_flow_limit(X, y, w[0], w[1], w[2][:3], w[3])
 
 
-def test_probe_is_the_limit_of_gradient_steps_on_the_readout():
-    X, y, (a, c, b, d) = problem(3, 4, 6, 1.0, 0.3)
-    start = Weights(a[None], c[None], b[None, None], d[None, None])
-    found = readout_flow(X[None], y[None], start, tolerance=0.0, teacher=np.zeros((1, 6))).weights
-    for _ in range(20_000):
-        g = 2e-2 * (X.T @ (y - X @ (a * b - c * d)))
-        b, d = b + g * a, d - g * c
-    np.testing.assert_allclose(found.second_plus[0, 0], b, rtol=1e-6, atol=1e-8)
-    np.testing.assert_allclose(found.second_minus[0, 0], d, rtol=1e-6, atol=1e-8)
-
-
 @pytest.mark.parametrize("scale", [1e-3, 1e-5, 1e-6])
 def test_one_feature_among_many_samples_converges_to_rounding(scale):
     """One coefficient of 1 beside 199 that stay near scale²: the line search has nothing but rounding to go by."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -94,27 +94,17 @@ class Piece:
     attributes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
-class Solver(Protocol):
-    """A function in solvers.py, where `PORTABLE`, {solver: promise on other processors}, names those that promise less
-    than rounding (see `provenance.portability`)."""
+Solver = Callable[..., Trained]
+"""A function of (problem, p, progress=None) in solvers.py that trains the networks of a `Piece`, in its runs' order.
 
-    def __call__(self, problem: Any, p: Any, progress: Callable[[Mapping[str, float]], None] | None = None) -> Trained:
-        """Train the networks of a `Piece`, in the order of its runs; `progress` takes {"step": …, "active": …}.
+It calls progress with {"step": …, "active": …}, if there is one, and raises Divergence for runs that leave the finite
+numbers, UserError where the problem has no such solution. `PORTABLE` in solvers.py, {solver: promise on other
+processors}, names solvers that promise less than rounding (see `provenance.portability`).
+"""
 
-        Raises Divergence for runs that leave the finite numbers, and UserError where the problem has no such solution.
-        """
-
-
-class Problems(Protocol):
-    """The function `problems` in pretrain.py or finetune.py."""
-
-    __module__: str
-
-    def __call__(self, p: Any, shard: Shard) -> Iterator[Piece]:
-        """The pieces of a shard with parameters `p`, each of which is solved before the next is taken.
-
-        Raises UserError where the parameters have no such problem.
-        """
+Problems = Callable[[Any, Shard], Iterator[Piece]]
+"""The function `problems` in pretrain.py or finetune.py: the pieces of a shard with parameters `p`, each of which is
+solved before the next is taken. It raises UserError where the parameters have no such problem."""
 
 
 def stage(p: Any) -> Problems:

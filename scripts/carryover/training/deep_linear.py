@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -35,12 +36,12 @@ class _Group(Descent):
     PER_RUN = (*Descent.PER_RUN, "_networks", "_values", "_targets", "_samples", "matrices", "readout")
 
     def __init__(
-        self, runs: np.ndarray, networks: Sequence[Network], matrices: Sequence[np.ndarray], readout: np.ndarray,
-        targets: np.ndarray, risk: Callable[[np.ndarray, np.ndarray], np.ndarray], rate: float, dtype: torch.dtype,
-        device: torch.device,
+        self, runs: np.ndarray, *, networks: Sequence[Network], matrices: Sequence[np.ndarray], readout: np.ndarray,
+        targets: np.ndarray, risk: Callable[[np.ndarray, np.ndarray], np.ndarray], rate: float, tolerance: float,
+        schedule: np.ndarray, dtype: torch.dtype, device: torch.device,
     ) -> None:  # fmt: skip
         own = [networks[run] for run in runs]
-        self.runs, self.rates, self.rate = np.asarray(runs), np.full(len(runs), rate), rate
+        self.runs, self.rate = np.asarray(runs), rate
         self._networks, self._risk = np.array(own, dtype=object), risk
         self.matrices = [tensor(layers[runs], device, dtype) for layers in matrices]
         self.readout = tensor(readout[runs], device, dtype)[:, :, None]
@@ -48,6 +49,7 @@ class _Group(Descent):
         self._targets = tensor(targets[runs], device)[:, :, None]
         self._samples = tensor([network.data.samples for network in own], device)
         self.prepare()
+        self.begin(schedule, tolerance)
 
     def prepare(self) -> None:
         """What a step needs of the data: its move of a is offset − slope · a."""
@@ -127,16 +129,12 @@ def gradient_descent(
         The loss of some runs is not finite or twice its start.
     """
     targets, place, dtype = np.asarray(targets, dtype=np.float64), torch_device(device), getattr(torch, precision)
-    schedule = log_spaced(max_steps)
-    history = History(len(targets))
-    networks, matrices, readout = reduced(data, sets, start)
+    history, (networks, matrices, readout) = History(len(targets)), reduced(data, sets, start)
     size = sum(layer[0].size for layer in (*matrices, readout))
-
-    def group(runs: np.ndarray) -> _Group:
-        made = _Group(runs, networks, matrices, readout, targets, risk, learning_rate, dtype, place)
-        made.begin(schedule, tolerance)
-        return made
-
+    group = partial(
+        _Group, networks=networks, matrices=matrices, readout=readout, targets=targets, risk=risk, rate=learning_rate,
+        tolerance=tolerance, schedule=log_spaced(max_steps), dtype=dtype, device=place,
+    )  # fmt: skip
     if diverged := train(group, history, _BYTES[place.type] // (size * dtype.itemsize), progress):
         raise Divergence(diverged, f"gradient descent diverged with learning rate {learning_rate:g}")
     beta, *ends = history.stacked()

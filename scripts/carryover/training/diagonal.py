@@ -117,7 +117,7 @@ class DiagonalEnsemble(Ensemble):
         """Of output 0 under the loss at hand, (R,)."""
         return self._test_error(beta[:, 0], self.teacher)
 
-    def outcome(self) -> dict[str, Values | int]:
+    def outcome(self) -> dict[str, Values]:
         return {**super().outcome(), "risk_best": self.risk_best}
 
     def weights(self) -> list[Values]:

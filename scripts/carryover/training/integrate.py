@@ -32,7 +32,7 @@ def pick(values: Any, which: torch.Tensor) -> Any:
         return [pick(value, which) for value in values]
     if isinstance(values, dict):
         return {name: pick(value, which) for name, value in values.items()}
-    if values is None or isinstance(values, int):
+    if values is None or isinstance(values, int | float):
         return values
     return values[which.cpu().numpy()] if isinstance(values, np.ndarray) else values[which]
 
@@ -66,7 +66,7 @@ class Ensemble(ABC):
         """Time, loss, risk and other observables (r,) of the networks in the mask."""
         return {"time": self.time[which], "loss": self.loss[which], "risk": self.risk[which]}
 
-    def outcome(self) -> dict[str, Values | int]:
+    def outcome(self) -> dict[str, Values]:
         """What else is known at an end, (R,) or a number: see `History.end`."""
         return {"evaluations": self.evaluations, "converged": self.loss <= self.tolerance}
 
@@ -138,9 +138,9 @@ def _end(ensemble: Ensemble, ended: torch.Tensor, history: History) -> None:
 class Descent(Ensemble):
     """Gradient descent; networks whose loss is not finite or twice its start are dropped, their runs in `diverged`."""
 
-    PER_RUN: ClassVar[tuple[str, ...]] = ("rates", "limit", "tolerance", "loss", "values")
+    PER_RUN: ClassVar[tuple[str, ...]] = ("limit", "tolerance", "loss", "values")
 
-    rates: np.ndarray  # (R,), learning rates
+    rate: float  # of learning
     loss: Any = None
     limit: Any = None  # (R,), of the loss
     tolerance: Any = None
@@ -173,7 +173,7 @@ class Descent(Ensemble):
         if self.steps not in self.schedule:
             return None
         self.loss = self.losses()
-        self.values = {"time": self.rates * self.evaluations, **self.observe(self.loss)}
+        self.values = {"time": self.rate * self.evaluations, **self.observe(self.loss)}
         return torch.ones_like(self.loss, dtype=torch.bool)
 
     def ended(self) -> torch.Tensor | None:
@@ -188,8 +188,8 @@ class Descent(Ensemble):
     def observed(self, which: torch.Tensor) -> Mapping[str, Values]:
         return pick(self.values, which)
 
-    def outcome(self) -> dict[str, Values | int]:
-        return {**super().outcome(), "learning_rate": self.rates}
+    def outcome(self) -> dict[str, Values]:
+        return {**super().outcome(), "learning_rate": self.rate}
 
 
 def log_spaced(last: int, checkpoints: int = CHECKPOINTS) -> np.ndarray:
@@ -227,7 +227,7 @@ class History:
             self._curves[name][runs, columns] = _as_array(value)
         self._recorded[runs] += 1
 
-    def end(self, runs: np.ndarray, weights: Sequence[Values], values: Mapping[str, Values | int]) -> None:
+    def end(self, runs: np.ndarray, weights: Sequence[Values], values: Mapping[str, Values]) -> None:
         """Set the end of `runs` (R,): arrays of weights (R, …), and values (R,) or numbers by name.
 
         Of the values, loss, risk, evaluations and converged are kept, and, where they are given, the smallest risk
@@ -277,5 +277,5 @@ class History:
             curve[runs] = np.nan
 
 
-def _as_array(values: Values | int) -> np.ndarray:
+def _as_array(values: Values) -> np.ndarray:
     return values.cpu().numpy() if isinstance(values, torch.Tensor) else np.asarray(values)

@@ -12,6 +12,8 @@ is recorded and nothing is compiled. Networks are trained in groups of the size 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -32,22 +34,25 @@ _AHEAD = 32  # epochs whose order is drawn at once; a run's orders depend on not
 class Group(Descent):
     """ReLU networks and the samples of their tasks."""
 
-    batches: Batches
-    PER_RUN = (*Descent.PER_RUN, "x", "y", "_rates", "first", "second")
+    PER_RUN = (*Descent.PER_RUN, "x", "y", "first", "second")
 
     def __init__(
-        self, runs: np.ndarray, start: Weights, tasks: Sequence[Task], rates: np.ndarray, loss: str,
-        dtype: torch.dtype, device: torch.device, observe: Mapping[str, Callable],
+        self, runs: np.ndarray, *, start: Weights, tasks: Sequence[Task], rate: float, tolerance: float | np.ndarray,
+        schedule: np.ndarray, batch_size: int, dtype: torch.dtype, device: torch.device,
+        observables: Mapping[str, Callable], shuffles: Callable[[int], np.random.Generator] | None = None,
+        loss: str = "squared",
     ) -> None:  # fmt: skip
-        self.runs, self.loss_function, self._observe = np.asarray(runs), LOSSES[loss], observe
+        self.runs, self.loss_function, self.observables = np.asarray(runs), LOSSES[loss], observables
         self.first = tensor(np.swapaxes(start.first[runs], 1, 2), device, dtype)  # (R, D, H)
         self.second = tensor(start.second[runs], device, dtype)  # (R, O, H)
         self.x = [tensor(np.swapaxes(task.X[task.sets[runs]], 1, 2), device, dtype) for task in tasks]  # (R, D, n)
         self.y = [tensor(task.y[runs], device, dtype)[:, None] for task in tasks]  # (R, 1, n)
-        self.rates = np.asarray(rates, dtype=np.float64)  # as given, whatever numbers the networks are trained in
-        self._rates = tensor(rates, device, dtype)[:, None, None]
+        self.rate, self._step_size = rate, tensor([rate], device, dtype)
         self._columns = _COLUMNS[self.first.device.type]
         self.prepare()
+        self.batches = Batches(self, batch_size, shuffles)
+        self.steps_per_epoch = self.batches.per_epoch
+        self.begin(schedule, np.broadcast_to(tolerance, len(start.first))[runs])
 
     def prepare(self) -> None:
         R, D, H = self.first.shape
@@ -88,7 +93,7 @@ class Group(Descent):
         for output, ((x, y), total) in enumerate(zip(batches, self._sums, strict=True)):
             for column, x_part, y_part, room in self._blocks(x, y):
                 f = self._forward(output, x_part, room)
-                weighted = x_part * self.loss_function.negative_gradient(f, y_part).mul_(self._rates / y.shape[2])
+                weighted = x_part * self.loss_function.negative_gradient(f, y_part).mul_(self._step_size / y.shape[2])
                 active = torch.gt(room, 0, out=room)
                 torch.bmm(weighted, active, out=total) if column == 0 else total.baddbmm_(weighted, active)
         moves = [torch.mul(self.first, total, out=self._product).sum(1, keepdim=True) for total in self._sums]
@@ -108,7 +113,7 @@ class Group(Descent):
 
     def observe(self, loss: torch.Tensor) -> dict[str, torch.Tensor]:
         """The loss (R,) and what is observed of the weights."""
-        observed = {name: function(*self.weights(), self.runs) for name, function in self._observe.items()}
+        observed = {name: function(*self.weights(), self.runs) for name, function in self.observables.items()}
         return {"loss": loss, **observed}
 
     def keep(self, which: torch.Tensor) -> None:
@@ -176,15 +181,13 @@ def gradient_descent(
     start: Weights,
     *,
     learning_rate: float,
-    tolerance: float | np.ndarray,
     max_epochs: int,
     batch_size: int = 0,
-    shuffles: Callable[[int], np.random.Generator] | None = None,
-    loss: str = "squared",
     precision: str = "float32",
     device: str = "auto",
     observe: Mapping[str, Callable] | None = None,
     progress: Progress | None = None,
+    **settings: Any,
 ) -> Trained:
     """Train every run by gradient descent on L = Σ_o mean loss of output o, until L ≤ `tolerance` or `max_epochs`.
 
@@ -212,23 +215,18 @@ def gradient_descent(
         Runs diverge with every learning rate.
     """
     place, dtype = torch_device(device), getattr(torch, precision)
-    schedule, history = log_spaced(max_epochs), History(len(start.first), observe or ())
-    tolerances = np.broadcast_to(tolerance, len(start.first))
-
-    def group(runs: np.ndarray) -> Group:
-        made = Group(runs, start, tasks, np.full(len(runs), rate), loss, dtype, place, observe or {})
-        made.batches = Batches(made, batch_size, shuffles)
-        made.steps_per_epoch = made.batches.per_epoch
-        made.begin(schedule, tolerances[runs])
-        return made
-
+    history = History(len(start.first), observe or ())
+    group = partial(
+        Group, start=start, tasks=tasks, schedule=log_spaced(max_epochs), batch_size=batch_size, dtype=dtype,
+        device=place, observables=observe or {}, **settings,
+    )  # fmt: skip
     # weights, steps, and hidden responses to one block of samples, which fill the cache or the device
     _, H, D = start.first.shape
     largest = max(task.y.shape[1] for task in tasks)
     columns = min(_COLUMNS[place.type], largest, batch_size or largest)
     together = BYTES[place.type] // (4 * H * (columns + (2 + len(tasks)) * D))
     rate, runs = learning_rate, np.arange(len(start.first))
-    while diverged := train(group, history, together, progress, runs):
+    while diverged := train(partial(group, rate=rate), history, together, progress, runs):
         if rate < learning_rate / _CUT ** (_FALLBACKS - 0.5):
             raise Divergence(diverged, f"gradient descent diverged with learning rates down to {rate:g}")
         rate, runs = rate / _CUT, np.array(diverged)

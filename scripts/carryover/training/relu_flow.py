@@ -127,7 +127,7 @@ class _Flow(Ensemble):
         values = {name: function(point.first, point.second, runs) for name, function in self.observables.items()}
         return {"time": self.time[which], "loss": point.loss, **values}
 
-    def outcome(self) -> dict[str, Values | int]:
+    def outcome(self) -> dict[str, Values]:
         return {**super().outcome(), "at_rest": self.still & (self.loss > self.tolerance)}
 
     def weights(self) -> list[Values]:

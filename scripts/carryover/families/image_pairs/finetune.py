@@ -58,7 +58,7 @@ def problems(p, shard):
 
 
 def _pair(p, split, regressions, four, starts, rngs):
-    """(problem, bounds) of one pair of tasks for each number of samples, from starts (cutoffs, d)."""
+    """(problem, bounds of Table 1) of one pair of tasks for each number of samples, from starts (cutoffs, d)."""
     first, second = four[2:]
     known, tests = split.members(first, second), split.task(first, second, "test")
     if max(p.samples) > len(known):
@@ -74,7 +74,15 @@ def _pair(p, split, regressions, four, starts, rngs):
     pixels, labels = split.pixels[orders], np.where(split.labels[orders] == first, 1.0, -1.0)
     for samples in p.samples:
         problem = pretrain.Problem(pixels[:, :samples], labels[:, :samples], starts, tests)
-        yield problem, {**_bounds(differences, target.spectrum, samples), "target_alignment": alignment}
+        yield (
+            problem,
+            {
+                "distance": (differences**2).sum(-1),
+                "benign_overfitting": benign_overfitting_bound(differences, target.spectrum, samples),
+                "covariance": covariance_bound(differences, target.spectrum, samples, TOP_DIRECTIONS, CONFIDENCE),
+                "target_alignment": alignment,
+            },
+        )
 
 
 def _variables(problem, bounds, trained):
@@ -89,12 +97,3 @@ def _variables(problem, bounds, trained):
         **bounds,
     }
     return {name: ("run", values[name], text) for name, text in MEANING.items()}
-
-
-def _bounds(differences, spectrum, samples):
-    """The three bounds of Table 1, each (starts,), for differences (starts, d) and Σ's eigenvalues (d,) along them."""
-    return {
-        "distance": (differences**2).sum(-1),
-        "benign_overfitting": benign_overfitting_bound(differences, spectrum, samples),
-        "covariance": covariance_bound(differences, spectrum, samples, TOP_DIRECTIONS, CONFIDENCE),
-    }

@@ -26,8 +26,7 @@ def problems(p, shard):
     """
     sizes = {"width": ("unit", p.width), "dimension": ("input", p.dimension)}
     shard.check_sizes(sizes | {"teacher_units": ("teacher_unit", p.teacher_units)})
-    pretrained = None if shard.pretrained is None else _chosen(p, shard.seeds, shard.pretrained)
-    networks, start = _networks(p, shard.experiment, shard.seeds, pretrained)
+    networks, start, pretrained = _networks(p, shard)
     kinds = list(zip(networks["seed"].tolist(), networks["teacher_scale"].tolist(), strict=True))
     teacher = pretrain.stacked([pretrain.target(p, shard.experiment, *kind) for kind in kinds])
     for samples in p.samples if p.protocol in LEARNING["protocol"] else (0,):
@@ -37,23 +36,20 @@ def problems(p, shard):
         yield Piece(problem, columns, partial(_variables, p, problem, pretrained), pretrain.MEANING)
 
 
-def _networks(p, experiment, seeds, pretrained):
-    """({column: (networks,) values}, weights) of the networks that runs start from."""
-    if pretrained is None:
-        columns = cartesian_product(seed=seeds, teacher_scale=p.teacher_scale, ablated=[np.nan], anchor=[np.nan])
-        return columns, pretrain.stacked([pretrain.initial(p, experiment, seed) for seed in columns["seed"].tolist()])
-    columns = {name: pretrained[name].values for name in ("seed", "teacher_scale", "ablated", "anchor")}
-    first, second = (pretrained[name].values.astype(np.float64) for name in ("first", "second"))
-    return columns, Weights(first, second)
-
-
-def _chosen(p, seeds, pretrained):
-    """The pretrained networks of these seeds and scales; UserError where a scale is missing."""
-    scales = pretrained["teacher_scale"].values
+def _networks(p, shard):
+    """({column: (networks,) values}, weights, pretrained networks or None) that runs start from; UserError where a
+    scale is missing."""
+    if shard.pretrained is None:
+        columns = cartesian_product(seed=shard.seeds, teacher_scale=p.teacher_scale, ablated=[np.nan], anchor=[np.nan])
+        networks = [pretrain.initial(p, shard.experiment, seed) for seed in columns["seed"].tolist()]
+        return columns, pretrain.stacked(networks), None
+    scales = shard.pretrained["teacher_scale"].values
     if missing := [scale for scale in p.teacher_scale if scale not in scales]:
         raise UserError(f"the pretrained shard has the teacher_scale {np.unique(scales).tolist()}, but not {missing}.")
-    wanted = np.isin(pretrained["seed"].values, seeds) & np.isin(scales, p.teacher_scale)
-    return pretrained.isel(run=np.flatnonzero(wanted))
+    wanted = np.isin(shard.pretrained["seed"].values, shard.seeds) & np.isin(scales, p.teacher_scale)
+    known = shard.pretrained.isel(run=np.flatnonzero(wanted))
+    columns = {name: known[name].values for name in ("seed", "teacher_scale", "ablated", "anchor")}
+    return columns, Weights(*(known[name].values.astype(np.float64) for name in ("first", "second"))), known
 
 
 def _problem(p, experiment, kinds, samples, start, teacher):

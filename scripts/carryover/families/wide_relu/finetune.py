@@ -31,7 +31,11 @@ def problems(p, shard):
     """
     seeds, experiment, pretrained = shard.seeds, shard.experiment, shard.pretrained
     shard.check_sizes({"width": ("unit", p.width), "dimension": ("input", p.dimension)})
-    start = pretrain.initial(p, experiment, seeds) if pretrained is None else _started(shard)
+    if pretrained is None:
+        start = pretrain.initial(p, experiment, seeds)
+    else:
+        rows = shard.rows(seed=seeds)
+        start = Weights(*(pretrained[name].values[rows].astype(np.float64) for name in ("first", "second")))
     networks, distance = cartesian_product(network=range(len(seeds)), distance=p.distance).values()
     teacher = [pretrain.teacher(p, experiment, seeds[k], d) for k, d in zip(networks.tolist(), distance, strict=True)]
     moved = np.stack(teacher)
@@ -44,13 +48,6 @@ def problems(p, shard):
         columns = {"seed": np.array(seeds)[networks], "distance": distance, "samples": samples}
         columns["loss_function"] = "squared"
         yield Piece(problem, columns, partial(_variables, problem, moved), MEANING)
-
-
-def _started(shard):
-    """The pretrained networks of the seeds, in their order."""
-    rows = shard.rows(seed=shard.seeds)
-    first, second = (shard.pretrained[name].values[rows].astype(np.float64) for name in ("first", "second"))
-    return Weights(first, second)
 
 
 def _variables(problem, moved, trained):
