@@ -206,7 +206,8 @@ def undecided_table(table):
             distance = check["statistic"] - check["bound"]
             half = check["statistic"] - check["low"] if distance > 0 else check["high"] - check["statistic"]
             level = LEVEL / 2 if distance > 0 else LEVEL / 2 / len(checks)
-            growth = (half / distance * norm.isf(level) / norm.isf(LEVEL / 2)) ** 2
+            ratio = half / distance if distance else math.inf  # a mean at the bound decides nothing
+            growth = (ratio * norm.isf(level) / norm.isf(LEVEL / 2)) ** 2
             needed, unit = max(growth * check["seeds"], check["seeds"] + 1), check["interval"].rpartition(" over ")[2]
             trained = needed < MANY and unit == "seeds"
             text = f"{needed:.0f}" if needed < MANY else f"over {MANY}"
