@@ -48,7 +48,7 @@ PUBLIC = {
     "diagnosis.recording": ["record(module, names, path)"],
     "diagnosis.rescaling": [
         "choose_factor(make, state, finetune, score, which)",
-        "search_factor(run, factors, seeds, refinements, fresh_seeds, which)",
+        "search_factor(run, factors, seeds, fresh_seeds, which)",
     ],
 }
 NAMES = [(module, signature) for module, signatures in PUBLIC.items() for signature in signatures]

@@ -35,14 +35,14 @@ def network(tmp_path, monkeypatch):
 
 
 def test_it_finds_what_the_library_finds(network, capsys):
-    rescale.main([network, "--factors", "0.25", "0.5", "2", "--refinements", "0", "-o", "factor.nc"])
+    rescale.main([network, "--factors", "0.25", "0.5", "2", "-o", "factor.nc"])
     lines = capsys.readouterr().out.splitlines()
     defined = rescale.definitions(Path(network))
-    choice = choose_factor(**defined, factors=(0.25, 0.5, 2.0), refinements=0)
+    choice = choose_factor(**defined, factors=(0.25, 0.5, 2.0))
     assert choice.factor == 0.25
     assert lines[-1] == choice.sentence()
-    assert [float(line.split()[0]) for line in lines[-7:-2]] == [0.125, 0.25, 0.5, 1, 2]
-    assert lines[-2] == "20 trainings, recommended factor 0.25."
+    assert [float(line.split()[0]) for line in lines[-6:-2]] == [0.25, 0.5, 1, 2]
+    assert lines[-2] == "28 trainings, recommended factor 0.25."
     kept = store.load("factor.nc").drop_attrs(deep=False)
     assert kept.identical(choice.curve)
     record = json.loads(Path("factor.nc.json").read_text())

@@ -30,7 +30,9 @@ def folder(tmp_path_factory):
     np.savez(made / "after.npz", **{"a <b>": networks.selected(600), "c": networks.frozen(600)})
     with contextlib.chdir(made), contextlib.redirect_stdout(io.StringIO()) as said:
         run("-o", "report", "--most", "0.75")
-    assert said.getvalue().startswith("2 layers: select in 1 (a <b>), unchanged in 1 (c). Of the variance before, ")
+    headline, *layers = said.getvalue().splitlines()
+    assert headline.startswith("2 layers: select in 1 (a <b>), unchanged in 1 (c). Of the variance before, ")
+    assert [line.partition(" [")[0][:-5] for line in layers] == ["a <b>: select; inherited", "c: unchanged; inherited"]
     return made
 
 
@@ -40,9 +42,9 @@ def run(*words):
     plt.close("all")
 
 
-def test_data_figure_and_page_have_true_records(folder, monkeypatch):
+def test_data_and_figure_have_true_records(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    names = [f"diagnosis.{suffix}" for suffix in ("html", "nc", "png")]
+    names = [f"diagnosis.{suffix}" for suffix in ("nc", "png")]
     assert sorted(path.name for path in Path("report").iterdir()) == sorted([*names, *(f"{n}.json" for n in names)])
     for name in names:
         record = job_record.read(f"report/{name}.json")
@@ -115,4 +117,4 @@ def test_the_lines_to_copy_work_as_they_stand(tmp_path, monkeypatch):
                 assert (program, command) == ("carryover", "diagnose")
                 script.main(words)
     plt.close("all")
-    assert Path("report/diagnosis.html").stat().st_size > 10_000
+    assert Path("report/diagnosis.png").stat().st_size > 10_000

@@ -123,14 +123,14 @@ def noisy(best, noise, calls=None):
     return run
 
 
-@pytest.mark.parametrize("best", [2.0**-7, 0.125, 0.5, 2.0])
+@pytest.mark.parametrize("best", [0.03125, 0.5, 2.0])
 def test_a_clear_best_factor_is_found_and_beats_one(best):
-    """The grid of factors is extended where the best is beyond its end."""
     found = search_factor(noisy(best, 0.02), progress=False)
     assert found.factor == pytest.approx(best)
     assert found.verdict == "helps"
     mean, low, high = found.gain
     assert low < abs(math.log2(best)) < high or abs(mean - abs(math.log2(best))) < 0.1
+    assert ("No smaller one was tried." in found.sentence()) == (best < 0.1)
 
 
 def flat(number):
@@ -143,6 +143,8 @@ def test_noise_alone_is_rarely_said_to_help():
     verdicts = [choice.verdict for choice in found]
     assert verdicts.count("helps") <= stats.binom.ppf(0.999, 200, 0.025)
     assert all((choice.recommended == choice.factor) == (choice.verdict in ("helps", "none")) for choice in found)
+    flat_notes = sum("No factor differs" in " ".join(choice.notes) for choice in found)
+    assert flat_notes >= 180  # of 200, one in twenty is found to differ
 
 
 def test_a_score_that_is_not_finite_counts_as_the_worst_and_is_told():
@@ -150,7 +152,7 @@ def test_a_score_that_is_not_finite_counts_as_the_worst_and_is_told():
         run = noisy(0.25, 0.01)
         found = search_factor(lambda factor, seed, run=run, bad=bad: bad if factor > 1 else run(factor, seed))
         assert (found.factor, found.verdict) == (0.25, "helps")
-        assert "Some scores were not finite (factor 4): they count as the lowest." in found.notes
+        assert "Some scores were not finite (factor 2, 4): they count as the lowest." in found.notes
         assert np.isfinite(found.curve["score"]).all()
 
 
@@ -188,19 +190,22 @@ def test_a_factor_is_rarely_said_to_beat_a_rate_that_gains_as_much():
     assert verdicts.count("helps") <= stats.binom.ppf(0.999, 60, 0.025)
 
 
+def test_scores_that_all_factors_share_are_said_to_be_flat():
+    found = search_factor(lambda factor, seed: 0.5 + 0.01 * seed, progress=False)
+    assert (found.factor, found.trainings) == (1, 24)
+    assert found.notes == (
+        "No factor differs from the others beyond noise (scores 0.51 to 0.51): if these are at chance, nothing trains.",
+    )
+
+
 def test_the_curve_has_means_and_intervals_of_the_seeds_that_chose():
     run = noisy(0.5, 2.0)
     curve = search_factor(run, fresh_seeds=4, progress=False).curve
-    values = {
-        float(row): [run(float(row), seed) for seed in range(int(curve["seeds"].sel(factor=row)))]
-        for row in curve["factor"]
-    }
-    assert len({len(scores) for scores in values.values()}) > 1
+    scores = np.array([[run(float(factor), seed) for seed in range(3)] for factor in curve["factor"]])
     # Ordinary least squares on one column per factor has the same intervals.
-    rows = [(list(values).index(factor), score) for factor, scores in values.items() for score in scores]
-    design = np.eye(len(values))[[row for row, _ in rows]]
-    means, rest, _, _ = np.linalg.lstsq(design, np.array([score for _, score in rows]), rcond=None)
-    freedom = len(rows) - len(values)
+    design = np.repeat(np.eye(len(scores)), 3, axis=0)
+    means, rest, _, _ = np.linalg.lstsq(design, scores.ravel(), rcond=None)
+    freedom = scores.size - len(scores)
     errors = np.sqrt(rest / freedom * np.diag(np.linalg.inv(design.T @ design)))
     np.testing.assert_allclose(curve["score"], means)
     np.testing.assert_allclose([curve["low"], curve["high"]], stats.t.interval(0.95, freedom, means, errors))
@@ -217,7 +222,7 @@ def test_finetuning_starts_from_the_pretrained_module_rescaled_with_new_layers()
     def finetune(module, seed):
         seen.append((seed, {name: tensor.clone() for name, tensor in module.state_dict().items()}))
 
-    choose_factor(build, state, finetune, lambda module: 0.0, which="all", factors=[0.5], seeds=2, refinements=0)
+    choose_factor(build, state, finetune, lambda module: 0.0, which="all", factors=[0.5], seeds=2)
     half = [
         found for seed, found in seen if seed == 1 and not torch.equal(found["conv1.weight"], state["conv1.weight"])
     ]

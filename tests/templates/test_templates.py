@@ -7,7 +7,7 @@ from jinja2.exceptions import UndefinedError
 from carryover.config.artifacts import TEMPLATES
 from carryover.templates import rendering
 
-PAGES = {"diagnose": "diagnosis.html.j2", "claims_table": "claims.html.j2", "report": "report.html.j2"}
+PAGES = {"claims_table": "claims.html.j2", "report": "report.html.j2"}
 
 
 def made_of(template):

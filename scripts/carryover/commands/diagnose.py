@@ -1,6 +1,6 @@
 """Say what finetuning did to the features of a network, from its activations before and after.
 
-Writes diagnosis.nc, diagnosis.png and diagnosis.html into a folder.
+Writes diagnosis.nc and diagnosis.png into a folder, and prints the verdicts.
 """
 
 import argparse
@@ -12,11 +12,10 @@ matplotlib.use("Agg")
 
 from carryover.config import parameters
 from carryover.diagnosis.diagnosis import Options, diagnose
-from carryover.diagnosis.report import draw, page
+from carryover.diagnosis.report import by_layer, draw
 from carryover.errors import UserError
 from carryover.figures.drawing import style
 from carryover.provenance.job_record import Job
-from carryover.templates import rendering
 
 KINDS = "npz, npy, netCDF or safetensors: (samples, …) by layer"
 
@@ -36,7 +35,7 @@ def parsed(argv, prog):
 
 def main(argv, prog="carryover diagnose"):
     p, arguments = parsed(argv, prog)
-    data, figure, report = (arguments.output / f"diagnosis.{suffix}" for suffix in ("nc", "png", "html"))
+    data, figure = (arguments.output / f"diagnosis.{suffix}" for suffix in ("nc", "png"))
     for flag in ("pretrained", "finetuned", "baseline"):  # before the record asks for a step that makes them
         file = getattr(arguments, flag)
         if file is not None and not file.exists():
@@ -45,8 +44,8 @@ def main(argv, prog="carryover diagnose"):
     with Job(
         rule="diagnose",
         parameters=p,
-        inputs=[*filter(None, files), *rendering.files("diagnose")],
-        outputs=[data, figure, report],
+        inputs=filter(None, files),
+        outputs=[data, figure],
         modules=[__name__],
     ) as job:
         layers = p.layers or None
@@ -54,6 +53,4 @@ def main(argv, prog="carryover diagnose"):
         job.save(result, data)
         style.use(arguments.style)
         draw(result).savefig(job.path(figure), metadata=job.figure_metadata(".png"))
-        text = page(result, job.path(figure).read_bytes(), f"Carryover request {job.request}")
-        job.path(report).write_text(text, encoding="utf-8")
-        print(result.headline)
+        print(result.headline, by_layer(result), sep="\n")

@@ -11,7 +11,7 @@ import runpy
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, NonNegativeInt, PositiveFloat
+from pydantic import Field, PositiveFloat
 
 from carryover.config import parameters
 from carryover.config.parameters import Model, parameter
@@ -28,10 +28,8 @@ class Options(Model):
         "weights", "what is multiplied; weights: all but normalisation layers")  # fmt: skip
     head: str = parameter("", "name of the layer that begins anew; without one the last, where its shape is another")
     factors: tuple[PositiveFloat, ...] = parameter(FACTORS, "factors to try; 1 always is")
-    seeds: Annotated[int, Field(ge=2)] = parameter(2, "seeds of the first round")
-    refinements: NonNegativeInt = parameter(1, "how often the places beside the best factor are tried")
-    fresh_seeds: Annotated[int, Field(ge=2)] = parameter(
-        12, "other seeds at most, for the comparison with no rescaling")  # fmt: skip
+    seeds: Annotated[int, Field(ge=2)] = parameter(3, "seeds of each factor")
+    fresh_seeds: Annotated[int, Field(ge=2)] = parameter(8, "other seeds, for the comparison with no rescaling")
 
 
 def definitions(file):

@@ -42,7 +42,6 @@ ON_DEMAND = {"crate.zip": "crate", "report.html": "report"}
 _PAGE = ("base.html.j2", "elements.html.j2", "style.css")
 # The templates in carryover/templates of the page that a rule writes.
 TEMPLATES = {
-    "diagnose": (*_PAGE, "diagnosis.html.j2"),
     "claims_table": (*_PAGE, "claims.html.j2"),
     "report": (*_PAGE, "report.html.j2"),
 }

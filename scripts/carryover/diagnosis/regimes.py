@@ -18,37 +18,14 @@ from carryover.diagnosis.inheritance import DOMINANT, Components
 
 UNCHANGED, REWEIGHT, SELECT, ADD, REPLACE = "unchanged", "reweight", "select", "add", "replace"
 UNDECIDED, NONE = "undecided", "none"
-WORDS = {
-    SELECT: "What the layer holds after finetuning was there before, and part of what was there is gone: finetuning "
-            "selected some of the pretrained features (nested feature selection, where fewer dimensions are left).",
-    REWEIGHT: "The features are those of before, but some became stronger and others weaker.",
-    ADD: "The features of before are still there, and others came beside them.",
-    REPLACE: "Features of before gave way to others that were not there, wholly or in part: the shares inherited and "
-             "kept say how many stayed.",
-    UNCHANGED: "Nearly all features and their strengths are those of before (lazy). If the task needs few of them, try "
-               "multiplying all weights by a factor below 1 before finetuning, chosen by validation.",
-    UNDECIDED: "These samples do not suffice, or not without a recording of an unrelated network.",
-    NONE: "There is nothing to distinguish: the layer has one direction only.",
-}  # fmt: skip
-"""Meaning of each verdict, in the order in which they are listed."""
+REGIMES = (SELECT, REWEIGHT, ADD, REPLACE, UNCHANGED, UNDECIDED, NONE)
+"""In the order in which they are listed."""
 CLOSE = 0.9  # reference from which on a share beyond unrelated networks is noise
 _CURVED = 0.2  # curvature from which on unrelated networks of the same inputs may be predicted well
 _FACTOR = 2  # between participation ratios, from which on a direction is named
 _TAIL = 0.01  # least variance below the counted components that is worth a warning
 _SPARSE = 0.5  # excess kurtosis of the responses from which on they may be of superposed features
 _FULL = 0.7  # components per unit, from which on a layer may hold more features than it has units
-
-
-def criteria(limits: Mapping[str, float]) -> dict[str, str]:
-    """{verdict: its criteria}."""
-    most, factor = f"{limits['most']:g}", f"{limits['factor']:g}"
-    return {
-        UNCHANGED: f"inherited > {most}, kept > {most}, reweighted by < {factor}",
-        REWEIGHT: f"inherited > {most}, kept > {most}, reweighted by > {factor}",
-        SELECT: f"inherited > {most}, kept < {most}",
-        ADD: f"inherited < {most}, kept > {most}",
-        REPLACE: f"inherited < {most}, kept < {most}",
-    }
 
 
 def _regime(inherited: bool, kept: bool, reweighted: bool) -> str:
@@ -87,7 +64,7 @@ def decided(row: Mapping[str, Any], p: Any) -> dict[str, Any]:
         if not np.isnan(row[name])
     )
     if len(possible) > 1:
-        return _verdict(UNDECIDED, f"{evidence}: {' or '.join(word for word in WORDS if word in possible)}")
+        return _verdict(UNDECIDED, f"{evidence}: {' or '.join(word for word in REGIMES if word in possible)}")
     (regime,) = possible
     if doubt := _doubt(row, regime, p.most, same_units, close):
         return _verdict(UNDECIDED, f"{evidence}: {regime}, but {doubt}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
@@ -14,8 +13,7 @@ from xarray import Dataset
 
 from carryover.diagnosis import task
 from carryover.diagnosis.quantities import WITH_INTERVALS
-from carryover.diagnosis.regimes import WORDS, criteria
-from carryover.templates.rendering import rendered
+from carryover.diagnosis.regimes import REGIMES
 
 _BANDS = ((0.8, "80 % or more"), (0.5, "50 to 80 %"), (0.2, "20 to 50 %"), (-1, "less than 20 %"))
 _TASK = {
@@ -24,21 +22,6 @@ _TASK = {
     task.LOST: "finetuning lost part of what the task needs",
     task.ABSENT: "the task cannot be read linearly, before or after",
     "undecided": "whether what the task needs was there before is undecided",
-}
-_COLUMNS = {  # label, and the reference beside it
-    "inherited_share": ("inherited", "inherited_reference"),
-    "kept_share": ("kept", "kept_reference"),
-    "inherited_weighted": ("inherited, by variance", ""),
-    "kept_weighted": ("kept, by variance", ""),
-    "task_before": ("probe before", ""),
-    "task_after": ("probe after", "task_baseline"),
-    "reweighting": ("reweighted by", ""),
-    "participation_ratio_before": ("PR before", ""),
-    "participation_ratio_after": ("PR after", ""),
-    "ensd": ("ENSD", "ensd_reference"),
-    "change": ("PR after / before", ""),
-    "inherited": ("ENSD / PR after", ""),
-    "cka": ("CKA", "cka_reference"),
 }
 _SHARES = {"inherited_share": "inherited", "kept_share": "kept", "kept_weighted": "kept, by variance"}
 _DIMENSIONS = {"participation_ratio_before": "PR before", "participation_ratio_after": "PR after", "ensd": "ENSD"}
@@ -53,7 +36,7 @@ def headline(result: Dataset) -> str:
     for name, regime in _column(result, "regime"):
         layers.setdefault(regime, []).append(name)
     verdicts = [
-        f"{regime} in {len(layers[regime])} ({_listed(layers[regime])})" for regime in WORDS if regime in layers
+        f"{regime} in {len(layers[regime])} ({_listed(layers[regime])})" for regime in REGIMES if regime in layers
     ]
     count = result.sizes["layer"]
     sentences = [_on_task(result), f"{count} layer{'s' * (count > 1)}: {', '.join(verdicts)}."]
@@ -119,6 +102,16 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])}, …"
 
 
+def by_layer(result: Dataset) -> str:
+    """A line on each layer: verdict, quantities and intervals behind it, the samples that suffice, and warnings."""
+    lines = []
+    for name, layer in result.groupby("layer"):
+        row = {key: values.item() for key, values in layer.items()}
+        needed = "" if np.isnan(row["samples_needed"]) else f"about {row['samples_needed']:,.0f} samples suffice"
+        lines.append(f"{name}: {'; '.join(filter(None, (row['regime'], row['reason'], needed, row['warning'])))}")
+    return "\n".join(lines)
+
+
 def draw(result: Dataset) -> Figure:
     """Three panels, by layer in the order of the data: bars are intervals. `result` is what `diagnose` returned."""
     names, attributes = result["layer"].values.tolist(), result.attrs
@@ -159,37 +152,3 @@ def draw(result: Dataset) -> Figure:
         fontsize="medium",
     )
     return fig
-
-
-def page(result: Dataset, png: bytes, note: str = "") -> str:
-    """The page of what `diagnose` returned, with its figure and the criteria; `note` is one more line at the end."""
-    columns = [name for name in _COLUMNS if name in result]
-    return rendered(
-        "diagnosis.html.j2",
-        figure=b64encode(png).decode(),
-        note=note,
-        summary=headline(result),
-        regimes={regime: words for regime, words in WORDS.items() if regime in result["regime"].values},
-        heads=("layer", "verdict", "samples", "units", *(_COLUMNS[name][0] for name in columns)),
-        rows=[_row(result.sel(layer=name), columns) for name in result["layer"].values],
-        limits=result.attrs,
-        criteria=criteria(result.attrs),
-    )
-
-
-def _row(layer: Dataset, columns: Sequence[str]) -> list[str | list[str]]:
-    """Cells of a table: a text, or a main part and further ones below it."""
-    value = {key: values.item() for key, values in layer.reset_coords().items()}
-    needed = "" if np.isnan(value["samples_needed"]) else f"about {value['samples_needed']:,.0f} samples suffice"
-    note = f"Note: {value['warning']}" if value["warning"] else ""
-    verdict = [value["regime"], "; ".join(text for text in (value["reason"], needed, note) if text)]
-    units = f"{value['units_before']} → {value['units_after']}"
-    cells: list[str | list[str]] = [value["layer"], verdict, str(value["samples"]), units]
-    for quantity in columns:
-        lines = ["" if np.isnan(value[quantity]) else f"{value[quantity]:.3g}"]
-        if quantity in WITH_INTERVALS and lines[0]:
-            lines.append(f"[{value[f'{quantity}_low']:.3g}, {value[f'{quantity}_high']:.3g}]")
-        if not np.isnan(reference := value.get(_COLUMNS[quantity][1], np.nan)):
-            lines.append(f"unrelated: {reference:.3g}")
-        cells.append(lines)
-    return cells

@@ -6,7 +6,7 @@ factor is searched for a network of one's own:
     choice = choose_factor(make, state, finetune, score)
     print(choice.sentence(), choice.recommended)
 
-`carryover.diagnosis.search` describes how it is searched, in few trainings and with noisy scores.
+`carryover.diagnosis.search` describes how it is searched, with noisy scores.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ import torch
 from torch import Tensor
 from torch.nn import Module
 
-from carryover.diagnosis.choice import Choice
 from carryover.diagnosis.modules import called, random_state_restored
 from carryover.diagnosis.networks import renew_statistics as renewed
-from carryover.diagnosis.search import search_factor, source_of
+from carryover.diagnosis.search import Choice, search_factor, source_of
 from carryover.diagnosis.sources import as_array
 from carryover.errors import UserError
 from carryover.networks.convnet_weights import KINDS

@@ -1,21 +1,19 @@
-"""The search of a factor by noisy scores, in few trainings.
+"""The search of a factor by noisy scores.
 
 All factors are tried with the same seeds, whose own part in the score cancels in differences:
 
-1. A coarse grid. While the best is at an end, one place further is tried, up to a bound.
-2. Places half way (in the logarithm) between the best and its neighbours.
-3. The best few get more seeds, unless one is clearly ahead.
-4. Whether the winner beats 1 is tested on seeds that had no part in choosing it: five, and all if these leave it open.
-   The intervals of both looks hold together with 95 % (each gets half of the 5 %), so that noise alone helps in 2.5 %
-   of searches at most. The test stops after five that gain nothing on average.
-5. Where a training takes a learning rate, the winner has to beat several of them without a factor, on new seeds.
+1. Every factor of a grid is tried with a few seeds. The one of the highest mean is the winner.
+2. Whether the winner beats 1 is tested on seeds that had no part in choosing it, so that noise alone helps in 2.5 % of
+   searches.
+3. Where a training takes a learning rate, the winner has to beat several of them without a factor, on new seeds.
 """
 
 from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,38 +24,18 @@ from joblib.func_inspect import get_func_code
 from scipy import stats
 from tqdm import tqdm
 
-from carryover.diagnosis.choice import CONFIDENCE, RATES, Choice, Control, Interval
 from carryover.errors import UserError
+from carryover.statistics.intervals import LEVEL, student
 
-FACTORS = (0.0625, 0.25, 1.0, 4.0)
-_EXTENSIONS = 2  # places beyond an end of the grid
-_FIRST_LOOK = 5  # fresh seeds of the first look; the second and last is at all of them
-_RACERS = 3  # factors that get more seeds than the grid has
-_MORE = 4  # times the seeds of the grid
-_BEHIND = 2.0  # standard errors from which on a factor is clearly behind the best
-_CURVE = {
-    "score": "mean score in validation",
-    "low": "lower end of the 95 % t interval of the mean, with one spread over seeds for all factors",
-    "high": "upper end of the 95 % t interval of the mean, with one spread over seeds for all factors",
-    "seeds": "seeds that the factor was tried with",
-    "factor": "factor on the weights before finetuning",
-}
-
-
-class Point(NamedTuple):
-    """One training."""
-
-    factor: float
-    seed: int
-    rate: float = 1.0
+FACTORS = (0.03125, 0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0)
+RATES = (0.5, 2.0, 4.0)  # learning rates, as multiples of the usual one
 
 
 def search_factor(
     run: Callable[..., float],
     factors: Sequence[float] = FACTORS,
-    seeds: int = 2,
-    refinements: int = 1,
-    fresh_seeds: int = 12,
+    seeds: int = 3,
+    fresh_seeds: int = 8,
     which: str = "all",
     *,
     journal: str | Path | None = None,
@@ -74,11 +52,9 @@ def search_factor(
         A score that is not finite counts as the lowest of all. It may take a third argument named `rate`, a multiple of
         the learning rate: where a factor helps, several rates are tried without a factor.
     factors, seeds
-        A grid, to which 1 is added, and the seeds of each factor; the best few get four times as many.
-    refinements
-        How often the places next to the best factor are tried.
+        A grid, to which 1 is added, and the number of seeds of each factor, two or more.
     fresh_seeds
-        Other seeds, at most, for the comparison with 1, two or more.
+        Other seeds for the comparison with 1, and as many for that with learning rates; two or more.
     journal, identity
         A folder in which joblib keeps scores, from which an interrupted search continues. A score is used again for the
         same file of `run` and the same `identity`: text, numbers and arrays.
@@ -103,19 +79,45 @@ def search_factor(
     except OSError as error:
         raise UserError(f"the journal {journal} cannot be used ({error.strerror}): name a folder") from None
     key = joblib.hash([source_of(run), identity]) if journal else ""
-    with tqdm(desc="choose_factor", unit=" trainings", disable=not progress) as bar:
-        search = _Search(lambda point: joblib.delayed(score)(key, point, run, takes_rate), jobs, seeds, bar)
-        chosen = search.best_factor(grid, refinements)
-        gain, control = Interval(0.0, 0.0, 0.0), None
-        if chosen != 1:
-            gain, number = search.gain(chosen, fresh_seeds)
-            if gain.low > 0 and takes_rate:
-                control = search.control(chosen, fresh_seeds, number)
-        lost = sorted({point.factor for point, value in search.scores.items() if not math.isfinite(value)})
-        if lost:
-            where = ", ".join(f"{factor:g}" for factor in lost)
-            notes = [*notes, f"Some scores were not finite (factor {where}): they count as the lowest."]
-        return Choice(chosen, search.curve(), gain, which, control, len(search.scores), tuple(notes))
+    every: list[float] = []
+    lost: set[float] = set()  # factors with scores that are not finite
+
+    def scores(networks: Sequence[tuple[float, float]], seeds: range) -> np.ndarray:
+        """Scores (networks, seeds) of pairs of a factor and a learning rate."""
+        trainings = [joblib.delayed(score)(key, *one, seed, run, takes_rate) for one in networks for seed in seeds]
+        with joblib.parallel_config("loky", inner_max_num_threads=max(1, joblib.cpu_count() // jobs)):
+            done = joblib.Parallel(n_jobs=jobs, return_as="generator", batch_size=1)(trainings)
+            every.extend(tqdm(done, "choose_factor", len(trainings), disable=not progress))
+        values = np.array(every[-len(trainings) :]).reshape(len(networks), len(seeds))
+        lowest = min(filter(math.isfinite, every), default=None)
+        if lowest is None:
+            raise UserError(f"score must be a finite number, got none in {len(every)} trainings, but {every[0]}")
+        lost.update(np.array(networks)[~np.isfinite(values).all(axis=1), 0].tolist())
+        return np.where(np.isfinite(values), values, lowest)
+
+    by_factor = scores([(factor, 1.0) for factor in grid], range(seeds))
+    # Of several with the same mean 1, or else the nearest to it.
+    best = max(range(len(grid)), key=lambda k: (by_factor[k].mean(), -abs(math.log(grid[k]))))
+    chosen, gain, control = grid[best], Interval(0.0, 0.0, 0.0), None
+    if chosen != 1:
+        ours, ones = scores([(chosen, 1.0), (1.0, 1.0)], range(seeds, seeds + fresh_seeds))
+        gain = Interval.of(ours - ones)
+        if gain.low > 0 and takes_rate:
+            # A factor that won on the fresh seeds was lucky on them: seeds are new once more.
+            networks = [(chosen, 1.0), (1.0, 1.0), *((1.0, rate) for rate in RATES)]
+            ours, ones, *rated = scores(networks, range(seeds + fresh_seeds, seeds + 2 * fresh_seeds))
+            leads = [Interval.of(ours - values) for values in rated]
+            least = min(range(len(RATES)), key=lambda k: leads[k].low)
+            control = Control(RATES[least], Interval.of(rated[least] - ones), leads[least])
+    notes = list(notes)
+    if lost:
+        where = ", ".join(f"{factor:g}" for factor in sorted(lost))
+        notes.append(f"Some scores were not finite (factor {where}): they count as the lowest.")
+    if gain.low <= 0 <= gain.high and _flat(by_factor):
+        low, high = by_factor.mean(1).min(), by_factor.mean(1).max()
+        notes.append(f"No factor differs from the others beyond noise (scores {low:.3g} to {high:.3g}): if these are "
+                     "at chance, nothing trains.")  # fmt: skip
+    return Choice(chosen, _curve(grid, by_factor), gain, which, control, len(every), tuple(notes))
 
 
 def source_of(function: Callable[..., Any]) -> str:
@@ -126,127 +128,136 @@ def source_of(function: Callable[..., Any]) -> str:
         return str(get_func_code(function)[0])
 
 
-def _score(key: str, point: Point, run: Callable[..., Any], takes_rate: bool) -> float:
-    value = run(point.factor, point.seed, **({"rate": point.rate} if takes_rate else {}))
+def _score(key: str, factor: float, rate: float, seed: int, run: Callable[..., Any], takes_rate: bool) -> float:
+    value = run(factor, seed, **({"rate": rate} if takes_rate else {}))
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise UserError(
-            f"score must be one number, got a {type(value).__name__} at factor {point.factor:g}, seed {point.seed}"
-        ) from None
+        kind = type(value).__name__
+        raise UserError(f"score must be one number, got a {kind} at factor {factor:g}, seed {seed}") from None
 
 
-class _Search:
-    """Scores by factor, seed and learning rate, in the order in which they are needed."""
+def _flat(by_factor: np.ndarray) -> bool:
+    """Whether Friedman's test, with seeds as blocks, finds no difference between three factors or more."""
+    if len(by_factor) < 3:
+        return False
+    with np.errstate(invalid="ignore"):  # scores that are all the same
+        return not stats.friedmanchisquare(*by_factor).pvalue < LEVEL
 
-    def __init__(self, task: Callable[[Point], Any], jobs: int, seeds: int, bar: tqdm) -> None:
-        self.task, self.jobs, self.bar = task, jobs, bar
-        self.first, self.selecting = range(seeds), range(seeds * _MORE)
-        self.scores: dict[Point, float] = {}
+
+def _curve(grid: list[float], by_factor: np.ndarray) -> xr.Dataset:
+    """Means by factor, with t intervals of one spread over seeds for all factors."""
+    factors, seeds = by_factor.shape
+    spread = math.sqrt(by_factor.var(axis=1, ddof=1).mean())
+    reach = spread * stats.t.ppf(1 - LEVEL / 2, factors * (seeds - 1)) / math.sqrt(seeds)
+    mean = by_factor.mean(axis=1)
+    curve = xr.Dataset(
+        {"score": ("factor", mean), "low": ("factor", mean - reach), "high": ("factor", mean + reach)},
+        {"factor": grid},
+    )
+    meanings = {
+        "score": "mean score in validation",
+        "low": "lower end of the 95 % t interval of the mean, with one spread over seeds for all factors",
+        "high": "upper end of the 95 % t interval of the mean, with one spread over seeds for all factors",
+        "factor": "factor on the weights before finetuning",
+    }
+    for name, meaning in meanings.items():
+        curve[name].attrs = {"long_name": meaning, "units": "1"}
+    return curve
+
+
+class Interval(NamedTuple):
+    mean: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> Interval:
+        """Mean and 95 % t interval of independent values."""
+        found = student(values, 0.0)
+        return cls(*(float(found[name]) for name in ("statistic", "low", "high")))
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3g} [{self.low:.3g}, {self.high:.3g}]"
+
+
+@dataclass(frozen=True)
+class Control:
+    """The learning rate, as a multiple of the usual one, that the factor beats least clearly; it is tried without one.
+
+    `gain` is that of the rate over the usual one, `lead` that of the factor over the rate, on seeds of their own.
+    """
+
+    rate: float
+    gain: Interval
+    lead: Interval
 
     @property
-    def factors(self) -> list[float]:
-        """Those that were tried with the usual learning rate."""
-        return sorted({point.factor for point in self.scores if point.rate == 1})
+    def explains(self) -> bool:
+        """Whether the factor does not beat the rate beyond noise."""
+        return self.lead.low <= 0
 
-    def compute(self, points: Iterable[Point]) -> None:
-        """Compute the scores that are not known yet, `jobs` at once."""
-        new = [point for point in dict.fromkeys(points) if point not in self.scores]
-        with joblib.parallel_config("loky", inner_max_num_threads=max(1, joblib.cpu_count() // self.jobs)):
-            parallel = joblib.Parallel(n_jobs=self.jobs, return_as="generator", batch_size=1)
-            for point, score in zip(new, parallel(self.task(point) for point in new), strict=True):
-                self.scores[point] = score
-                self.bar.update()
+    def sentence(self) -> str:
+        lead = f"the factor beats that by {self.lead}."
+        if not self.explains:
+            tried = ", ".join(f"{rate:g}" for rate in RATES)
+            return f"No learning rate does as much: of {tried} times the usual, {self.rate:g} gains {self.gain}; {lead}"
+        if self.gain.low > 0:
+            return f"A learning rate of {self.rate:g} times the usual does so, too: it gains {self.gain}."
+        rate = f"a learning rate of {self.rate:g} times the usual"
+        return f"It cannot be distinguished from {rate}, which gains {self.gain}: {lead}"
 
-    def values(self, factor: float, seeds: Sequence[int], rate: float = 1.0) -> np.ndarray:
-        """Scores (seeds,); one that is not finite counts as the lowest of all that are."""
-        points = [Point(factor, seed, rate) for seed in seeds]
-        self.compute(points)
-        lowest = min(filter(math.isfinite, self.scores.values()), default=math.nan)
-        values = np.array([self.scores[point] for point in points])
-        return np.where(np.isfinite(values), values, lowest)
 
-    def best(self, factors: Sequence[float], seeds: Sequence[int]) -> float:
-        """The factor of the highest mean; of several 1, or else the nearest to it."""
-        return max(factors, key=lambda factor: (self.values(factor, seeds).mean(), -abs(math.log(factor))))
+@dataclass(frozen=True)
+class Choice:
+    """The result of a search.
 
-    def best_factor(self, grid: list[float], refinements: int) -> float:
-        """The best of the grid, of places beyond its ends and of places between, after a race of the best few."""
-        self.compute(Point(factor, seed) for seed in self.first for factor in grid)
-        if not any(map(math.isfinite, self.scores.values())):
-            value = next(iter(self.scores.values()))
-            raise UserError(f"score must be a finite number, got none in {len(self.scores)} trainings, but {value}")
-        for _ in range(_EXTENSIONS):
-            tried, best = self.factors, self.best(self.factors, self.first)
-            if len(tried) == 1 or best not in (tried[0], tried[-1]):
-                break
-            neighbour = tried[1] if best == tried[0] else tried[-2]
-            if self.values(best, self.first).mean() == self.values(neighbour, self.first).mean():
-                break  # scores that are all the same lead nowhere
-            self.values(best * best / neighbour, self.first)
-        for _ in range(refinements):
-            tried, best = self.factors, self.best(self.factors, self.first)
-            place = tried.index(best)
-            between = [math.sqrt(best * near) for near in tried[max(place - 1, 0) : place + 2] if near != best]
-            self.compute(Point(factor, seed) for seed in self.first for factor in between)
-        return self._race()
+    Attributes
+    ----------
+    factor : the best in validation
+    curve : scores by `factor`, with intervals
+    gain : of the factor over 1 on fresh seeds
+    which : the weights that are multiplied
+    control : comparison with learning rates, if a gain had to be explained
+    trainings : how many there were
+    notes : sentences on the way
+    """
 
-    def _race(self) -> float:
-        """The best factor, after more seeds for those of the best three that are not clearly behind it."""
-        best = self.best(self.factors, self.first)
-        if len(self.factors) == 1:
-            return best
-        scores = {factor: self.values(factor, self.first) for factor in self.factors}
-        leaders = sorted(scores, key=lambda factor: (factor != best, -scores[factor].mean()))[:_RACERS]
-        # Residual variance of scores about the sum of a part of the factor and one of the seed (two-way analysis).
-        table = np.array(list(scores.values()))
-        rest = table - table.mean(0) - table.mean(1, keepdims=True) + table.mean()
-        variance = (rest**2).sum() / ((len(table) - 1) * (len(self.first) - 1))
-        noise = math.sqrt(2 / len(self.first) * variance)
-        racers = [factor for factor in leaders if scores[best].mean() - scores[factor].mean() <= _BEHIND * noise]
-        if len(racers) == 1 or not noise:
-            return best
-        self.compute(Point(factor, seed) for seed in self.selecting for factor in racers)
-        return self.best(racers, self.selecting)
+    factor: float
+    curve: xr.Dataset
+    gain: Interval
+    which: str
+    control: Control | None
+    trainings: int
+    notes: tuple[str, ...]
 
-    def gain(self, chosen: float, fresh: int) -> tuple[Interval, int]:
-        """The gain over 1 on fresh seeds, and on how many: it stops when that is decided or unlikely to help."""
-        start = len(self.selecting)
-        # How often to look is settled before any fresh seed is seen: only so do the intervals hold together.
-        looks = [_FIRST_LOOK, fresh] if fresh >= 2 * _FIRST_LOOK - 2 else [fresh]
-        for look in looks:
-            seeds = range(start, start + look)
-            self.compute(Point(factor, seed) for seed in seeds for factor in (chosen, 1.0))
-            difference = self.values(chosen, seeds) - self.values(1.0, seeds)
-            gain = Interval.student(difference, 1 - (1 - CONFIDENCE) / len(looks))
-            if gain.low > 0 or gain.mean <= 0:
-                break
-        return gain, look
+    @property
+    def verdict(self) -> str:
+        """Whether the whole interval of the gain "helps" or "hurts", or is "undecided"; "none" at the factor 1.
 
-    def control(self, chosen: float, fresh: int, number: int) -> Control:
-        """Learning rates compared with the factor and with neither: the one that is least clearly beaten.
-
-        Seeds are new once more: a factor that won on the fresh ones was lucky on them.
+        A factor that helps and does not beat a learning rate beyond noise is "rate".
         """
-        start = len(self.selecting) + fresh
-        new = range(start, start + number)
-        without = [Point(1.0, 0, rate) for rate in (1.0, *RATES)]
-        self.compute(point._replace(seed=seed) for seed in new for point in (Point(chosen, 0), *without))
-        leads = {rate: Interval.student(self.values(chosen, new) - self.values(1.0, new, rate)) for rate in RATES}
-        rate = min(leads, key=lambda rate: leads[rate].low)
-        return Control(rate, Interval.student(self.values(1.0, new, rate) - self.values(1.0, new)), leads[rate])
+        if self.factor == 1:
+            return "none"
+        if self.gain.low > 0:
+            return "rate" if self.control and self.control.explains else "helps"
+        return "hurts" if self.gain.high < 0 else "undecided"
 
-    def curve(self) -> xr.Dataset:
-        """Scores of the seeds that chose, by factor."""
-        tried = {f: [seed for seed in self.selecting if Point(f, seed) in self.scores] for f in self.factors}
-        scores = [self.values(factor, seeds) for factor, seeds in tried.items()]
-        seeds = np.array([len(values) for values in scores])
-        freedom = int((seeds - 1).sum())
-        spread = math.sqrt(sum(((values - values.mean()) ** 2).sum() for values in scores) / freedom)
-        reach = spread * stats.t.ppf((1 + CONFIDENCE) / 2, freedom) / seeds**0.5
-        mean = np.array([values.mean() for values in scores])
-        columns = {"score": mean, "low": mean - reach, "high": mean + reach, "seeds": seeds}
-        curve = xr.Dataset({name: ("factor", values) for name, values in columns.items()}, {"factor": list(tried)})
-        for name, meaning in _CURVE.items():
-            curve[name].attrs = {"long_name": meaning, "units": "1"}
-        return curve
+    @property
+    def recommended(self) -> float:
+        """The factor if it beats 1 beyond noise on fresh seeds, else 1."""
+        return self.factor if self.verdict in ("helps", "rate") else 1.0
+
+    def sentence(self) -> str:
+        """The result in a sentence, and one more on learning rates where they were tried."""
+        on = {"all": "all weights", "readout": "the readout's weights"}.get(self.which, "weights")
+        if self.factor == 1:
+            return f"No factor on {on} scored higher than 1 in validation: leave them as they are."
+        outcome = {
+            "hurts": "is worse than 1 on fresh seeds: leave the weights as they are",
+            "undecided": "does not beat 1 beyond noise: leave the weights as they are, or try more seeds",
+        }.get(self.verdict, "beats 1 beyond noise")
+        tried = self.curve["factor"].values
+        end = {min(tried): " No smaller one was tried.", max(tried): " No larger one was tried."}.get(self.factor, "")
+        control = f" {self.control.sentence()}" if self.control else ""
+        return f"A factor of {self.factor:g} on {on} gains {self.gain}; it {outcome}.{end}{control}"
