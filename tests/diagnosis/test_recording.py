@@ -62,12 +62,8 @@ def test_an_error_leaves_the_module_and_no_file(tmp_path):
 Pair = namedtuple("Pair", ["left", "right"])
 
 
-def test_calls_and_entries_are_what_the_module_gives():
-    net, x = nn.Sequential(nn.ReLU(), nn.Linear(4, 4), nn.Identity()), numbers(7, 4)
-    net[2] = net[0]
-    found = seen(net, ["0@0", "0@1"], x)
-    np.testing.assert_array_equal(found["0@0"], x.relu())
-    np.testing.assert_allclose(found["0@1"], net[1](x.relu()).relu().detach(), rtol=1e-6)
+def test_entries_are_what_the_module_gives():
+    x = numbers(7, 4)
     for make, entry in (
         (lambda x: (x, 2 * x), "1"),
         (lambda x: {"a": x, "last": 2 * x}, "last"),
@@ -199,11 +195,11 @@ class Odd(nn.Module):
 
 def test_what_a_pattern_matches_and_cannot_be_recorded_is_left_out_with_a_warning():
     x = numbers(7, 3, 4)
-    with pytest.warns(UserWarning, match=r"left out .*; lstm gives a tuple.*twice was 2 times: name a call") as said:
+    with pytest.warns(UserWarning, match=r"left out .*; lstm gives a tuple.*twice was 2 times") as said:
         found = seen(Odd(), "*", x)
     assert "position must have the batch along axis 0, and has 3 there for 7 samples" in str(said[0].message)
     assert list(found) == ["fc", "holder.0"]
-    assert list(seen(Odd(), ["twice@0", "twice@1", "lstm:0"], x)) == ["twice@0", "twice@1", "lstm:0"]
+    assert list(seen(Odd(), ["fc", "lstm:0"], x)) == ["fc", "lstm:0"]
 
 
 class Adapted(nn.Module):

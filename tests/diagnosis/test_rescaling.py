@@ -11,7 +11,7 @@ from torch import nn
 from carryover.diagnosis.rescaling import choose_factor, load_rescaled
 from carryover.diagnosis.search import search_factor
 from carryover.networks.convnet import VGG11, ResNet18
-from carryover.networks.convnet_weights import KINDS, rescaled
+from carryover.networks.convnet_weights import rescaled
 from carryover.streams import generator
 
 
@@ -42,7 +42,7 @@ class Language(nn.Module):
 
 
 @pytest.mark.parametrize("kind", [ResNet18, VGG11])
-@pytest.mark.parametrize("which", KINDS)
+@pytest.mark.parametrize("which", ["all", "weights"])
 def test_our_networks_are_rescaled_as_their_families_do(kind, which):
     state, network = small(kind, 1).state_dict(), small(kind, 2)
     load_rescaled(network, state, 0.3, which)
@@ -74,7 +74,7 @@ def test_buffers_are_loaded_and_never_multiplied_and_shared_weights_once():
 def test_frozen_parameters_stay_as_they_are_and_are_told():
     network, state = Language(1), Language(2).state_dict()
     network.words.requires_grad_(False)
-    (_, frozen) = load_rescaled(network, state, 0.5, "all")
+    (frozen,) = load_rescaled(network, state, 0.5, "all")
     assert torch.equal(network.words.weight, state["words.weight"])
     assert torch.equal(network.token, state["token"] / 2)
     assert frozen == "1 of 12 parameters are frozen and stay as they are."
@@ -83,14 +83,13 @@ def test_frozen_parameters_stay_as_they_are_and_are_told():
         load_rescaled(network, state, 0.5)
 
 
-def test_a_head_of_the_same_shape_is_kept_unless_it_is_named():
+def test_a_head_that_is_named_begins_anew_and_may_be_scaled_alone():
     network, own, state = small(ResNet18, 1), small(ResNet18, 1).state_dict(), small(ResNet18, 2).state_dict()
-    assert "'fc', is of the pretrained one's shape and kept: head='fc' begins" in load_rescaled(network, state, 1.0)[0]
-    assert torch.equal(network.fc.weight, state["fc.weight"])
-    network = small(ResNet18, 1)
-    assert load_rescaled(network, state, 1.0, head="fc") == []
-    assert torch.equal(network.fc.weight, own["fc.weight"])
+    load_rescaled(network, state, 0.5, "readout", head="fc")
+    assert torch.equal(network.fc.weight, own["fc.weight"] / 2)
     assert torch.equal(network.conv1.weight, state["conv1.weight"])
+    with pytest.raises(ValueError, match="which must be one of all, weights, readout, the last with head="):
+        load_rescaled(network, state, 0.5, "readout")
 
 
 def test_a_head_anywhere_may_be_new():
@@ -99,7 +98,9 @@ def test_a_head_anywhere_may_be_new():
         return nn.ModuleDict({"classifier": nn.Linear(4, classes), "layers": nn.Linear(3, 4)})
 
     state = build(0, 5).state_dict()
-    with pytest.raises(ValueError, match=r"state has 'classifier.weight' of the shape \(5, 4\).*name it with head"):
+    with pytest.raises(
+        ValueError, match=r"state has 'classifier.weight' of the shape \(5, 4\).*the layer named with head="
+    ):
         load_rescaled(build(1, 2), state, 1.0)
     network = build(1, 2)
     load_rescaled(network, state, 0.5, head="classifier")
@@ -222,7 +223,7 @@ def test_finetuning_starts_from_the_pretrained_module_rescaled_with_new_layers()
     def finetune(module, seed):
         seen.append((seed, {name: tensor.clone() for name, tensor in module.state_dict().items()}))
 
-    choose_factor(build, state, finetune, lambda module: 0.0, which="all", factors=[0.5], seeds=2)
+    choose_factor(build, state, finetune, lambda module: 0.0, which="all", head="fc", factors=[0.5], seeds=2)
     half = [
         found for seed, found in seen if seed == 1 and not torch.equal(found["conv1.weight"], state["conv1.weight"])
     ]

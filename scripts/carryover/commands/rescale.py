@@ -26,7 +26,7 @@ NEEDED = ("make", "state", "finetune", "score")
 class Options(Model):
     which: Literal["all", "weights", "readout"] = parameter(
         "weights", "what is multiplied; weights: all but normalisation layers")  # fmt: skip
-    head: str = parameter("", "name of the layer that begins anew; without one the last, where its shape is another")
+    head: str = parameter("", "name of the layer that begins anew; without one none does")
     factors: tuple[PositiveFloat, ...] = parameter(FACTORS, "factors to try; 1 always is")
     seeds: Annotated[int, Field(ge=2)] = parameter(3, "seeds of each factor")
     fresh_seeds: Annotated[int, Field(ge=2)] = parameter(8, "other seeds, for the comparison with no rescaling")

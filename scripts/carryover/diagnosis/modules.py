@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 import random
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,26 +28,22 @@ _BATCH = 256  # samples of the batches that an array is cut into
 _WRAPPERS = (nn.DataParallel, nn.parallel.DistributedDataParallel, AveragedModel)
 _UNNAMED = ("_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module")
 _ADAPTED = ("base_layer", "original_module")  # of a layer that PEFT has wrapped, beside its adapters
-_CHOICE = re.compile(r"(?P<part>.+?)(?:@(?P<call>\d+))?(?::(?P<entry>[^:]+))?")
-_PATTERN = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True)
 class Place:
-    """What one recorded layer is: an output, or an entry of it, of one call of a submodule.
+    """What one recorded layer is: the output of a submodule, or an entry of it.
 
     Attributes
     ----------
     name : as it stands in the recording
     part : the submodule
-    call : its index among the calls of `part` in one call of the network, None where there must be one only
     entry : of a tuple (a number) or of a mapping
     matched : by a pattern, so that it may be left out
     """
 
     name: str
     part: nn.Module
-    call: int | None = None
     entry: str | None = None
     matched: bool = False
 
@@ -64,9 +59,8 @@ def places(module: nn.Module, names: str | Sequence[str]) -> list[Place]:
     some = ", ".join([*plain][:5]) + ", …" * (len(plain) > 5) or "none"
     found: dict[str, Place] = {}
     for name in names:
-        choice = None if name in parts else _CHOICE.fullmatch(name)
-        stem, call, entry = choice.group("part", "call", "entry") if choice else (name, None, None)
-        pattern = bool(_PATTERN.search(stem)) and stem not in parts
+        stem, _, entry = (name, "", "") if name in parts else name.partition(":")
+        pattern = stem not in parts and bool(set("*?[") & set(stem))
         matching = [key for key in plain if fnmatchcase(key, stem)] if pattern else [stem]
         if pattern and not matching:
             raise UserError(f"names must be submodules, and none is like {stem}; there are: {some}")
@@ -75,7 +69,7 @@ def places(module: nn.Module, names: str | Sequence[str]) -> list[Place]:
             raise UserError(f"names must be submodules, and {stem} is none; close are: {close}")
         for key in matching:
             full = plain_name.get(parts[key], key) + name[len(stem) :]
-            found.setdefault(full, Place(full, parts[key], None if call is None else int(call), entry, pattern))
+            found.setdefault(full, Place(full, parts[key], entry or None, pattern))
     return list(found.values())
 
 

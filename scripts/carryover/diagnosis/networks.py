@@ -125,7 +125,7 @@ def weight_changes(
     }
     values: dict[str, list[float]] = {"weight_change": [], "weight_rank": []}
     for layer in layers:
-        part = layer.partition(":")[0].partition("@")[0]
+        part = layer.partition(":")[0]
         inside = [pair for name, pair in changes.items() if name.startswith(f"{part}.")]
         size, change = (sum(float(pair[one].float().square().sum()) for pair in inside) for one in (0, 1))
         values["weight_change"].append((change / size) ** 0.5 if size else np.nan)

@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ def record(
         Names in `module.named_modules()` without what wrappers add (`DataParallel`, `torch.compile`, PEFT: an adapted
         layer is meant with its adapter). In a pattern, `layer*`, the star stands for anything, dots too; what a pattern
         matches and cannot be recorded is left out with a warning. `lstm:0` and `encoder:last_hidden_state` are entries
-        of a tuple or a mapping; `relu@1` is the second call of a submodule.
+        of a tuple or a mapping.
     path
         netCDF file, `.nc`, written when the block ends well.
     reduce
@@ -116,7 +117,7 @@ class See:
         self._module, self._places, self._reduce, self._axis = module, places, reduce, axis
         self._tokens_first = any(getattr(part, "batch_first", True) is False for part in module.modules())
         self._batches: dict[str, list[np.ndarray]] = {}
-        self._calls: dict[nn.Module, int] | None = None  # how often each part was called, None between calls of `see`
+        self._calls: dict[str, int] | None = None  # how often each place was called, None between calls of `see`
         self._kept: dict[str, np.ndarray] = {}
         self._sizes: set[int] = set()
         self._mask: Tensor | None = None
@@ -181,25 +182,18 @@ class See:
         self.nbytes += sum(values.nbytes for values in batch.values())
 
     def hooks(self) -> list[Any]:
-        """Handles of the hooks that keep what each part gives out."""
-        by_part: dict[nn.Module, list[Place]] = {}
-        for place in self._places:
-            by_part.setdefault(place.part, []).append(place)
-        return [core(part).register_forward_hook(self._keep(part, mine)) for part, mine in by_part.items()]
+        """Handles of the hooks that keep what each place gives out."""
+        return [core(one.part).register_forward_hook(partial(self._keep, one)) for one in self._places]
 
-    def _keep(self, part: nn.Module, places: list[Place]) -> Callable[..., None]:
-        def hook(module: nn.Module, inputs: Any, output: Any) -> None:
-            if self._calls is None:
-                return  # called by somebody else
-            index = self._calls[part] = self._calls.get(part, -1) + 1
-            for place in places:
-                if place.call in (None, index) and place.name not in self.left_out:
-                    try:
-                        self._kept[place.name] = self._values(place, output)
-                    except UserError as error:
-                        self._leave_out(place, error)
-
-        return hook
+    def _keep(self, place: Place, module: nn.Module, inputs: Any, output: Any) -> None:
+        if self._calls is None:
+            return  # called by somebody else
+        self._calls[place.name] = self._calls.get(place.name, 0) + 1
+        if place.name not in self.left_out:
+            try:
+                self._kept[place.name] = self._values(place, output)
+            except UserError as error:
+                self._leave_out(place, error)
 
     def _values(self, place: Place, output: Any) -> np.ndarray:
         tensor = outputs.entry_of(place.name.partition(":")[0], output, place.entry)
@@ -208,18 +202,12 @@ class See:
         return units.detach().to("cpu", copy=True).numpy()  # the next layer may overwrite its input
 
     def _check(self) -> None:
-        """Every place was called as often as it must be, and what it gave is finite."""
+        """Every place was called once, and what it gave is finite."""
         for place in self._places:
-            count = (self._calls or {}).get(place.part, -1) + 1
-            if place.name in self.left_out or (place.matched and not count):
-                continue
-            if (count != 1) if place.call is None else (count <= place.call):
-                wanted = "once" if place.call is None else f"{place.call + 1} times or more"
-                choice = f": name a call, as {place.name.partition(':')[0]}@0" if count > 1 else ""
-                self._leave_out(place, UserError(
-                    f"names must be submodules that are called {wanted} for each input, {place.name} was {count} "
-                    f"times{choice}"
-                ))  # fmt: skip
+            count = (self._calls or {}).get(place.name, 0)
+            if count != 1 and place.name not in self.left_out and (count or not place.matched):
+                said = f"names must be submodules that are called once for each input, {place.name} was {count} times"
+                self._leave_out(place, UserError(said))
         for name, values in self._kept.items():
             if not np.isfinite(values).all():
                 row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])

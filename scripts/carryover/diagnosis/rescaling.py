@@ -106,69 +106,54 @@ def load_rescaled(
         "all" that is trained, "weights", parameters of two axes or more with the biases of their layers, or "readout",
         the head alone.
     head
-        The layer that begins anew. Without a name it is the last, which is kept where `state` has it in its shape.
+        The layer that begins anew; without a name none does.
 
     Raises
     ------
     UserError
         For another `which` or `head`, a `state` of another network, and where there is nothing to multiply.
     """
-    if which not in KINDS:
-        raise UserError(f"which must be one of {', '.join(KINDS)}, got {which!r}")
+    kind = f"this {type(module).__name__}"
     parameters = dict(module.named_parameters(remove_duplicate=False))
-    last = next(reversed(module.state_dict()), "").rpartition(".")[0] if head is None else head
-    if head is not None and not any(_inside(name, head) for name in parameters):
+    if which not in KINDS or (which == "readout" and head is None):
+        raise UserError(f"which must be one of {', '.join(KINDS)}, the last with head=, got {which!r}")
+    in_head = {name for name in module.state_dict() if head is not None and _inside(name, head)}
+    if head is not None and not in_head & parameters.keys():
         layers = dict.fromkeys(name.rpartition(".")[0] for name in reversed(parameters))
         raise UserError(
-            f"this {type(module).__name__} has no layer {head!r} with parameters; it has {', '.join([*layers][:3])}, "
-            "among others"
+            f"{kind} has no layer {head!r} with parameters; it has {', '.join([*layers][:3])}, among others"
         )
-    notes = _load(module, parameters, state, last, begins_anew=head is not None)
-    chosen = _chosen(parameters, which, last)
+    outside = {id(value) for name, value in parameters.items() if name not in in_head}
+    if tied := [name for name in in_head if id(parameters.get(name)) in outside]:
+        raise UserError(f"the head {head!r} shares {min(tied)!r} with a pretrained layer: it cannot begin anew")
+    wanted = {name: own for name, own in module.state_dict().items() if name not in in_head}
+    fitting = {name: state[name] for name, own in wanted.items() if name in state and state[name].shape == own.shape}
+    loaded = {id(parameters[name]) for name in fitting if name in parameters}
+    for name, own in wanted.items():
+        counts_batches = name not in parameters and not own.is_floating_point()
+        if name not in fitting and id(parameters.get(name)) not in loaded and not counts_batches:
+            what = f"has {name!r} of the shape {tuple(state[name].shape)}" if name in state else f"lacks {name!r}"
+            raise UserError(
+                f"state {what}, in {kind} of the shape {tuple(own.shape)}: give weights of the same network, of which "
+                "the layer named with head= alone may be another"
+            )
+    module.load_state_dict(fitting, strict=False)
+    chosen = _chosen(parameters, which, head)
     trained = [value for value in chosen if value.requires_grad]
     if not trained:
-        raise UserError(f"there is nothing to multiply: this {type(module).__name__} has no {which} that is trained")
-    if frozen := len(chosen) - len(trained):
-        notes.append(f"{frozen} of {len(chosen)} parameters are frozen and stay as they are.")
+        raise UserError(f"there is nothing to multiply: {kind} has no {which} that is trained")
     with torch.no_grad():
         for value in trained:
             value.mul_(factor)
-    return notes
+    frozen = len(chosen) - len(trained)
+    return [f"{frozen} of {len(chosen)} parameters are frozen and stay as they are."] if frozen else []
 
 
-def _inside(name: str, layer: str) -> bool:
+def _inside(name: str, layer: str | None) -> bool:
     return name.startswith(f"{layer}.") or (layer == "" and "." not in name)
 
 
-def _load(
-    module: Module, parameters: Mapping[str, Tensor], state: Mapping[str, Tensor], head: str, begins_anew: bool
-) -> list[str]:
-    """Load what fits; the head only where it need not begin anew and fits as a whole."""
-    own = module.state_dict()
-    in_head = [name for name in own if _inside(name, head)]
-    outside = {id(value) for name, value in parameters.items() if name not in in_head}
-    if begins_anew and (tied := [name for name in in_head if id(parameters.get(name)) in outside]):
-        raise UserError(f"the head {head!r} shares {tied[0]!r} with a pretrained layer: it cannot begin anew")
-    fitting = {name: tensor for name, tensor in state.items() if name in own and tensor.shape == own[name].shape}
-    loaded = {id(parameters[name]) for name in fitting if name in parameters}
-    missing = [name for name in own if name not in fitting and id(parameters.get(name)) not in loaded]
-    for name in missing:
-        counts_batches = name not in parameters and not own[name].is_floating_point()
-        if name not in in_head and not counts_batches:
-            what = f"has {name!r} of the shape {tuple(state[name].shape)}" if name in state else f"lacks {name!r}"
-            raise UserError(
-                f"state {what}, in this {type(module).__name__} of the shape {tuple(own[name].shape)}: give weights of "
-                "the same network, of which the last layer alone may be another (name it with head, where it is not "
-                "the last)"
-            )
-    kept = not begins_anew and not set(missing) & set(in_head)  # a bias alone may have the right shape by chance
-    module.load_state_dict({k: v for k, v in fitting.items() if kept or k not in in_head}, strict=False)
-    if not kept:
-        return []
-    return [f"The last layer, {head!r}, is of the pretrained one's shape and kept: head={head!r} begins it anew."]
-
-
-def _chosen(parameters: Mapping[str, Tensor], which: str, head: str) -> list[Tensor]:
+def _chosen(parameters: Mapping[str, Tensor], which: str, head: str | None) -> list[Tensor]:
     """Parameters to multiply, each once whatever it is shared by."""
 
     def layer(name: str) -> str:  # whatever makes its weight
