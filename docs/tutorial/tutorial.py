@@ -1,4 +1,4 @@
-"""Rescale, finetune, diagnose: a network of your own, on digits, in less than a minute of one core.
+"""Rescale, finetune, diagnose: a network of your own, on digits, in about a minute of one core.
 
     pip install -e .
     python docs/tutorial/tutorial.py my_folder
