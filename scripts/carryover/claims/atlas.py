@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from scipy import special  # scipy.stats would take a second more of every job
+from scipy import stats
 
 from carryover.claims.support.checks import Check, checks
 from carryover.statistics.correlation import rank_correlation
@@ -119,7 +119,7 @@ def cells(frame):
     table = frame.groupby(CELL).mean().drop(columns="seed")
     gain = averages(frame, CELL, "gain").set_index(CELL)
     table["seeds"] = gain["count"]
-    half = special.stdtrit(gain["count"].clip(lower=2) - 1, 1 - LEVEL / 2) * gain["error"]
+    half = stats.t.ppf(1 - LEVEL / 2, gain["count"].clip(lower=2) - 1) * gain["error"]
     table["low"], table["high"] = table["gain"] - half, table["gain"] + half
     table["decided"] = (table["low"] > ROUNDING) | (table["high"] < -ROUNDING)
     clear = table["predicted"].where(table["predicted"].abs() > ROUNDING, 0.0 * table["predicted"])
