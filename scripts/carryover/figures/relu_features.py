@@ -132,7 +132,7 @@ def _of_overlap(runs, p):
             cosines = {*panels.cosines(text)}
             near = {} if cosines <= {0.0, 1.0} else {"linewidth": 4}
             style = {"linestyle": "--", "zorder": 3} if cosines == {1.0} else near
-            panels.profile(ax, cell, "inertia", "clusters", named[text], color=color, **style)
+            panels.spread(ax, cell, "inertia", "clusters", named[text], color=color, marker="", **style)
             if (features := features_to_learn(text, protocol)) in cell["clusters"].values:
                 circle = {"marker": "o", "color": "0.2", "mfc": "none", "ms": 8, "zorder": 4, "linestyle": "none"}
                 median = cell["inertia"].sel(clusters=features).median()

@@ -186,14 +186,17 @@ def band(ax, x, middle, low, high, label=None, bars=None, **style):
 
 
 def spread(ax, data, quantity, along, label=None, bars=False, **style):
-    """Median over seeds of a quantity along a coordinate of the runs, and their extent as a band or as bars.
+    """Median over seeds of a quantity along a coordinate of the runs, or a dimension of its own, and their extent.
 
-    Points of which most runs were not trained to the end are crossed.
+    That is drawn as a band, or as bars: at all points, or at a slice `bars` of them. Points of which most runs were not
+    trained to the end are crossed.
     """
     table = data[[quantity]].to_dataframe()
     seeds = table.groupby(along)[quantity]
     middle, (low, high) = seeds.median(), (seeds.quantile(end) for end in extent(data))
-    shown = slice(None) if bars or len(middle) == 1 else None  # a band without width would not be seen
+    if not bars:  # a band without width would not be seen
+        bars = len(middle) == 1
+    shown = slice(None) if bars is True else bars or None
     band(ax, middle.index, middle, low, high, label, shown, **{"marker": "o"} | style)
     if (fewer := unfitted(data, quantity)).any():
         shares = pd.Series(fewer, table.index).groupby(table[along]).mean()
@@ -206,13 +209,6 @@ def level(ax, data, quantity, label=None, **style):
     runs = data[quantity].values
     line = ax.axhline(np.median(runs), label=label, **style)
     ax.axhspan(*np.quantile(runs, extent(data)), color=line.get_color(), alpha=0.18, linewidth=0)
-
-
-def profile(ax, data, quantity, along, label=None, bars=None, **style):
-    """Median over runs of a quantity (run, along) along its other dimension, and their extent as `band` draws it."""
-    runs = data[quantity].transpose("run", along).values
-    low, high = np.quantile(runs, extent(data), axis=0)
-    band(ax, data[along], np.median(runs, axis=0), low, high, label, bars, **style)
 
 
 def dodged(data, along, place, count, octaves):
@@ -231,7 +227,7 @@ def curves(ax, data, quantity, along, hue, named=None):
         label, style = named[value] if isinstance(named[value], tuple) else (named[value], {})
         style = {"color": color} | style
         if along in data.dims:
-            profile(ax, part, quantity, along, label, **style)
+            spread(ax, part, quantity, along, label, marker="", **style)
         elif along == "rescale" and len(values(part, along)) == 1:
             level(ax, part, quantity, label, **style)
         else:
