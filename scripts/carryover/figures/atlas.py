@@ -6,7 +6,6 @@ import numpy as np
 from carryover.claims import atlas
 from carryover.figures.drawing import layout, panels
 
-MISSING = "0.75"
 LARGEST = 1.0  # gain, log₁₀ of a ratio of risks, at which colours end
 LABELLED, COLUMN_LABELS = 7, 5  # rows and columns that have a label, at most
 FINETUNING = "finetuning"
@@ -24,11 +23,7 @@ def draw(data, p):
         ax.remove()
     label = f"gain: log₁₀ of risk from scratch / after transfer, cut at ±{LARGEST:g}"
     fig.colorbar(image, ax=fig.axes, label=label, shrink=0.6, extend="both", aspect=40)
-    notes = [
-        "dots: gains that the seeds do not decide, the others are counted; dotted lines: one sample for each parameter"
-    ]
-    if lacking := sum((cells["seeds"] < cells["seeds"].max()).sum() for *_, cells in maps):
-        notes.append(f"grey, or of fewer seeds: cells of which runs are missing, {lacking} in all")
+    notes = "dots: gains that the seeds do not decide, the others are counted", "dotted: one sample for each parameter"
     return layout.finish(fig, p.title, *notes)
 
 
@@ -52,13 +47,11 @@ def _maps(data, p):
 def _map(ax, about, protocol, setting, cells):
     """Cells in colours, dotted where their sign is open, and a line where the predicted gain changes its sign."""
     per_parameter = cells.groupby("samples")["samples_per_parameter"].mean()
-    gain, decided, predicted = (cells.pivot(index="row", columns="samples", values=name)
-                                for name in ("gain", "decided", "predicted"))  # fmt: skip
-    ax.set_facecolor(MISSING)  # shows where a cell has no number
+    gain, predicted = (cells.pivot(index="row", columns="samples", values=name) for name in ("gain", "predicted"))
+    undecided = cells[~cells["decided"] & cells["gain"].notna()]
     x, rows = np.arange(gain.shape[1]), np.arange(gain.shape[0])
     image = panels.gain_map(ax, x, rows, gain.to_numpy(float), LARGEST)
-    open_rows, open_columns = np.nonzero(~decided.to_numpy(bool) & gain.notna().to_numpy())
-    ax.plot(open_columns, open_rows, ".", color="0.35", markersize=2.2)
+    ax.plot(gain.columns.get_indexer(undecided["samples"]), undecided["row"], ".", color="0.35", markersize=2.2)
     if min(predicted.shape) > 1 and predicted.min().min() < 0 < predicted.max().max():
         cut = predicted.clip(-LARGEST, LARGEST).where(predicted != 0)
         ax.contour(x, rows, cut, levels=[0.0], colors="k", linewidths=1.4)
