@@ -62,12 +62,10 @@ def solver_agreement(data, p):
 def _by_learning_rate(axes, table):
     """Difference from the flow, and the cost of both, against the learning rate of descent; a line for each n."""
     for samples, dashes in zip(sorted(table["samples"].unique()), cycle(("-", "--", ":", "-.")), strict=False):
-        runs = table[table["samples"] == samples].groupby("learning_rate")
+        runs = table[table["samples"] == samples]
         shown = (0, "difference", "descent"), (1, "evaluations", "descent"), (1, "evaluations_other", "flow")
         for row, quantity, solver in shown:
-            middle, low, high = runs[quantity].median(), runs[quantity].min(), runs[quantity].max()
-            style = {"marker": "o", "linestyle": dashes, **SOLVERS[solver][1]}
-            panels.band(axes[row], middle.index, middle, low, high, **style)
+            panels.spread(axes[row], runs, quantity, "learning_rate", linestyle=dashes, **SOLVERS[solver][1])
         axes[0].plot([], [], color="0.3", linestyle=dashes, label=f"ReLU networks, n = {samples}")
     for ax in axes:
         layout.name_ticks(ax, sorted(set(table["learning_rate"])))
@@ -111,9 +109,7 @@ def linear_agreement(data, p):
     for ax, protocol in zip(axes[1, 1:], [one for one in protocols if one != "single_task"], strict=True):
         runs = transferability(risk, protocol)
         for solver, label, color in (("exact", "exact limit", "#CC79A7"), ("descent", "gradient descent", "k")):
-            seeds = runs[runs["solver"] == solver].groupby("gamma")["transferability"]
-            median, look = seeds.median(), {"marker": "o", "color": color}
-            panels.band(ax, median.index, median, seeds.min(), seeds.max(), label, **look)
+            panels.spread(ax, runs[runs["solver"] == solver], "transferability", "gamma", label, color=color)
         ax.axhline(0, color="0.6", linewidth=0.6)
         if runs["transferability"].abs().max() > 1:
             ax.set_yscale("symlog", linthresh=1.0)

@@ -173,6 +173,7 @@ def convnet_controls(data, p):
                 right.plot(grid, means, color=color, linestyle=style, label=label)
                 _points(right, grid[-1:], tables[-1:], None, PERCENT, color=color)
     right.set(xscale="log", xlabel="steps of gradient descent", ylabel=ACCURACY, title="c  Accuracy along training")
+    layout.plain_decades(right.xaxis)
     notes = f"n = {p.samples}", _units(risk), INTERVALS, "c: ended runs keep their last value"
     return layout.finish(fig, p.title, *notes)
 

@@ -142,7 +142,7 @@ def unfitted(data, quantity):
     Readouts of features that stay as they are cannot fit, and are none of them.
     """
     if not {"loss", "evaluations", quantity} <= {*data} or not quantity.startswith("risk"):
-        return np.zeros(data.sizes["run"], bool)
+        return np.zeros(len(data[quantity]), bool)
     squared = data["loss_function"].values == "squared" if "loss_function" in data.coords else True
     trained = (data["evaluations"].values > 0) & (data["protocol"].values != "linear_transfer")
     return trained & squared & (data["loss"].values > FITTED * data[quantity].values)
@@ -188,10 +188,10 @@ def band(ax, x, middle, low, high, label=None, bars=None, **style):
 def spread(ax, data, quantity, along, label=None, bars=False, **style):
     """Median over seeds of a quantity along a coordinate of the runs, or a dimension of its own, and their extent.
 
-    That is drawn as a band, or as bars: at all points, or at a slice `bars` of them. Points of which most runs were not
-    trained to the end are crossed.
+    `data` are runs, or a data frame with a row for each. The extent is drawn as a band, or as bars: at all points, or
+    at a slice `bars` of them. Points of which most runs were not trained to the end are crossed.
     """
-    table = data[[quantity]].to_dataframe()
+    table = data if isinstance(data, pd.DataFrame) else data[[quantity]].to_dataframe()
     seeds = table.groupby(along)[quantity]
     middle, (low, high) = seeds.median(), (seeds.quantile(end) for end in extent(data))
     if not bars:  # a band without width would not be seen
