@@ -24,13 +24,6 @@ def trained(data, *roles):
     return [data[role].isel(run=np.isin(data[role]["protocol"].values, ALL_LAYERS["protocol"])) for role in roles]
 
 
-def spread_in_words(data, how="band"):
-    """`panels.spread_in_words` of data by role: said once where all have the same number of seeds."""
-    words = {role: panels.spread_in_words(runs, how) for role, runs in data.items()}
-    distinct = set(words.values())
-    return distinct.pop() if len(distinct) == 1 else ", ".join(f"{role}: {text}" for role, text in words.items())
-
-
 def related(data, most=None):
     """{list of cosines between the main and the auxiliary units: its name}, from new to shared features."""
     lists = panels.values(data, "unit_correlations")
@@ -93,7 +86,7 @@ def clusters(data, p):
     """
     regimes, overlap, nested = trained(data, "regimes", "overlap", "nested")
     rows = [_of_regimes(regimes), _of_overlap(overlap, p), _of_nested(where(nested, main_features=MAIN_FEATURES), p)]
-    return layout.compose(rows, p.title, spread_in_words(data))
+    return layout.compose(rows, p.title, panels.spread_in_words(data))
 
 
 def _of_regimes(runs):
@@ -216,7 +209,7 @@ def dimensionality(data, p):
          layout.group(f"c  Finetuning, {TASK}, {panels.name(tuned, 'overlap', most)}", after, before_and_after,
                       "dimensions", "rescale", UP)],
     ]  # fmt: skip
-    return layout.compose(rows, p.title, spread_in_words(data))
+    return layout.compose(rows, p.title, panels.spread_in_words(data))
 
 
 def relu_norms(data, p):
@@ -246,4 +239,4 @@ def relu_norms(data, p):
             panels.curves(ax, runs, "ratio", "samples", "unit_correlations", names)
 
     row = [layout.group("", columns, panel, "relative to ground truth", "samples", UP, truth=1)]
-    return layout.compose([row], p.title, spread_in_words(data))
+    return layout.compose([row], p.title, panels.spread_in_words(data))

@@ -131,7 +131,13 @@ def extent(data):
 
 
 def spread_in_words(data, how="band"):
-    """How many seeds a dataset has, and how their spread is shown: as a band, or as bars."""
+    """How many seeds a dataset has, and how their spread is shown: as a band, or as bars.
+
+    Of datasets by role it is said once where all have the same number of seeds.
+    """
+    if isinstance(data, dict):
+        words = {role: spread_in_words(runs, how) for role, runs in data.items()}
+        return words.popitem()[1] if len({*words.values()}) == 1 else "; ".join(map(": ".join, words.items()))
     shown = "range" if extent(data) == (0.0, 1.0) else "10 % to 90 % quantiles"
     return f"{seeds_in_words(data)}; line: median over seeds, {how}: their {shown}"
 
