@@ -5,7 +5,7 @@ from itertools import cycle
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims import published_risk as published
+from carryover.claims import agreement
 from carryover.claims.agreement import descent_and_flow, distances
 from carryover.claims.support.transferability import transferability
 from carryover.figures.drawing import layout, panels
@@ -127,9 +127,9 @@ def published_risk(data, p):
     row for the smallest and one for the last risk of the same cells, and one of cells whose networks were fitted, not
     trained.
     """
-    farthest, near = 12, published.NEAR  # standard errors: that are drawn, and that count as agreement
+    farthest, near = 12, agreement.NEAR  # standard errors: that are drawn, and that count as agreement
     style = {"linestyle": "none", "markersize": 5, "alpha": 0.75}
-    cells = published.compared(data, p.family)
+    cells = agreement.compared(data, p.family)
     ours = [data[name] for name in cells["experiment"].unique()]
     names = {value: label for runs in ours for value, label in value_labels(runs, "protocol").items()}
     done = cells["z_best"].notna()
@@ -144,11 +144,11 @@ def published_risk(data, p):
             look = {"color": panels.COLORS[protocol], "marker": markers[n], **style}
             scatter.plot(group["published"], group[f"ours_{column}"], **look)
             scores.plot(group["published"], group[f"z_{column}"].clip(-farthest, farthest), **look)
-        scatter.axline((published.FLOOR,) * 2, (1, 1), color="0.5", linewidth=0.8, linestyle=":")
+        scatter.axline((agreement.FLOOR,) * 2, (1, 1), color="0.5", linewidth=0.8, linestyle=":")
         scatter.set(xscale="log", yscale="log", ylabel="our risk", title=f"risk {meaning}")
         scores.axhspan(-near, near, color="0.92", zorder=0)
         scores.set(xscale="log", ylabel="z of the log risk", ylim=(-farthest - 1, farthest + 1))
-        agree = published.agreeing(shown[f"z_{column}"])
+        agree = agreement.agreeing(shown[f"z_{column}"])
         scores.set_title(f"{np.mean(agree):.0%} of {len(agree)} cells within {near} standard errors")
     plt.setp(axes[-1], xlabel="published risk")
     for protocol in [name for name in names if name in set(cells["protocol"])]:

@@ -5,7 +5,7 @@ from functools import partial
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.cross_entropy import FITTED, at_margins, interpolated, margin_over_scale
+from carryover.claims.diagonal import FITTED, at_margins, interpolated, margin_over_scale
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
 

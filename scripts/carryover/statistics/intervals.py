@@ -42,8 +42,9 @@ def student(values, bound, over="seeds"):
     values = _finite(values)
     mean, low, high, p_value = values.mean() if len(values) else np.nan, np.nan, np.nan, np.nan
     if len(values) > 1 and np.ptp(values) > 0:
-        test = stats.ttest_1samp(values, bound)
-        (low, high), p_value = test.confidence_interval(1 - LEVEL), test.pvalue
+        error, freedom = stats.sem(values), len(values) - 1
+        low, high = stats.t.interval(1 - LEVEL, freedom, mean, error)
+        p_value = 2 * stats.t.sf(abs(mean - bound) / error, freedom)
     elif len(values) > 1:  # the mean of equal numbers is rounded, and would differ from the bound by that alone
         mean, low, high, p_value = values[0], values[0], values[0], float(values[0] == bound)
     return estimate_of(mean, low, high, p_value, f"Student's t over {over}", len(values))
