@@ -5,8 +5,8 @@ networks select few of the auxiliary features, and they pay for it where all are
 
 On cross-entropy, training longer acts like starting smaller (appendix C). Endless training would make diagonal
 networks forget their start, so that PT+FT ends where STL ends, at the least ℓ1 norm for its margin, and MTL at the
-least ℓ1,2 norm. Margins grow like the logarithm of time, and what is left of the start falls like the inverse of a logarithm
-of the margin: no network comes to that end. What can be claimed is that it comes nearer.
+least ℓ1,2 norm. Margins grow like the logarithm of time, and what is left of the start falls like the inverse of a
+logarithm of the margin: no network comes to that end. What can be claimed is that it comes nearer.
 """
 
 from itertools import pairwise
