@@ -13,6 +13,7 @@ def reading(*roles: str, optional: tuple[str, ...] | None = None, base: type[Mod
 
 
 AlignedTeachers = reading("risk")
+ConvnetStages = reading("stages")
 CovarianceBound = reading("curve")
 CrossEntropy = reading("diagonal", "relu")
 DatasetDistances = reading("diagram", "risk", "distances")
@@ -41,10 +42,6 @@ ReluPenaltyRisk = reading("risk", "penalty")
 
 class BoundCorrelations(reading("bounds")):
     images: str = parameter("scikit-learn's digits", "whose classes the pairs are of, in words")
-
-
-class ConvnetStages(reading("stages")):
-    stages: tuple[str, ...] = parameter(("layer3", "layer4"), "stages that the claims are about, each for itself")
 
 
 class DiagonalNesting(reading("risk")):

@@ -126,7 +126,7 @@ def norm_factor(data, p):
         for solver, (label, marker, offset) in solvers.items():
             points = rows[rows["solver"] == solver]
             look = {"fmt": marker, "color": "k", "ms": 4, "linewidth": 1, "label": label}
-            ax.errorbar(points["gamma"] + offset, points["mean"], 2 * points["error"], **look)
+            ax.errorbar(points["gamma"] + offset, points["mean"], 2 * points["sem"], **look)
         ax.set_title(f"L = {depth}, σ = {noise:g}")
     plt.setp(axes[:, 0], ylabel=GAIN)
     plt.setp(axes[-1], xlabel=GAMMA)

@@ -132,9 +132,7 @@ def holm(p_values):
 
 def averages(frame, by, quantity="transferability"):
     """Mean, standard deviation and standard error over draws of a quantity, by the columns `by`: a data frame."""
-    groups = frame.groupby(list(by))[quantity]
-    table = groups.agg(["mean", "std", "count"]).reset_index()
-    return table.assign(error=table["std"] / np.sqrt(table["count"]))
+    return frame.groupby(list(by))[quantity].agg(["mean", "std", "sem"]).reset_index()
 
 
 def within(table, theory, errors=2):
@@ -142,8 +140,8 @@ def within(table, theory, errors=2):
 
     A difference of 1e-9 is rounding. NaN if there is one draw.
     """
-    known = np.isfinite(theory) & np.isfinite(table["error"])
-    return float((np.abs(table["mean"] - theory) <= errors * table["error"] + 1e-9)[known].mean())
+    known = np.isfinite(theory) & np.isfinite(table["sem"])
+    return float((np.abs(table["mean"] - theory) <= errors * table["sem"] + 1e-9)[known].mean())
 
 
 def best(table, rng):

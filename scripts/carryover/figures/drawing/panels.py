@@ -27,8 +27,6 @@ MANY = 20
 """Seeds of which the range is drawn; of more it is quantiles, since a range widens with their number."""
 FITTED = 0.1
 UNFITTED = "loss > risk / 10, of most runs"
-LIMITS = "lines: exact limits, median over seeds, and their range"
-TRAINED = "markers: gradient descent, median, hollow where some runs have not converged"
 
 
 # Names and colours.
@@ -157,7 +155,9 @@ def unfitted(data, quantity):
 def limits_and_trained_in_words(data):
     """Notes on a figure of exact limits and `trained` runs, with the dimension d of their inputs where all have one."""
     known = {round(d) for d in (data["samples"] / data["gamma"]).values.tolist()} if "gamma" in data.coords else {}
-    return [*(f"d = {d}" for d in known if len(known) == 1), seeds_in_words(data), LIMITS, TRAINED]
+    lines = "lines: exact limits, median over seeds, and their range"
+    markers = "markers: gradient descent, median, hollow where some runs have not converged"
+    return [*(f"d = {d}" for d in known if len(known) == 1), seeds_in_words(data), lines, markers]
 
 
 def convergence(data):
