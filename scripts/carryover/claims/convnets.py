@@ -22,7 +22,6 @@ IMAGES = {"mnist": "MNIST", "fashion-mnist": "Fashion-MNIST", "cifar-10": "CIFAR
           "stl-10": "STL-10"}  # fmt: skip
 FACTOR = 0.5
 PARTS = ("weights", "readout")
-STAGES = ("layer3", "layer4")  # the last two, each for itself
 AS_RATES = (0.5, 0.25)  # factors that are compared with the learning rate over their square
 
 
@@ -102,7 +101,7 @@ def convnet_stages(data, p):
         return at_stage.table(over, "task") / at_stage.table(under, "task")
 
     found = {}
-    for stage in STAGES:
+    for stage in p.stages:
         falls = {factor: 1 - ratio(one, stage, after, before).mean(axis=1) for factor, one in small.items()}
         apart = {factor: -abs(ratio(one, stage, "ensd", after) - 1).mean(axis=1) for factor, one in small.items()}
         kept = pd.DataFrame({rate: ratio(one, stage, after, before).mean(axis=1) for rate, one in by_rate.items()})

@@ -4,16 +4,9 @@ from typing import Literal
 
 from pydantic import PositiveInt
 
-from carryover.config.parameters import Model, parameter
-
-
-def reading(*roles: str, optional: tuple[str, ...] | None = None, base: type[Model] = Model) -> type[Model]:
-    """The model of what reads these roles; one with options extends it."""
-    return type("Reading", (base,), {"ROLES": roles, "OPTIONAL_ROLES": optional, "__module__": __name__})
-
+from carryover.config.parameters import parameter, reading
 
 AlignedTeachers = reading("risk")
-ConvnetStages = reading("stages")
 CovarianceBound = reading("curve")
 CrossEntropy = reading("diagonal", "relu")
 DatasetDistances = reading("diagram", "risk", "distances")
@@ -42,6 +35,10 @@ ReluPenaltyRisk = reading("risk", "penalty")
 
 class BoundCorrelations(reading("bounds")):
     images: str = parameter("scikit-learn's digits", "whose classes the pairs are of, in words")
+
+
+class ConvnetStages(reading("stages")):
+    stages: tuple[str, ...] = parameter(("layer3", "layer4"), "stages that the claims are about, each for itself")
 
 
 class DiagonalNesting(reading("risk")):

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
-from carryover.claims import parameters as claims
+from carryover.config import parameters
 from carryover.config.parameters import Model, parameter
 
 
@@ -13,7 +13,7 @@ class Titled(Model):
     title: str = parameter("", "what is seen; none if empty")
 
 
-reading = partial(claims.reading, base=Titled)
+reading = partial(parameters.reading, base=Titled)
 BoundCorrelations = reading("bounds", "published")
 CovarianceBound = reading("curve")
 CrossEntropy = reading("diagonal", "relu")
@@ -77,8 +77,8 @@ class Facets(reading("risk")):
     floor: PositiveFloat = parameter(1e-10, "smallest value shown: below it lies what the stopping loss sets")
 
 
-class PublishedRisk(Titled, claims.PublishedRisk):
-    pass
+class PublishedRisk(reading("published", optional=("overlap", "nested", "correlation_magnitude"))):
+    family: Literal["diagonal", "relu"] = parameter("diagonal", "whose published risks")
 
 
 class ReluDisplacement(reading("overlap", "nested", "magnitude", "risk")):

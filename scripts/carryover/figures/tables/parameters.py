@@ -1,5 +1,5 @@
 """What can be set of each table, and the data that it reads."""
 
-from carryover.claims.parameters import reading
+from carryover.config.parameters import reading
 
 BoundCorrelations = reading("bounds", "published")
