@@ -4,7 +4,6 @@ from functools import partial
 
 import numpy as np
 import xarray as xr
-from matplotlib.ticker import MaxNLocator
 
 from carryover.claims.relu_features import AUXILIARY_FEATURES
 from carryover.figures.drawing import layout, panels
@@ -70,12 +69,8 @@ def _to_learn(axline, number, limit):
 
 
 def _clusters_axis(ax, part):
-    """Numbers of clusters, doublings where some were left out, against inertias from 0."""
-    counts = part["clusters"].values
-    if counts[-1] > len(counts):
-        layout.name_ticks(ax, [count for count in counts if count & (count - 1) == 0], 2)
-    else:
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    """Numbers of clusters by doublings, against inertias from 0."""
+    layout.name_ticks(ax, [count for count in part["clusters"].values if count & (count - 1) == 0], 2)
     ax.set(xlabel="clusters K", ylim=SHARES)
 
 
