@@ -1,14 +1,31 @@
 """Typeset one table, as Markdown and LaTeX."""
 
 import pandas as pd
+from tabulate import tabulate
 
-from carryover.figures.drawing import typesetting
 from carryover.workflow import command_line, plugin_job
+
+FORMATS = {".md": ("github", "<!-- {} -->"), ".tex": ("latex_booktabs", "% {}")}
+"""{suffix: (tabulate's name of the format, a comment in it)}"""
 
 
 def main(argv):
-    with plugin_job.started(argv, "table", __doc__, formats=typesetting.FORMATS) as (job, module, arguments):
-        typesetting.save(plugin_job.of_data(module.rows, pd.DataFrame, arguments), job, *arguments.output)
+    with plugin_job.started(argv, "table", __doc__, formats=FORMATS) as (job, module, arguments):
+        rows = plugin_job.of_data(module.rows, pd.DataFrame, arguments)
+        for output in arguments.output:
+            text = typeset(rows, output.suffix, f"Carryover request {job.request}")
+            job.path(output).write_text(text, encoding="utf-8")
+
+
+def typeset(rows, suffix, note):
+    """A data frame of texts as one file's text, with a note in a comment at its end."""
+    style, comment = FORMATS[suffix]
+    if suffix == ".md":  # a bar ends a cell
+        rows = rows.map(lambda text: text.replace("|", r"\|")).rename(columns=lambda text: text.replace("|", r"\|"))
+    body = tabulate(rows, headers="keys", tablefmt=style, showindex=False, disable_numparse=True)
+    if suffix == ".tex":
+        body = body.replace("\N{MINUS SIGN}", "$-$")  # LaTeX has no such letter
+    return f"{body}\n\n{comment.format(note)}\n"
 
 
 if __name__ == "__main__":

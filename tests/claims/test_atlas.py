@@ -79,7 +79,6 @@ def test_cells_have_means_over_seeds_and_students_interval():
         ends = stats.t.interval(0.95, 5, gains.mean(), stats.sem(gains))
         np.testing.assert_allclose([cell.gain, cell.low, cell.high], [gains.mean(), *ends])
         assert cell.decided == (ends[0] > 0 or ends[1] < 0)
-        assert cell.seeds == 6
     assert table["decided"].sum() == 6  # at an overlap of a half nothing is
 
 
@@ -91,15 +90,3 @@ def test_decided_cells_are_on_the_predicted_side_or_not(sign, share):
     np.testing.assert_equal(atlas.predictable(frame)["right"].mean(), share)
     right = atlas.cells(frame)["right"]
     assert right.notna().sum() == (0 if np.isnan(sign) else 6)
-
-
-def test_cells_without_runs_have_no_gain_and_others_count_their_seeds():
-    risk = runs()
-    cell = (risk["protocol"] == "finetuning") & (risk["overlap"] == 0.5) & (risk["samples"] == 20)
-    one = (risk["protocol"] == "single_task") & (risk["overlap"] == 1) & (risk["samples"] == 10) & (risk["seed"] == 4)
-    frame = atlas.by_seed(mapped(risk.isel(run=~(cell | one).values)))
-    table = atlas.cells(frame).set_index(["row", "samples"])
-    assert np.isnan(table.loc[1, 20]["gain"])
-    assert table.loc[1, 20]["seeds"] == 0
-    assert not table.loc[1, 20]["decided"]
-    assert table.loc[2, 10]["seeds"] == 5

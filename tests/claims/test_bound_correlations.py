@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 from scipy.stats import linregress
 
 from carryover.claims import bound_correlations
@@ -12,14 +13,15 @@ from toy.shared_classes import table
 
 def test_it_is_the_share_of_variance_that_a_line_explains():
     data = made()
-    found = bound_correlations.r_squared(data)
-    assert len(found) == 2 * len(SEEDS) * len(SIZES)
+    found = bound_correlations.r_squared(bound_correlations.pair_table(data))
+    assert found.sizes == {"bound": 3, "cutoff": 2, "seed": len(SEEDS), "samples": len(SIZES)}
     for cutoff, seed, samples in ((0.0, 2, 10), (0.01, 4, 20)):
         keep = (data["cutoff"] == cutoff) & (data["seed"] == seed) & (data["samples"] == samples)
         group = data.isel(run=keep.values)
         for bound in bound_correlations.BOUNDS:
             line = linregress(group[bound], group["risk_final"])
-            assert found.loc[(cutoff, seed, samples), bound] == pytest.approx(line.rvalue**2)
+            one = found.sel(cutoff=cutoff, seed=seed, samples=samples, bound=bound)
+            assert one.item() == pytest.approx(line.rvalue**2)
 
 
 @pytest.mark.parametrize("kind", ["error", "bound"])
@@ -44,10 +46,8 @@ def test_each_class_in_turn_is_left_out_with_its_pairs():
     assert found.sizes["left_out"] == 11
     for place, label in enumerate([None, *map(str, range(10))]):
         keep = np.array([label not in four.split() for four in classes])
-        kept = bound_correlations.r_squared(data.isel(run=keep)).groupby(["cutoff", "samples"]).mean()
-        for bound in bound_correlations.BOUNDS:
-            mine = found.isel(left_out=place).sel(bound=bound).transpose("cutoff", "samples").values.ravel()
-            np.testing.assert_allclose(mine, kept[bound].sort_index())
+        kept = bound_correlations.r_squared(bound_correlations.pair_table(data.isel(run=keep))).mean("seed")
+        xr.testing.assert_allclose(found.isel(left_out=place), kept.transpose("bound", "cutoff", "samples"))
 
 
 def test_shares_of_sets_are_those_of_a_plain_loop():

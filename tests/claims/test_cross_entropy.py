@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from carryover.claims.cross_entropy import NEAR, at_margins, margin_over_scale
+from carryover.claims.diagonal import NEAR, at_margins, margin_over_scale
 from toy.linear_runs import size
 from toy.made_up_runs import SEEDS, checks_of, dataset
 

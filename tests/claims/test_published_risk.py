@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from carryover.claims import published_risk
+from carryover.claims import agreement
 from toy.made_up_runs import checks_of
 
 TABLE = pd.read_csv(Path(__file__).resolve().parents[2] / "resources/published/feature-reuse-risk.csv")
@@ -19,14 +19,14 @@ CONDITION = {"protocol": "finetuning", "main_features": 40, "overlap": 0.5, "res
 def test_moments_are_those_of_sampled_log_normals():
     for mu, sigma in ((-3.0, 0.1), (0.5, 0.8), (2.0, 1.1)):
         logs = mu + sigma * np.random.default_rng(0).standard_normal(400_000)
-        found = published_risk.log_moments(np.exp(logs).mean(), np.exp(logs).std())
+        found = agreement.log_moments(np.exp(logs).mean(), np.exp(logs).std())
         np.testing.assert_allclose(found, (mu, sigma), atol=0.02)
 
 
 def test_z_is_the_difference_of_mean_logs_in_standard_errors():
     theirs = pd.DataFrame([{"family": "diagonal", **CONDITION, "risk_mean": 0.3, "risk_std": 0.15, "seeds": 6}])
     ours = pd.DataFrame([{**CONDITION, "seed": s, "risk_final": r} for s, r in enumerate((0.2, 0.4, 0.3))])
-    (row,) = published_risk.z_scores(ours, theirs, "risk_final").itertuples()
+    (row,) = agreement.z_scores(ours, theirs, "risk_final").itertuples()
     logs = np.log([0.2, 0.4, 0.3])
     variance = np.log(1 + 0.25)  # (.15/.3)²
     mu = np.log(0.3) - variance / 2
@@ -40,15 +40,15 @@ def runs(**factors):
         pd.DataFrame({"seed": [0, 1], "spread": [0.8, 1.25]}), "cross"
     )
     risks = np.array([factors[protocol] for protocol in rows["protocol"]]) * rows[["risk_mean"]].to_numpy()
-    names = [*published_risk.CELLS["diagonal"], "seed"]
+    names = [*agreement.CELLS["diagonal"], "seed"]
     return xr.Dataset(
-        {name: ("run", risks[:, place] * rows["spread"]) for place, name in enumerate(published_risk.RISKS)},
+        {name: ("run", risks[:, place] * rows["spread"]) for place, name in enumerate(agreement.RISKS)},
         {name: ("run", rows[name]) for name in names},
     )
 
 
 def test_the_smallest_risk_counts_where_there_is_one_and_the_last_elsewhere(monkeypatch):
-    monkeypatch.setattr(published_risk, "FLOOR", 1e-12)
+    monkeypatch.setattr(agreement, "FLOOR", 1e-12)
     data = runs(single_task=(30.0, 1.0), finetuning=(30.0, 30.0), single_task_probe=(1.0, np.nan))
     table = checks_of("published_risk", {"published": TABLE, "nested": data}).to_dataframe()
     found, many = table["statistic"], NESTED["protocol"].value_counts()
@@ -67,9 +67,7 @@ def test_one_stopping_loss_explains_cells_that_were_published_of_earlier_stops()
     ours = runs(single_task=(1.0, 1.0), finetuning=(1.0, 1.0))["risk_best"]
     losses, factors = [1e-3, 1e-4, 1e-5], [10.0, 1.0, 0.1]
     stopped = (ours * xr.DataArray(factors, {"stopping_loss": losses})).to_dataset(name="risk_stopped")
-    found = published_risk.published_stopping(
-        {"published": TABLE, "nested": stopped}, SimpleNamespace(family="diagonal")
-    )
+    found = agreement.published_stopping({"published": TABLE, "nested": stopped}, SimpleNamespace(family="diagonal"))
     assert found["nested"].facts["loss"] == "1e-04"
     assert np.mean(found["nested"].values) == np.mean(found["nested_far"].values) == 1
     assert len(found["nested_far"].values) > 0.5 * len(found["nested"].values)

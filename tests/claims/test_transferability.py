@@ -60,14 +60,14 @@ def test_averages_have_standard_errors_and_those_within_two_are_counted():
     rows += [("finetuning", seed, 0.5, risk) for seed, risk in enumerate((1.49, 1.51))]  # and here -(1 - γ)
     coordinates = {"gamma": np.full(8, 0.5), "noise": np.zeros(8)}
     table = averages(transferability(dataset(rows, **coordinates), "finetuning"), ("angle", "gamma", "noise"))
-    np.testing.assert_allclose(table[["mean", "error"]], [[-0.01, 0.01], [-0.5, 0.01]])
+    np.testing.assert_allclose(table[["mean", "sem"]], [[-0.01, 0.01], [-0.5, 0.01]])
     np.testing.assert_allclose(predicted("finetuning", table), [0.5 * (np.sqrt(2) - 1), -0.5])
     assert within(table, predicted("finetuning", table)) == 0.5
 
 
 def test_shares_are_told_by_block_and_only_where_a_formula_says_something():
     gamma, angle = (grid.ravel() for grid in np.meshgrid([0.1, 0.4, 0.5, 0.9, 1.0, 1.5], [0.1, 0.5]))
-    table = pd.DataFrame({"gamma": gamma, "angle": angle, "noise": 0.2, "error": 0.01})
+    table = pd.DataFrame({"gamma": gamma, "angle": angle, "noise": 0.2, "sem": 0.01})
     off = np.where((gamma == 0.4) & (angle == 0.1), 0.021, 0.019)
     table = table.assign(mean=predicted("finetuning", table) + off)
     assert shares_within(table, "finetuning") == {"γ < 1/2": 0.75, "1/2 ≤ γ < 1": 1.0}

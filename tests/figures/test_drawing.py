@@ -14,7 +14,7 @@ from carryover.families.deep_linear.parameters import PRETRAINED as LINEAR
 from carryover.families.diagonal.parameters import PROTOCOLS
 from carryover.families.mean_field.parameters import SOLVERS
 from carryover.families.relu.parameters import PRETRAINED, SCRATCH
-from carryover.figures.drawing import layout, panels, style
+from carryover.figures.drawing import panels, style
 from carryover.measures import risk
 from toy.diagonal_networks import measured
 
@@ -92,19 +92,6 @@ def test_what_was_trained_is_hollow_where_some_of_it_has_not_converged():
     np.testing.assert_array_equal(full.get_xydata(), [[4, 14.5], [8, np.nan]])
     np.testing.assert_array_equal(hollow.get_xydata(), [[4, np.nan], [8, 18.5]])
     assert hollow.get_markerfacecolor() == "none"
-
-
-@pytest.mark.parametrize(
-    ("ends", "names"), [((0.3, 9.0), ["0.5", "1", "2", "5"]), ((0.004, 0.6), ["0.01", "0.03", "0.1", "0.3"])]
-)
-def test_decades_are_named_as_there_is_room(ends, names):
-    figure, ax = plt.subplots()
-    ax.set(xscale="log", xlim=ends)
-    layout.plain_decades(ax.xaxis)
-    figure.draw_without_rendering()
-    low, high = ends
-    shown = [(place, tick.get_text()) for place, tick in zip(ax.get_xticks(), ax.get_xticklabels(), strict=True)]
-    assert [name for place, name in shown if low <= place <= high] == names
 
 
 def test_the_style_does_not_depend_on_what_was_set_before():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from carryover.theory import transfer
-from toy.deep_linear_networks import PENALTIES, line, measured, roles
+from toy.deep_linear_networks import PENALTIES, measured, roles
 from toy.drawn import drawn
 
 POINT = ["seed", "samples", "gamma", "angle", "noise", "depth", "target_norm"]
@@ -59,21 +59,24 @@ def test_maps_and_slices_are_means_with_the_deviation_of_draws_beside_the_formul
         np.testing.assert_allclose(expected, transfer.linear_transferability(gamma, np.pi * angle, SIGMA))
 
 
+def boundary(ax, place=0):
+    """(γ, θ/π) of a line of no gain, away from γ = 1, where gains are steep."""
+    gamma, angle = np.concatenate([path.vertices for path in ax.collections[1 + place].get_paths()]).T
+    return gamma[abs(gamma - 1) > 0.2], angle[abs(gamma - 1) > 0.2]
+
+
 @pytest.mark.parametrize("noise", [0.0, SIGMA])
-def test_the_boundaries_of_linear_transfer_part_gains_from_losses(noise):
-    gamma, angle = line(drawn("transfer_diagram", roles("transfer_diagram"), noise=noise).axes[1], "no gain: eq 11")
-    known = np.isfinite(gamma) & (angle > 0) & (gamma > 0.01)
-    assert known.sum() > 5
-    below, above = (transfer.linear_transferability(gamma[known] * factor, np.pi * angle[known], noise)
-                    for factor in (0.999, 1.001))  # fmt: skip
-    assert (np.sign(below) == -np.sign(above)).all()
+def test_there_is_no_gain_on_the_boundaries_of_linear_transfer(noise):
+    gamma, angle = boundary(drawn("transfer_diagram", roles("transfer_diagram"), noise=noise).axes[1])
+    assert len(gamma) > 5
+    np.testing.assert_allclose(transfer.linear_transferability(gamma, np.pi * angle, noise), 0, atol=0.02)
 
 
 def test_finetuning_is_bounded_by_both_formulas():
     axes = drawn("transfer_diagram", roles("transfer_diagram"), protocol="finetuning").axes
-    gamma, angle = line(axes[1], "no gain: eq 15 with the norm factor")
-    np.testing.assert_allclose(angle, transfer.finetune_boundary(gamma, SIGMA, 2) / np.pi)
-    assert set(line(axes[2], "no gain: eq 15")[1]) == {1 / 3}
+    gamma, angle = boundary(axes[1])
+    np.testing.assert_allclose(angle, transfer.finetune_boundary(gamma, SIGMA, 2) / np.pi, atol=0.01)
+    np.testing.assert_allclose(boundary(axes[2], 1)[1], 1 / 3, atol=0.01)
 
 
 def test_ridge_risks_and_their_changes_lie_beside_the_theory_of_their_samples():

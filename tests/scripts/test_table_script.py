@@ -7,7 +7,6 @@ import pytest
 
 import table
 from carryover.claims import bound_correlations
-from carryover.figures.drawing import typesetting
 from carryover.provenance import job_record, store
 from toy.bound_runs import made
 
@@ -58,5 +57,5 @@ def test_both_formats_hold_the_rows_and_their_records_are_true(folder):
 
 def test_bars_and_minus_signs_break_no_format():
     rows = pd.DataFrame({"a|b": ["|x|", "\N{MINUS SIGN}1"]})
-    assert typesetting.typeset(rows, ".md", "note").splitlines()[2] == r"| \|x\|  |"
-    assert "$-$1" in typesetting.typeset(rows, ".tex", "note")
+    assert table.typeset(rows, ".md", "note").splitlines()[2] == r"| \|x\|  |"
+    assert "$-$1" in table.typeset(rows, ".tex", "note")

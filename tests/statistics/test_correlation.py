@@ -1,16 +1,11 @@
-"""Rank correlations are SciPy's, and R² is that of a fitted line."""
+"""Rank correlations are SciPy's."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from carryover.statistics.correlation import (
-    rank_correlation,
-    rank_correlation_by_row,
-    rank_correlations,
-    squared_correlation,
-)
+from carryover.statistics.correlation import rank_correlation, rank_correlations
 
 
 @pytest.mark.parametrize("weights", [None, [1, 2, 3]])
@@ -28,23 +23,8 @@ def test_rank_correlation_is_spearmans_of_points_as_often_as_they_weigh(weights)
     assert np.isnan(rank_correlation([np.nan], [1.0], [1.0]))
 
 
-def test_rows_are_correlated_over_the_columns_that_both_have():
-    rng = np.random.default_rng(0)
-    x, y = (pd.DataFrame(rng.normal(size=(3, 12))) for _ in range(2))
-    x.iloc[:, 2], y.iloc[1, 5] = np.nan, np.nan
-    for row, found in enumerate(rank_correlation_by_row(x, y)):
-        expected = stats.spearmanr(x.iloc[row], y.iloc[row], nan_policy="omit").statistic
-        assert found == pytest.approx(expected)
-
-
 def test_groups_are_correlated_each_for_itself():
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), columns=["x", "y"]).assign(by=np.arange(30) % 3)
     for group, found in rank_correlations(frame, "x", "y", "by").items():
         rows = frame[frame["by"] == group]
         assert found == pytest.approx(stats.spearmanr(rows["x"], rows["y"]).statistic)
-
-
-def test_r_squared_is_the_share_of_variance_that_a_line_explains():
-    x, y = np.random.default_rng(1).normal(size=(2, 30))
-    assert squared_correlation(x, y) == pytest.approx(stats.linregress(x, y).rvalue ** 2)
-    assert np.isnan(squared_correlation(np.full(20, 0.7), np.full(20, 0.77)))  # of which the mean is rounded

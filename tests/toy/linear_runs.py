@@ -71,13 +71,11 @@ def transfer():
     }  # fmt: skip
 
 
-def finetuning(factor=True, moved=0.0):
-    """Finetuning as eq 15 has it, with or without the norm factor; `moved` is added to the angle at which finetuning of
-    noisy labels stops to help."""
+def finetuning(factor=True):
+    """Finetuning as eq 15 has it, with or without the norm factor."""
 
     def gain(seed, gamma, angle, noise, depth, **_):
-        theta = np.pi * max(angle - moved * (noise > 0.5), 0.0)
-        return near(theory.finetune_transferability(gamma, theta, noise, depth if factor else None), seed)
+        return near(theory.finetune_transferability(gamma, np.pi * angle, noise, depth if factor else None), seed)
 
     def limit(seed, gamma, angle, noise, depth, **_):
         return gain(seed, gamma, angle, noise, depth) if gamma < 1 else 1e-9 * size(1, seed)
@@ -104,18 +102,17 @@ def _squared(norm, angle):
     return norm**2 + 1 - 2 * norm * np.cos(np.pi * angle)  # of the distance between target and source
 
 
-def distant(kind, farthest=1.0):
-    """Gains by what targets share with the source, or by their distance from it, at angles up to the farthest."""
-    angles = [angle for angle in ANGLES if angle <= farthest]
+def distant(kind):
+    """Gains by what targets share with the source, or by their distance from it."""
 
     def gain(seed, target_norm, angle, **_):
         return GAINS[kind](target_norm, angle) * (1 + 0.1 * seed)
 
-    kl = np.array([[_squared(norm, angle) for angle in angles] for norm in NORMS])
+    kl = np.array([[_squared(norm, angle) for angle in ANGLES] for norm in NORMS])
     sampled = np.sqrt(kl)[..., None] + [-0.1, 0.1]
     distances = xr.Dataset(
         {"kl": (("target_norm", "angle"), kl), "wasserstein": (("target_norm", "angle", "repeat"), sampled)},
-        {"target_norm": list(NORMS), "angle": angles},
+        {"target_norm": list(NORMS), "angle": list(ANGLES)},
     )
 
     def setup(seed, gamma, angle, **_):
@@ -123,7 +120,7 @@ def distant(kind, farthest=1.0):
 
     return {
         "diagram": gaining(setup, "linear_transfer", gamma=[0.25, 0.5], angle=[0.05, 0.3, 0.5], noise=[0.2, 1.0]),
-        "risk": gaining(gain, "linear_transfer", target_norm=NORMS, angle=angles, noise=[0.2], gamma=[0.5]),
+        "risk": gaining(gain, "linear_transfer", target_norm=NORMS, angle=ANGLES, noise=[0.2], gamma=[0.5]),
         "distances": distances,
     }
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from carryover.claims import published_risk
+from carryover.claims import agreement
 from carryover.config.parameters import model_of
 from carryover.labels import labelled
 from carryover.measures import coefficients, norms, risk, sparsity, trajectory
@@ -46,7 +46,7 @@ def near_published(experiment):
     """Runs of every published cell of an experiment, as if each seed had found the published mean, or nearly."""
     table = pd.read_csv(TABLE).query("family == 'diagonal'")
     rows = [row for _, row in table[table["experiment"] == experiment].iterrows() for _ in SEEDS]
-    columns = {name: ("run", np.array([row[name] for row in rows])) for name in published_risk.CELLS["diagonal"]}
+    columns = {name: ("run", np.array([row[name] for row in rows])) for name in agreement.CELLS["diagonal"]}
     means = np.array([row["risk_mean"] for row in rows])
     factors = np.tile([0.8, 1.3], len(rows) // 2)
     return xr.Dataset(
@@ -148,7 +148,6 @@ TRANSFER = {
     "covariance_bound": [(deep_linear_networks, {}, 3)],
     "ntk_bound": [(wide_relu_networks, {}, 3)],
     "bound_correlations": [(image_pair_networks, {}, 4)],
-    "norm_scale": [(deep_linear_networks, {}, 4)],
     "mean_field_transfer": [(mean_field_networks, {}, 17)],
     "mean_field_anchor": [(mean_field_networks, {}, 3)],
     "convnet_rescaling": [(convnet_networks, {}, 4)],

@@ -6,12 +6,11 @@ A cell of a map that `comparisons.atlas` makes is a protocol, setting, row and n
 from functools import partial
 
 import numpy as np
-import pandas as pd
-from scipy import special  # scipy.stats would take a second more of every job
+from scipy import stats
 
 from carryover.claims.support.checks import Check, checks
 from carryover.statistics.correlation import rank_correlation
-from carryover.statistics.intervals import LEVEL, averages, clopper_pearson
+from carryover.statistics.intervals import LEVEL, clopper_pearson
 from carryover.statistics.jackknife import PROPORTION, estimate
 
 ROUNDING = 1e-6
@@ -111,25 +110,18 @@ def cells(frame):
     Returns
     -------
     pandas.DataFrame
-        Means over seeds, the number of `seeds`, and Student's 95 % interval `low`, `high` of the gain. `decided` are
-        gains whose interval excludes 0, to `ROUNDING`. `right` is 1 for a decided gain with the predicted sign, 0 for
-        another, also if no change is predicted, and NaN if nothing is decided or predicted. A cell without runs, of a
-        setting, row and number of samples that its protocol has elsewhere, has no numbers, and 0 seeds.
+        Means over seeds, and Student's 95 % interval `low`, `high` of the gain. `decided` are gains whose interval
+        excludes 0, to `ROUNDING`. `right` is 1 for a decided gain with the predicted sign, 0 for another, also if no
+        change is predicted, and NaN if nothing is decided or predicted.
     """
-    table = frame.groupby(CELL).mean().drop(columns="seed")
-    gain = averages(frame, CELL, "gain").set_index(CELL)
-    table["seeds"] = gain["count"]
-    half = special.stdtrit(gain["count"].clip(lower=2) - 1, 1 - LEVEL / 2) * gain["error"]
+    groups = frame.groupby(CELL)
+    table, gain = groups.mean().drop(columns="seed"), groups["gain"]
+    half = stats.t.ppf(1 - LEVEL / 2, gain.count().clip(lower=2) - 1) * gain.sem()
     table["low"], table["high"] = table["gain"] - half, table["gain"] + half
     table["decided"] = (table["low"] > ROUNDING) | (table["high"] < -ROUNDING)
     clear = table["predicted"].where(table["predicted"].abs() > ROUNDING, 0.0 * table["predicted"])
     agrees = (np.sign(clear) == np.sign(table["gain"])).astype(float)
     table["right"] = agrees.where(table["decided"] & table["predicted"].notna())
-    complete = [pd.MultiIndex.from_product([[name], *(part[key].unique() for key in CELL[1:])], names=CELL)
-                for name, part in frame.groupby("protocol")]  # fmt: skip
-    table = table.reindex(complete[0].append(complete[1:]).sort_values())
-    table["seeds"] = table["seeds"].fillna(0).astype(int)
-    table["decided"] = table["decided"].fillna(False).astype(bool)
     return table.reset_index()
 
 

@@ -8,7 +8,6 @@ import xarray as xr
 
 from carryover.claims.support.checks import Check, checks
 from carryover.statistics import jackknife
-from carryover.statistics.correlation import squared_correlation
 from carryover.streams import generator
 
 BOUNDS = {
@@ -74,14 +73,15 @@ def pair_table(data):
     return xr.Dataset({"error": table["risk_final"], "bounds": table[list(BOUNDS)].to_dataarray("bound"), "has": has})
 
 
-def r_squared(data):
-    """R² over pairs of the error with each bound, a data frame.
-
-    A row per cutoff, seed and number of samples (the index), a column per bound; NaN where the error or a bound is the
-    same for all pairs. Parameters are those of `pair_table`.
-    """
-    found = _correlations(pair_table(data)).to_series().unstack("bound")
-    return found[list(BOUNDS)].reorder_levels(GROUP).sort_index()
+def r_squared(table, along="pair"):
+    """R² of the error with each bound (bound, …) of a `pair_table`; NaN where either is constant or not finite."""
+    if table.sizes[along] < FEWEST:
+        return table["bounds"].sum(along) * np.nan
+    error, bounds = (table[name] - table[name].mean(along, skipna=False) for name in ("error", "bounds"))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (
+            xr.dot(error, bounds, dim=along) ** 2 / xr.dot(error, error, dim=along) / xr.dot(bounds, bounds, dim=along)
+        )
 
 
 def leave_one_class_out(table):
@@ -90,7 +90,7 @@ def leave_one_class_out(table):
     First of all pairs, then without those of each class of images; NaN if fewer than three pairs are left, or a seed
     has no R².
     """
-    parts = [_correlations(table.isel(pair=part)).mean("seed", skipna=False) for part in _parts(table)]
+    parts = [r_squared(table.isel(pair=part)).mean("seed", skipna=False) for part in _parts(table)]
     return xr.concat(parts, "left_out").transpose("left_out", "bound", ...)
 
 
@@ -105,22 +105,21 @@ def first_shares(table):
     """
     if table.sizes["pair"] < ENOUGH:
         return None
-    order = "cutoff", "samples", "seed", "pair"
-    errors, bounds = table["error"].transpose(*order).values, table["bounds"].transpose("bound", *order).values
     rng = generator("bound correlations", "", 0, "sets of pairs")
     places = rng.random((SETS, table.sizes["pair"]), dtype=np.float32)
+
+    def share(sets):
+        found = r_squared(sets, "member").mean("seed", skipna=False)
+        first = found == found.max("bound", skipna=False)
+        with np.errstate(invalid="ignore"):
+            return (first / first.sum("bound")).mean("set", skipna=False)
+
     shares = []
     for part in _parts(table):
-        sets = part[np.argpartition(places[:, part], SET, axis=1)[:, :SET]]
-        share = np.empty((len(BOUNDS), *errors.shape[:2]))
-        for place in np.ndindex(errors.shape[:2]):
-            error = errors[place][:, sets]
-            found = np.stack([squared_correlation(error, one[:, sets]).mean(0) for one in bounds[:, *place]])
-            first = found == found.max(0)
-            with np.errstate(invalid="ignore"):
-                share[:, *place] = (first / first.sum(0)).mean(-1)
-        coords = {name: table[name] for name in ("bound", "cutoff", "samples")}
-        shares.append(xr.DataArray(share, coords, list(coords)))
+        chosen = part[np.argpartition(places[:, part], SET, axis=1)[:, :SET]]
+        chosen = xr.DataArray(chosen, dims=("set", "member"))
+        sizes = [share(table.sel(samples=n).isel(pair=chosen)) for n in table["samples"]]
+        shares.append(xr.concat(sizes, "samples"))
     return xr.concat(shares, "left_out")
 
 
@@ -133,11 +132,3 @@ def published(table, bound):
 def _parts(table):
     """Numbers of all pairs, then of those without each class."""
     return [np.arange(table.sizes["pair"]), *(np.flatnonzero(~has) for has in table["has"].values.T)]
-
-
-def _correlations(table):
-    """(bound, cutoff, seed, samples)."""
-    errors, bounds = xr.broadcast(table["error"], table["bounds"])
-    if table.sizes["pair"] < FEWEST:
-        return bounds.sum("pair") * np.nan
-    return xr.apply_ufunc(squared_correlation, errors, bounds, input_core_dims=[["pair"], ["pair"]])

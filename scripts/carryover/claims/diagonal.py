@@ -2,14 +2,29 @@
 
 Statistics of risks are log₁₀ of a ratio. "The implicit penalty", 1.2, has the claims on nested tasks: only rescaled
 networks select few of the auxiliary features, and they pay for it where all are needed.
+
+On cross-entropy, training longer acts like starting smaller (appendix C). Endless training would make diagonal
+networks forget their start, so that PT+FT ends where STL ends, at the least ℓ1 norm for its margin, and MTL at the
+least ℓ1,2 norm. Margins grow like the logarithm of time, and what is left of the start falls like the inverse of a
+logarithm of the margin: no network comes to that end. What can be claimed is that it comes nearer.
 """
 
+from itertools import pairwise
+
 import numpy as np
+import pandas as pd
 
 from carryover.claims.support.checks import checks
 from carryover.claims.support.runs import Runs
+from carryover.statistics import intervals
 
 HALF = 0.5  # share of features in common at which sharing is looked at
+FITTED = 0.3  # training loss from which on networks count as fitted
+POSITIVE = np.log(2)  # training loss below which the margin of all samples is positive
+EARLY, LATE = 10.0, 100.0  # margin of all samples early and late in training on what is fitted
+NEAR = 0.1  # decades of test error that count as no difference
+FAMILIES = {"diagonal": "Diagonal networks", "relu": "ReLU networks"}
+FEATURES = "effective_features_curve"
 NETWORKS = {"finetuning": "finetuned", "multi_task": "multi-task"}
 
 
@@ -121,3 +136,138 @@ def _rescaling(runs):
         runs.where(rescale=factor).by_samples("auxiliary_share", 3).mean(axis=1) for factor in (1.0, small)
     )
     return checks({"rescaling_lowers": plain - scaled}, small=small)
+
+
+def cross_entropy(data, p):
+    """Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. Means over seeds."""
+    found = {}
+    for role, networks in FAMILIES.items():
+        runs = Runs(role, data[role])
+        small, large = runs.extremes("initial_scale")
+        curves = [_curves(runs.where(initial_scale=scale).data) for scale in runs.options("initial_scale")]
+        end, longest = (one["features"].ffill(axis=1).iloc[:, -1] for one in (curves[0], curves[-1]))
+        # At the first checkpoint at which samples are fitted; NaN where they never are.
+        start = curves[-1]["features"].where(curves[-1]["ratio"].notna()).bfill(axis=1).iloc[:, 0]
+        nearer = [_nearer(one, other) for one, other in pairwise(curves)]
+        values = {
+            f"{role}_smaller": np.log10(longest / end),
+            f"{role}_longer": np.log10(start / longest),
+            f"{role}_alike": pd.concat(nearer, axis=1).mean(axis=1),
+        }
+        found |= checks(values, networks=networks, small=small, large=large)
+    return found
+
+
+def _curves(data):
+    """Trajectories from one initial scale: features, time and ratio, each of seeds (rows) by checkpoints."""
+    ratio = margin_over_scale(data["loss_curve"].values, data["initial_scale"].values, FITTED)
+    curves = {"features": data[FEATURES].values, "time": data["time"].values, "ratio": ratio}
+    return {name: pd.DataFrame(values, data["seed"].values) for name, values in curves.items()}
+
+
+def _nearer(one, other):
+    """log₁₀ distance of the numbers of features of trajectories at the same time, less that at the same ratio, by seed.
+
+    Both are taken as late as the two have them; NaN where they have no ratio in common.
+    """
+    distances = []
+    for along in ("time", "ratio"):
+        ends = (curve[along].max(axis=1) for curve in (one, other))
+        last = pd.concat(ends, axis=1, join="inner").min(axis=1, skipna=False)
+        features = [pd.Series({seed: interpolated(curve[along].loc[seed], np.log10(curve["features"].loc[seed]), x)
+                               for seed, x in last.items()}) for curve in (one, other)]  # fmt: skip
+        distances.append((features[0] - features[1]).abs())
+    return distances[0] - distances[1]
+
+
+def interpolated(x, y, at):
+    """A curve of rising x, and y, at other x; NaN where it has none, and beyond its ends."""
+    known = np.isfinite(x) & np.isfinite(y)
+    if not known.any():
+        return np.full(np.shape(at), np.nan)
+    return np.interp(at, x[known], y[known], left=np.nan, right=np.nan)
+
+
+def endless_training(data, p):
+    """Role `trajectory`: PT+FT, and STL and MTL from two initial scales, on cross-entropy with all features shared.
+
+    Statistics are means over seeds; STL is that from the smallest scale.
+    """
+    runs = Runs("trajectory", data["trajectory"])
+    small, large = runs.where(protocol="multi_task").extremes("initial_scale")
+    alone = runs.where(protocol="single_task", initial_scale=small)
+    tuned, joint = runs.where(protocol="finetuning"), runs.where(protocol="multi_task", initial_scale=small)
+    lazier = runs.where(protocol="multi_task", initial_scale=large)
+
+    def decades(curve, one, other):
+        """log₁₀ of the ratio of a curve of some runs to that of others, by seed, at either margin."""
+        logs = []
+        for some in (one, other):
+            values = np.log10(at_margins(some.data, curve, [EARLY, LATE]))
+            at = {margin: some.data.assign(value=values.sel(margin=margin)) for margin in (EARLY, LATE)}
+            logs.append(pd.DataFrame({margin: Runs(some.role, runs).by_seed("value") for margin, runs in at.items()}))
+        return logs[0] - logs[1]
+
+    def fallen(ratios):
+        """By how much the size of a ratio has fallen, in the direction of its mean."""
+        signed = np.sign(ratios.mean()) * ratios
+        return signed[EARLY] - signed[LATE]
+
+    errors = decades("risk_curve", alone, tuned)
+    found = {
+        "norm_nearer": fallen(decades("l1_norm_curve", tuned, alone)),
+        "error_nearer": fallen(errors),
+        "alike": intervals.equivalence_margin(errors[LATE], NEAR),
+        "start_forgotten": fallen(decades("group_norm_curve", lazier, joint)),
+        "shared": decades("risk_curve", alone, joint)[LATE],
+    }
+    return checks(found, small=small, large=large)
+
+
+def margin_over_scale(loss, initial_scale, fitted=np.inf):
+    """γ/α², on which the state of a network of degree 2 depends once its samples are fitted.
+
+    γ = −log(e^L − 1) is the margin of every sample if all had the training loss L; α is the initial scale (Moroshko et
+    al. 2020, "Implicit bias in deep linear classification: initialization scale vs training accuracy", for α → ∞).
+
+    Parameters
+    ----------
+    loss : array_like, shape (run, checkpoint)
+        NaN after a run's last checkpoint.
+    initial_scale : array_like, shape (run,)
+    fitted : float
+        Largest loss for which it is defined.
+
+    Returns
+    -------
+    numpy.ndarray, shape (run, checkpoint)
+        Never falling along a run; NaN where it is not defined.
+    """
+    loss = np.asarray(loss, dtype=float)
+    least = np.fmin.accumulate(loss, axis=1)  # noise of mini-batches must not lead back
+    defined = np.isfinite(loss) & (least > 0) & (least <= fitted)
+    margin = -np.log(np.expm1(np.where(defined, least, np.nan)))
+    return margin / np.asarray(initial_scale, dtype=float)[:, None] ** 2
+
+
+def at_margins(data, curve, margins):
+    """A curve along training at given margins of all samples, interpolated in logarithms of both.
+
+    Parameters
+    ----------
+    data : xarray.Dataset
+        `loss_curve` and the curve, of positive values, (run, checkpoint).
+    curve : str
+    margins : array_like, shape (margin,)
+        Rising.
+
+    Returns
+    -------
+    xarray.DataArray, dims (run, margin)
+        NaN where a run has not had that margin.
+    """
+    reached = margin_over_scale(data["loss_curve"].values, np.ones(data.sizes["run"]), POSITIVE)
+    values = np.log(data[curve].transpose("run", "checkpoint").values)
+    curves = np.exp([interpolated(np.log(x), y, np.log(margins)) for x, y in zip(reached, values, strict=True)])
+    runs = data[curve].isel(checkpoint=0, drop=True)
+    return runs.expand_dims(margin=np.asarray(margins, dtype=float), axis=1).copy(data=curves)

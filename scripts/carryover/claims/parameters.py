@@ -1,16 +1,10 @@
 """What can be set of each group of claims, and the data that it reads."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import PositiveInt
 
-from carryover.config.parameters import Model, parameter
-
-
-def reading(*roles, optional=None):
-    """The model of a group of claims that reads these roles; one with options extends it."""
-    return type("Reading", (Model,), {"ROLES": roles, "OPTIONAL_ROLES": optional, "__module__": __name__})
-
+from carryover.config.parameters import parameter, reading
 
 AlignedTeachers = reading("risk")
 CovarianceBound = reading("curve")
@@ -55,15 +49,11 @@ class FeatureReuse(reading("risk")):
     samples: PositiveInt = parameter(32, "main-task samples at which protocols are compared")
 
 
-class PublishedRisk(Model):
-    ROLES: ClassVar = ("published",)
-    OPTIONAL_ROLES: ClassVar = ("overlap", "nested", "correlation_magnitude")
-
+class PublishedRisk(reading("published", optional=("overlap", "nested", "correlation_magnitude"))):
     family: Literal["diagonal", "relu"] = parameter("diagonal", "whose published risks")
 
 
-class PublishedStopping(PublishedRisk):
-    """Options are those of `PublishedRisk`."""
+PublishedStopping = PublishedRisk
 
 
 class ReluRichness(reading("risk", optional=("norms",))):

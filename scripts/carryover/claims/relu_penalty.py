@@ -9,7 +9,6 @@ from carryover.claims.support.runs import Runs, worst
 from carryover.claims.support.transferability import at
 from carryover.errors import UserError
 from carryover.statistics import intervals
-from carryover.statistics.correlation import rank_correlation_by_row
 from carryover.theory.norms import q_norm
 
 NEAR = 0.25  # distance of exponents that count as the same
@@ -104,7 +103,7 @@ def relu_penalty_risk(data, p):
         "reversal": -hurt.mean(axis=1, skipna=False),
         "no_reversal": kept[low, large],
         "loss_of_benefit": lost_by_small - lost_by_large,
-        "order": rank_correlation_by_row(saved, gained),
+        "order": saved.corrwith(gained, axis=1, method="spearman"),
     }
     return checks(found, low=low, high=high, small=small, large=large, fewest=sizes[0])
 
@@ -181,8 +180,8 @@ def _risks(found, predicted, same, least, large):
     rise, predicted_rise = (table.xs(large, axis=1, level="magnitude") - table.xs(least, axis=1, level="magnitude")
                             for table in on_similar)  # fmt: skip
     return {
-        "gains": rank_correlation_by_row(found, predicted),
-        "gains_similar": rank_correlation_by_row(*on_similar),
+        "gains": found.corrwith(predicted, axis=1, method="spearman"),
+        "gains_similar": on_similar[0].corrwith(on_similar[1], axis=1, method="spearman"),
         "reversal": _mean(rise, predicted_rise.mean() > 0),
         "helps": _mean(found, mean >= np.log10(FACTOR)),
         "hurts": -_mean(found, -mean >= np.log10(FACTOR)),

@@ -93,6 +93,11 @@ def parameter(
     return Field(default, description=meaning, json_schema_extra=extra)
 
 
+def reading(*roles: str, optional: tuple[str, ...] | None = None, base: type[Model] = Model) -> type[Model]:
+    """The model of a plug-in that reads data of these roles; one with options extends it."""
+    return type("Reading", (base,), {"ROLES": roles, "OPTIONAL_ROLES": optional, "__module__": __name__})
+
+
 def about(cls: type[Model], name: str, what: str) -> Any:
     """What `parameter` was told of a field besides its meaning: axis, when, unit or path."""
     return cls.model_fields[name].json_schema_extra[what]

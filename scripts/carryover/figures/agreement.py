@@ -5,7 +5,7 @@ from itertools import cycle
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims import published_risk as published
+from carryover.claims import agreement
 from carryover.claims.agreement import descent_and_flow, distances
 from carryover.claims.support.transferability import transferability
 from carryover.figures.drawing import layout, panels
@@ -62,12 +62,10 @@ def solver_agreement(data, p):
 def _by_learning_rate(axes, table):
     """Difference from the flow, and the cost of both, against the learning rate of descent; a line for each n."""
     for samples, dashes in zip(sorted(table["samples"].unique()), cycle(("-", "--", ":", "-.")), strict=False):
-        runs = table[table["samples"] == samples].groupby("learning_rate")
+        runs = table[table["samples"] == samples]
         shown = (0, "difference", "descent"), (1, "evaluations", "descent"), (1, "evaluations_other", "flow")
         for row, quantity, solver in shown:
-            middle, low, high = runs[quantity].median(), runs[quantity].min(), runs[quantity].max()
-            style = {"marker": "o", "linestyle": dashes, **SOLVERS[solver][1]}
-            panels.band(axes[row], middle.index, middle, low, high, **style)
+            panels.spread(axes[row], runs, quantity, "learning_rate", linestyle=dashes, **SOLVERS[solver][1])
         axes[0].plot([], [], color="0.3", linestyle=dashes, label=f"ReLU networks, n = {samples}")
     for ax in axes:
         layout.name_ticks(ax, sorted(set(table["learning_rate"])))
@@ -111,9 +109,7 @@ def linear_agreement(data, p):
     for ax, protocol in zip(axes[1, 1:], [one for one in protocols if one != "single_task"], strict=True):
         runs = transferability(risk, protocol)
         for solver, label, color in (("exact", "exact limit", "#CC79A7"), ("descent", "gradient descent", "k")):
-            seeds = runs[runs["solver"] == solver].groupby("gamma")["transferability"]
-            median, look = seeds.median(), {"marker": "o", "color": color}
-            panels.band(ax, median.index, median, seeds.min(), seeds.max(), label, **look)
+            panels.spread(ax, runs[runs["solver"] == solver], "transferability", "gamma", label, color=color)
         ax.axhline(0, color="0.6", linewidth=0.6)
         if runs["transferability"].abs().max() > 1:
             ax.set_yscale("symlog", linthresh=1.0)
@@ -131,9 +127,9 @@ def published_risk(data, p):
     row for the smallest and one for the last risk of the same cells, and one of cells whose networks were fitted, not
     trained.
     """
-    farthest, near = 12, published.NEAR  # standard errors: that are drawn, and that count as agreement
+    farthest, near = 12, agreement.NEAR  # standard errors: that are drawn, and that count as agreement
     style = {"linestyle": "none", "markersize": 5, "alpha": 0.75}
-    cells = published.compared(data, p.family)
+    cells = agreement.compared(data, p.family)
     ours = [data[name] for name in cells["experiment"].unique()]
     names = {value: label for runs in ours for value, label in value_labels(runs, "protocol").items()}
     done = cells["z_best"].notna()
@@ -148,11 +144,11 @@ def published_risk(data, p):
             look = {"color": panels.COLORS[protocol], "marker": markers[n], **style}
             scatter.plot(group["published"], group[f"ours_{column}"], **look)
             scores.plot(group["published"], group[f"z_{column}"].clip(-farthest, farthest), **look)
-        scatter.axline((published.FLOOR,) * 2, (1, 1), color="0.5", linewidth=0.8, linestyle=":")
+        scatter.axline((agreement.FLOOR,) * 2, (1, 1), color="0.5", linewidth=0.8, linestyle=":")
         scatter.set(xscale="log", yscale="log", ylabel="our risk", title=f"risk {meaning}")
         scores.axhspan(-near, near, color="0.92", zorder=0)
         scores.set(xscale="log", ylabel="z of the log risk", ylim=(-farthest - 1, farthest + 1))
-        agree = published.agreeing(shown[f"z_{column}"])
+        agree = agreement.agreeing(shown[f"z_{column}"])
         scores.set_title(f"{np.mean(agree):.0%} of {len(agree)} cells within {near} standard errors")
     plt.setp(axes[-1], xlabel="published risk")
     for protocol in [name for name in names if name in set(cells["protocol"])]:

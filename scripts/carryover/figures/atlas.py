@@ -6,9 +6,8 @@ import numpy as np
 from carryover.claims import atlas
 from carryover.figures.drawing import layout, panels
 
-MISSING = "0.75"
 LARGEST = 1.0  # gain, log₁₀ of a ratio of risks, at which colours end
-LABELLED = 7  # rows that have a label, at most
+LABELLED, COLUMN_LABELS = 7, 5  # rows and columns that have a label, at most
 FINETUNING = "finetuning"
 COLUMNS = 3
 
@@ -24,11 +23,7 @@ def draw(data, p):
         ax.remove()
     label = f"gain: log₁₀ of risk from scratch / after transfer, cut at ±{LARGEST:g}"
     fig.colorbar(image, ax=fig.axes, label=label, shrink=0.6, extend="both", aspect=40)
-    notes = [
-        "dots: gains that the seeds do not decide, the others are counted; dotted lines: one sample for each parameter"
-    ]
-    if lacking := sum((cells["seeds"] < cells["seeds"].max()).sum() for *_, cells in maps):
-        notes.append(f"grey, or of fewer seeds: cells of which runs are missing, {lacking} in all")
+    notes = "dots: gains that the seeds do not decide, the others are counted", "dotted: one sample for each parameter"
     return layout.finish(fig, p.title, *notes)
 
 
@@ -50,27 +45,21 @@ def _maps(data, p):
 
 
 def _map(ax, about, protocol, setting, cells):
-    """Cells in colours, dotted where their sign is open, and lines where the predicted gain changes its sign."""
-    x = cells.groupby("samples")["samples_per_parameter"].mean().to_numpy()
-    gain, decided, predicted = (cells.pivot(index="row", columns="samples", values=name)
-                                for name in ("gain", "decided", "predicted"))  # fmt: skip
-    ax.set_facecolor(MISSING)  # shows where a cell has no number
-    edges_x, edges_y = np.exp(_edges(np.log(x))), _edges(np.arange(len(gain.index)))
-    image = panels.gain_map(ax, edges_x, edges_y, gain.to_numpy(float), LARGEST)
-    open_rows, open_columns = np.nonzero(~decided.to_numpy(bool) & gain.notna().to_numpy())
-    ax.plot(x[open_columns], open_rows, ".", color="0.35", markersize=2.2)
-    predicted = predicted.to_numpy(float)
-    with np.errstate(invalid="ignore"):  # nothing is predicted of some
-        rows, columns = np.nonzero(predicted[1:] * predicted[:-1] < 0)
-        across_rows, across = np.nonzero(predicted[:, 1:] * predicted[:, :-1] < 0)
-    style = {"colors": "k", "linewidth": 1.4, "label": "between cells of predicted gain and loss"}
-    ax.hlines(edges_y[rows + 1], edges_x[columns], edges_x[columns + 1], **style)
-    ax.vlines(edges_x[across + 1], edges_y[across_rows], edges_y[across_rows + 1], **style)
-    ends = ax.get_xlim()
-    ax.axvline(1, color="0.35", linewidth=0.8, linestyle=":")
-    ax.set_xscale("log")
-    ax.set_xlim(ends)
-    layout.plain_decades(ax.xaxis)
+    """Cells in colours, dotted where their sign is open, and a line where the predicted gain changes its sign."""
+    per_parameter = cells.groupby("samples")["samples_per_parameter"].mean()
+    gain, predicted = (cells.pivot(index="row", columns="samples", values=name) for name in ("gain", "predicted"))
+    undecided = cells[~cells["decided"] & cells["gain"].notna()]
+    x, rows = np.arange(gain.shape[1]), np.arange(gain.shape[0])
+    image = panels.gain_map(ax, x, rows, gain.to_numpy(float), LARGEST)
+    ax.plot(gain.columns.get_indexer(undecided["samples"]), undecided["row"], ".", color="0.35", markersize=2.2)
+    if min(predicted.shape) > 1 and predicted.min().min() < 0 < predicted.max().max():
+        cut = predicted.clip(-LARGEST, LARGEST).where(predicted != 0)
+        ax.contour(x, rows, cut, levels=[0.0], colors="k", linewidths=1.4)
+        ax.plot([], [], color="k", label="between predicted gain and loss")
+    if per_parameter.min() <= 1 <= per_parameter.max():
+        ax.axvline(np.interp(0, np.log(per_parameter), x), color="0.35", linewidth=0.8, linestyle=":")
+    shown = x[:: -(-len(x) // COLUMN_LABELS)]
+    ax.set_xticks(shown, [f"{per_parameter.iloc[place]:.2g}" for place in shown])
     similarity = cells.groupby("row")["similarity"].mean()
     named = similarity.index[:: -(-len(similarity) // LABELLED)]
     ax.set_yticks(named, [f"{similarity[row]:.2g}".replace("-", "−") for row in named])
@@ -82,11 +71,3 @@ def _map(ax, about, protocol, setting, cells):
     ax.set_xlabel(f"samples per {about['map_parameters_are']}")
     ax.set_ylabel(about["map_similarity_is"])
     return image
-
-
-def _edges(middles):
-    """Ends of cells around their middles."""
-    if len(middles) == 1:
-        return middles[0] + np.array([-0.5, 0.5])
-    between = (middles[1:] + middles[:-1]) / 2
-    return np.concatenate([[2 * middles[0] - between[0]], between, [2 * middles[-1] - between[-1]]])

@@ -168,10 +168,10 @@ def convnet_controls(data, p):
     for protocol, style in (("finetuning", "-"), ("single_task", "--")):
         for factor, runs, color in panels.colored(courses, "rescale"):
             if chosen(runs, protocol=protocol).any():
-                grid, tables = _by_step(where(runs, protocol=protocol))
-                means, label = [np.nanmean(table) for table in tables], _with_factor(courses, protocol, factor)
-                right.plot(grid, means, color=color, linestyle=style, label=label)
-                _points(right, grid[-1:], tables[-1:], None, PERCENT, color=color)
+                table, label = _by_step(where(runs, protocol=protocol)), _with_factor(courses, protocol, factor)
+                steps, end = np.exp(table.columns), table.iloc[:, -1].unstack("task")
+                right.plot(steps, table.mean(), color=color, linestyle=style, label=label)
+                _points(right, steps[-1:], [end], None, PERCENT, color=color)
     right.set(xscale="log", xlabel="steps of gradient descent", ylabel=ACCURACY, title="c  Accuracy along training")
     layout.plain_decades(right.xaxis)
     notes = f"n = {p.samples}", _units(risk), INTERVALS, "c: ended runs keep their last value"
@@ -183,17 +183,13 @@ def _with_factor(runs, protocol, factor):
 
 
 def _by_step(runs):
-    """(steps at which a run was looked at, accuracies at each, seeds by tasks).
+    """Accuracies (seed and task, log of the steps at which some run was looked at), a data frame.
 
     Between two checkpoints accuracies follow the logarithm of the steps, and after a run's end they stay.
     """
-    steps = np.rint(runs["time"].values / runs["learning_rate"].values[:, None])
-    accuracies = 100 * (1 - runs["risk_curve"].values)
-    grid = np.unique(steps[np.isfinite(steps)])
-    curves = [np.interp(np.log(grid), np.log(one[np.isfinite(one)]), values[np.isfinite(one)])
-              for one, values in zip(steps, accuracies, strict=True)]  # fmt: skip
-    runs = runs.drop_dims("checkpoint")
-    return grid, [by_task(runs.assign(accuracy=("run", values)), "accuracy") for values in np.transpose(curves)]
+    frame = runs[["time", "risk_curve"]].to_dataframe()
+    frame = frame.assign(steps=np.log(np.rint(frame["time"] / frame["learning_rate"])))
+    return 100 * (1 - frame.pivot_table("risk_curve", ["seed", "task"], "steps").interpolate("index", axis=1))
 
 
 def pretrained_rescaling(data, p):
@@ -236,13 +232,9 @@ def _gains_of_controls(ax, risk):
     accuracy = _accuracy(plain, learning_rate=usual)
     rows = {name: (_accuracy(runs) - accuracy, runs, marker) for _, name, runs, marker in kinds}
     _gain_rows(ax, rows, GAIN)
-    # A factor with which nothing is learned would press all others together: its mean is written at the left end.
-    least = -16.0
-    ax.set_xlim(least, None)
-    ax.xaxis.set_major_locator(plt.MultipleLocator(5))
-    for place, (gains, *_) in enumerate(rows.values()):
-        if (mean := float(np.mean(gains))) < least:
-            ax.annotate(f"← {mean:.0f}".replace("-", "−"), (least + 0.5, place), va="center")
+    # A factor with which nothing is learned would press all others together on a linear axis.
+    ax.set_xscale("symlog", linthresh=10, linscale=2)
+    ax.xaxis.set_major_formatter("{x:g}")
 
 
 # Dimensionality (Fig. 8d).

@@ -5,7 +5,7 @@ from functools import partial
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.cross_entropy import FITTED, at_margins, interpolated, margin_over_scale
+from carryover.claims.diagonal import FITTED, at_margins, interpolated, margin_over_scale
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
 
@@ -79,7 +79,8 @@ def _by_samples(ax, sparsity):
     for n, runs, color in panels.colored(sparsity, "samples", panels.values(sparsity, "samples")[1::2]):
         for protocol, style in (("single_task", "-"), ("single_task_probe", "--")):
             label = f"{panels.name(runs, 'protocol', protocol)}, n = {n}"
-            panels.profile(ax, where(runs, protocol=protocol), "outside", "k", label, color=color, linestyle=style)
+            look = {"color": color, "linestyle": style, "marker": ""}
+            panels.spread(ax, where(runs, protocol=protocol), "outside", "k", label, **look)
     ax.set(xlabel="k", yscale="log", ylim=(0.8 * LEAST, 1.4))
 
 
@@ -89,7 +90,7 @@ def _outside(ax, sparsity):
     for place, protocol in enumerate(protocols):
         runs, bars = where(sparsity, protocol=protocol), slice(step * (place + 1) // len(protocols), None, step)
         label = panels.name(sparsity, "protocol", protocol)
-        panels.profile(ax, runs, "outside", "k", label, bars, color=panels.COLORS[protocol])
+        panels.spread(ax, runs, "outside", "k", label, bars, color=panels.COLORS[protocol], marker="")
     truth = 1 - sparsity["top_k_variance_teacher"].isel(run=0)
     ax.plot(sparsity["k"], truth.where(truth > LEAST), **layout.TRUTH)
     ax.set(xlabel="k", yscale="log", ylim=(0.8 * LEAST, 1.4))

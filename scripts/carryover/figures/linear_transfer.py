@@ -77,8 +77,12 @@ def transfer_diagram(data, p):
             (measured, square.columns, square.index, square.values, f"c: {solved}, mean over draws"))  # fmt: skip
     for ax, x, y, gains, title in maps:
         image = panels.gain_map(ax, x, y, gains, LARGEST)
-        for boundary, style, label in zip(_boundaries(theory, p.protocol), styles, formulas.values(), strict=False):
-            ax.plot(*boundary, style, color="k", label=f"no gain: {label}")
+        for (name, label), style in zip(formulas.items(), styles, strict=False):
+            lines = (
+                theory[name].where(theory[name] != 0).transpose("angle", "gamma")
+            )  # 0 where pretraining is forgotten
+            ax.contour(gamma, angle, lines, levels=[0.0], colors="k", linestyles=style)
+            ax.plot([], [], style, color="k", label=f"no gain: {label}")
         ax.set(xlabel=GAMMA, ylabel=ANGLE, title=title, ylim=(0, 0.5), xlim=(0, 2.05))
     fig.colorbar(image, ax=[expected, measured], label=f"{GAIN}, cut at ±{LARGEST:g}", shrink=0.8)
 
@@ -96,20 +100,6 @@ def transfer_diagram(data, p):
     counted = formulas | ({"linear_finite": "eq 8 less eq 10"} if p.protocol == "linear_transfer" else {})
     note = f"σ = {p.noise:g}, {panels.seeds_in_words(runs)}"
     return layout.finish(fig, p.title, note, f"means within 2 s.e. of {_shares_in_words(table, counted)}", columns=3)
-
-
-def _boundaries(theory, protocol):
-    """[(γ, θ/π)] along the boundaries of negative transfer, of each formula of a protocol; NaN between their parts."""
-    if protocol == "finetuning":
-        below = theory.where(theory["gamma"] < 1, drop=True)["gamma"].values
-        bent = theory["finetuning_boundary"].sel(gamma=below).values
-        return [(below, bent), (below, np.full(len(below), 1 / 3))]
-    low, high, above = (theory[name].values for name in ("interval_low", "interval_high", "threshold"))
-    angle, known = theory["angle"].values, np.isfinite(low)
-    if theory["noise"] == 0:  # it loses on both sides of γ = 1
-        return [(low, angle)]
-    around = np.concatenate([low[known][::-1], high[known], [np.nan], above])
-    return [(around, np.concatenate([angle[known][::-1], angle[known], [np.nan], angle]))]
 
 
 def norm_factor(data, p):
@@ -136,7 +126,7 @@ def norm_factor(data, p):
         for solver, (label, marker, offset) in solvers.items():
             points = rows[rows["solver"] == solver]
             look = {"fmt": marker, "color": "k", "ms": 4, "linewidth": 1, "label": label}
-            ax.errorbar(points["gamma"] + offset, points["mean"], 2 * points["error"], **look)
+            ax.errorbar(points["gamma"] + offset, points["mean"], 2 * points["sem"], **look)
         ax.set_title(f"L = {depth}, σ = {noise:g}")
     plt.setp(axes[:, 0], ylabel=GAIN)
     plt.setp(axes[-1], xlabel=GAMMA)

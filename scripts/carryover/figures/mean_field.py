@@ -1,6 +1,6 @@
 """Linear transfer of ReLU networks in the mean-field scaling ("Features are fate", Fig. 3 and 9)."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -94,7 +94,8 @@ def _scratch(axes, scratch):
     risk.text(0.05, 0.06, text, transform=risk.transAxes, fontsize="small")
     risk.set(yscale="log", xlabel="target samples n", ylabel="risk / target variance")
     layout.plain_decades(risk.yaxis)
-    local, windows = power_law.local_exponents(table), {n: power_law.fit(table, n) for n in sizes[:-1]}
+    local = {np.sqrt(low * high): power_law.fit(table[[low, high]]) for low, high in pairwise(sizes)}
+    windows = {n: power_law.fit(table, n) for n in sizes[:-1]}
     between, onwards = (np.transpose([(one.exponent, one.low, one.high) for one in laws.values()])
                         for laws in (local, windows))  # fmt: skip
     panels.points(exponent, list(local), between, "between neighbouring n", ms=4, linestyle="", **own)

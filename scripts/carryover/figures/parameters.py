@@ -1,9 +1,11 @@
 """What can be set of each figure, and the data that it reads."""
 
-from typing import Annotated, ClassVar, Literal
+from functools import partial
+from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
+from carryover.config import parameters
 from carryover.config.parameters import Model, parameter
 
 
@@ -11,11 +13,7 @@ class Titled(Model):
     title: str = parameter("", "what is seen; none if empty")
 
 
-def reading(*roles: str) -> type[Titled]:
-    """The model of a figure that reads these roles; one of which more than the title can be set extends it."""
-    return type("Reading", (Titled,), {"ROLES": roles, "__module__": __name__})
-
-
+reading = partial(parameters.reading, base=Titled)
 BoundCorrelations = reading("bounds", "published")
 CovarianceBound = reading("curve")
 CrossEntropy = reading("diagonal", "relu")
@@ -27,7 +25,6 @@ LinearAgreement = reading("coefficients", "risk")
 MeanFieldAnchor = reading("risk", "gram")
 MeanFieldTransfer = reading("risk", "gram", "out_of_rkhs")
 NormFactor = reading("risk", "theory")
-NormScale = reading("risk")
 NtkBound = reading("bound")
 PretrainedRescaling = reading("pairs", "sets", "sizes")
 RegularisedScratch = reading("risk")
@@ -80,9 +77,7 @@ class Facets(reading("risk")):
     floor: PositiveFloat = parameter(1e-10, "smallest value shown: below it lies what the stopping loss sets")
 
 
-class PublishedRisk(Titled):
-    ROLES: ClassVar = ("published",)
-    OPTIONAL_ROLES: ClassVar = ("overlap", "nested", "correlation_magnitude")
+class PublishedRisk(reading("published", optional=("overlap", "nested", "correlation_magnitude"))):
     family: Literal["diagonal", "relu"] = parameter("diagonal", "whose published risks")
 
 

@@ -4,7 +4,6 @@ from functools import partial
 
 import numpy as np
 import xarray as xr
-from matplotlib.ticker import MaxNLocator
 
 from carryover.claims.relu_features import AUXILIARY_FEATURES
 from carryover.figures.drawing import layout, panels
@@ -22,13 +21,6 @@ MAIN_FEATURES, TASK = 1, "main task of 1 unit"  # of the nested experiment
 def trained(data, *roles):
     """The runs of some roles whose layers were all trained."""
     return [data[role].isel(run=np.isin(data[role]["protocol"].values, ALL_LAYERS["protocol"])) for role in roles]
-
-
-def spread_in_words(data, how="band"):
-    """`panels.spread_in_words` of data by role: said once where all have the same number of seeds."""
-    words = {role: panels.spread_in_words(runs, how) for role, runs in data.items()}
-    distinct = set(words.values())
-    return distinct.pop() if len(distinct) == 1 else ", ".join(f"{role}: {text}" for role, text in words.items())
 
 
 def related(data, most=None):
@@ -77,12 +69,8 @@ def _to_learn(axline, number, limit):
 
 
 def _clusters_axis(ax, part):
-    """Numbers of clusters, doublings where some were left out, against inertias from 0."""
-    counts = part["clusters"].values
-    if counts[-1] > len(counts):
-        layout.name_ticks(ax, [count for count in counts if count & (count - 1) == 0], 2)
-    else:
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    """Numbers of clusters by doublings, against inertias from 0."""
+    layout.name_ticks(ax, [count for count in part["clusters"].values if count & (count - 1) == 0], 2)
     ax.set(xlabel="clusters K", ylim=SHARES)
 
 
@@ -93,7 +81,7 @@ def clusters(data, p):
     """
     regimes, overlap, nested = trained(data, "regimes", "overlap", "nested")
     rows = [_of_regimes(regimes), _of_overlap(overlap, p), _of_nested(where(nested, main_features=MAIN_FEATURES), p)]
-    return layout.compose(rows, p.title, spread_in_words(data))
+    return layout.compose(rows, p.title, panels.spread_in_words(data))
 
 
 def _of_regimes(runs):
@@ -132,7 +120,7 @@ def _of_overlap(runs, p):
             cosines = {*panels.cosines(text)}
             near = {} if cosines <= {0.0, 1.0} else {"linewidth": 4}
             style = {"linestyle": "--", "zorder": 3} if cosines == {1.0} else near
-            panels.profile(ax, cell, "inertia", "clusters", named[text], color=color, **style)
+            panels.spread(ax, cell, "inertia", "clusters", named[text], color=color, marker="", **style)
             if (features := features_to_learn(text, protocol)) in cell["clusters"].values:
                 circle = {"marker": "o", "color": "0.2", "mfc": "none", "ms": 8, "zorder": 4, "linestyle": "none"}
                 median = cell["inertia"].sel(clusters=features).median()
@@ -216,7 +204,7 @@ def dimensionality(data, p):
          layout.group(f"c  Finetuning, {TASK}, {panels.name(tuned, 'overlap', most)}", after, before_and_after,
                       "dimensions", "rescale", UP)],
     ]  # fmt: skip
-    return layout.compose(rows, p.title, spread_in_words(data))
+    return layout.compose(rows, p.title, panels.spread_in_words(data))
 
 
 def relu_norms(data, p):
@@ -246,4 +234,4 @@ def relu_norms(data, p):
             panels.curves(ax, runs, "ratio", "samples", "unit_correlations", names)
 
     row = [layout.group("", columns, panel, "relative to ground truth", "samples", UP, truth=1)]
-    return layout.compose([row], p.title, spread_in_words(data))
+    return layout.compose([row], p.title, panels.spread_in_words(data))

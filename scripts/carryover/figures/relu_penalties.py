@@ -7,7 +7,7 @@ import numpy as np
 
 from carryover.claims.relu_penalty import FLOOR, UNFITTED
 from carryover.figures.drawing import layout, panels
-from carryover.figures.relu_features import ONE, related, spread_in_words, trained
+from carryover.figures.relu_features import ONE, related, trained
 from carryover.runs import where
 
 MARKERS = ("v", "s", "o", "D", "^")
@@ -90,7 +90,7 @@ def relu_displacement(data, p):
          layout.group(above, by_magnitude, penalty, "R̃ / R̃ of the teacher", "samples", (0, None), truth=1)],
         [layout.group(gained, panels.by_samples(moved, p.samples), predicted, "risk of STL over PT+FT")],
     ]  # fmt: skip
-    note = spread_in_words({role: data[role] for role in ("overlap", "nested", "magnitude")})
+    note = panels.spread_in_words({role: data[role] for role in ("overlap", "nested", "magnitude")})
     return layout.compose(rows, p.title, f"{note} (a–c)", "d: medians and ranges")
 
 
@@ -152,7 +152,7 @@ def relu_least_penalty(data, p):
     fitted = np.concatenate(fits)
     left_out = f"{(~fitted).sum()} of {fitted.size} networks are left out, which do not fit their samples"
     notes = "dashed: function of least penalty", f"risks below {FLOOR:g} are drawn as that", left_out
-    spread_note = f"{spread_in_words(data, 'bars')} (b–d)"
+    spread_note = f"{panels.spread_in_words(data, 'bars')} (b–d)"
     return layout.compose([drawn[:2], drawn[2:]], p.title, spread_note, "a: single networks", *notes)
 
 

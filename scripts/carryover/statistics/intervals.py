@@ -6,7 +6,7 @@ Each estimate is a dictionary of `statistic`, `low`, `high`, `p_value`, `interva
 """
 
 import numpy as np
-from scipy import special  # scipy.stats would take a second more of every job
+from scipy import stats
 
 LEVEL = 0.05
 """Significance level of a single test; intervals have the coverage 1 − LEVEL."""
@@ -40,15 +40,14 @@ def student(values, bound, over="seeds"):
         Name of the independent units (seeds, cells, draws), in the plural.
     """
     values = _finite(values)
-    mean, half, p_value = values.mean() if len(values) else np.nan, np.nan, np.nan
+    mean, low, high, p_value = values.mean() if len(values) else np.nan, np.nan, np.nan, np.nan
     if len(values) > 1 and np.ptp(values) > 0:
-        freedom = len(values) - 1
-        error = values.std(ddof=1) / np.sqrt(len(values))
-        half = special.stdtrit(freedom, 1 - LEVEL / 2) * error
-        p_value = 2 * special.stdtr(freedom, -abs(mean - bound) / error)
+        error, freedom = stats.sem(values), len(values) - 1
+        low, high = stats.t.interval(1 - LEVEL, freedom, mean, error)
+        p_value = 2 * stats.t.sf(abs(mean - bound) / error, freedom)
     elif len(values) > 1:  # the mean of equal numbers is rounded, and would differ from the bound by that alone
-        mean, half, p_value = values[0], 0.0, float(values[0] == bound)
-    return estimate_of(mean, mean - half, mean + half, p_value, f"Student's t over {over}", len(values))
+        mean, low, high, p_value = values[0], values[0], values[0], float(values[0] == bound)
+    return estimate_of(mean, low, high, p_value, f"Student's t over {over}", len(values))
 
 
 def median(values, bound):
@@ -64,16 +63,12 @@ def median(values, bound):
     bound : float
         Median under the null hypothesis.
     """
-    values = np.sort(_finite(values))
-    count, low, high, p_value = len(values), np.nan, np.nan, np.nan
-    # The interval lies between two order statistics, as far out as the binomial distribution of signs asks.
-    outside = np.flatnonzero(special.bdtr(np.arange(count // 2), count, 0.5) <= LEVEL / 2)
-    if len(outside):
-        low, high = values[outside[-1]], values[-1 - outside[-1]]
-        fewer = min((values < bound).sum(), (values > bound).sum())
-        p_value = min(1.0, 2 * special.bdtr(fewer, count, 0.5))
-    statistic = np.median(values) if count else np.nan
-    return estimate_of(statistic, low, high, p_value, "order statistics over seeds", count)
+    values, low, high, p_value = _finite(values), np.nan, np.nan, np.nan
+    if len(values) >= 6:
+        test = stats.quantile_test(values, q=bound, p=0.5)
+        (low, high), p_value = test.confidence_interval(1 - LEVEL), test.pvalue
+    statistic = np.median(values) if len(values) else np.nan
+    return estimate_of(statistic, low, high, p_value, "order statistics over seeds", len(values))
 
 
 def clopper_pearson(values, bound, over):
@@ -89,9 +84,8 @@ def clopper_pearson(values, bound, over):
         Name of the independent units (seeds, cells, draws), in the plural.
     """
     count, ones = len(values), int(np.sum(values))
-    low = special.betaincinv(ones, count - ones + 1, LEVEL / 2) if ones else 0.0
-    high = special.betaincinv(ones + 1, count - ones, 1 - LEVEL / 2) if ones < count else 1.0
-    tails = special.bdtr(ones, count, bound), special.bdtrc(ones - 1, count, bound) if ones else 1.0
+    low, high = stats.binomtest(ones, count).proportion_ci(1 - LEVEL, "exact")
+    tails = stats.binom.cdf(ones, count, bound), stats.binom.sf(ones - 1, count, bound)
     interval = f"Clopper and Pearson's over {over}, as if independent"
     return estimate_of(ones / count, low, high, min(1.0, 2 * min(tails)), interval, count)
 
@@ -101,12 +95,10 @@ def wilson(values, bound, over="cells"):
 
     Parameters are those of `clopper_pearson`.
     """
-    n, share = len(values), float(np.mean(values))
-    z = -special.ndtri(LEVEL / 2)
-    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    p_value = 2 * special.ndtr(-abs(share - bound) / np.sqrt(bound * (1 - bound) / n))
-    return estimate_of(share, middle - half, middle + half, p_value, f"Wilson's over {over}, as if independent", n)
+    count, ones = len(values), int(np.sum(values))
+    low, high = stats.binomtest(ones, count).proportion_ci(1 - LEVEL, "wilson")
+    p_value = 2 * stats.norm.sf(abs(ones / count - bound) / np.sqrt(bound * (1 - bound) / count))
+    return estimate_of(ones / count, low, high, p_value, f"Wilson's over {over}, as if independent", count)
 
 
 def exact(value, bound):
@@ -140,9 +132,7 @@ def holm(p_values):
 
 def averages(frame, by, quantity="transferability"):
     """Mean, standard deviation and standard error over draws of a quantity, by the columns `by`: a data frame."""
-    groups = frame.groupby(list(by))[quantity]
-    table = groups.agg(["mean", "std", "count"]).reset_index()
-    return table.assign(error=table["std"] / np.sqrt(table["count"]))
+    return frame.groupby(list(by))[quantity].agg(["mean", "std", "sem"]).reset_index()
 
 
 def within(table, theory, errors=2):
@@ -150,8 +140,8 @@ def within(table, theory, errors=2):
 
     A difference of 1e-9 is rounding. NaN if there is one draw.
     """
-    known = np.isfinite(theory) & np.isfinite(table["error"])
-    return float((np.abs(table["mean"] - theory) <= errors * table["error"] + 1e-9)[known].mean())
+    known = np.isfinite(theory) & np.isfinite(table["sem"])
+    return float((np.abs(table["mean"] - theory) <= errors * table["sem"] + 1e-9)[known].mean())
 
 
 def best(table, rng):

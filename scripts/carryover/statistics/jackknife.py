@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import special  # scipy.stats would take a second more of every job
+from scipy import stats
 
 from carryover.statistics.intervals import LEVEL, estimate_of
 
@@ -68,9 +68,9 @@ def estimate(values, bound, scale=DIFFERENCE, over="classes"):
     error = np.sqrt((count - 1) / count * ((rest - rest.mean()) ** 2).sum() + scale.extra_variance / count)
     if error == 0:  # the way there and back would round the value
         return estimate_of(statistic, statistic, statistic, float(statistic == bound), method, count)
-    half, distance = special.stdtrit(count - 1, 1 - LEVEL / 2) * error, abs(whole - float(scale.transform(bound)))
+    half, distance = stats.t.ppf(1 - LEVEL / 2, count - 1) * error, abs(whole - float(scale.transform(bound)))
     low, high = scale.inverse(np.clip([whole - half, whole + half], scale.lowest, scale.highest)).tolist()
-    return estimate_of(statistic, low, high, 2 * special.stdtr(count - 1, -distance / error), method, count)
+    return estimate_of(statistic, low, high, 2 * stats.t.sf(distance / error, count - 1), method, count)
 
 
 def pseudovalues(statistic, seeds):

@@ -1,7 +1,6 @@
 """Power laws R ≈ A n^−ν of risks in the number of samples ("Features are fate", Fig. 3c)."""
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -54,9 +53,3 @@ def fit(table, smallest=0):
     slopes, offsets = np.polyfit(log_n, np.log(means).T, 1)
     exponent = jackknife.estimate(-slopes, 0.0, over="draws")
     return PowerLaw(float(np.exp(offsets[0])), exponent["statistic"], exponent["low"], exponent["high"])
-
-
-def local_exponents(table):
-    """{geometric mean of two neighbouring n: the `PowerLaw` between them} of a table as `fit` takes it."""
-    sizes = sorted(table)
-    return {float(np.sqrt(low * high)): fit(table[[low, high]]) for low, high in pairwise(sizes)}

@@ -35,10 +35,10 @@ def test_a_bound_has_three_rows_a_cutoff_and_the_published(rows):
 
 
 def test_ours_are_means_and_deviations_over_seeds(rows):
-    found = claims.r_squared(made(pairs=200))
+    found = claims.r_squared(claims.pair_table(made(pairs=200)))
     for bound, name in claims.BOUNDS.items():
         for cutoff, label in ((0.0, "least squares"), (0.01, "cutoff 0.01")):
-            values = found.xs((cutoff, 20), level=("cutoff", "samples"))[bound].to_numpy()
+            values = found.sel(cutoff=cutoff, samples=20, bound=bound).values
             spread, interval, share = rows[(rows["bound"] == name) & rows[""].str.contains(label)]["n = 20"]
             assert spread == f"{values.mean():.2f} ± {values.std(ddof=1):.2f}"
             low, high = map(float, re.fullmatch(r"(\S+) to (\S+)", interval).groups())

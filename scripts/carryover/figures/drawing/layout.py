@@ -1,9 +1,9 @@
 """What stands around panels: a figure's title and legend, rows of groups of panels, and names on logarithmic axes."""
 
+import math
 import textwrap
 
 import matplotlib.pyplot as plt
-import numpy as np
 from matplotlib.font_manager import FontProperties
 from matplotlib.ticker import LogLocator, NullLocator
 
@@ -13,8 +13,6 @@ from carryover.figures.drawing import panels
 TRUTH = {"color": "0.4", "linestyle": ":", "linewidth": 1, "label": "ground truth"}
 DIGIT = 0.64 * 8 / 72
 """Width in inches of a digit of 8 points, the size of names on axes."""
-WIDE = 80
-"""Ends of an x axis that are farther apart have room for two names in a decade."""
 
 
 # Title and legend.
@@ -123,23 +121,14 @@ def compose(rows, title, *notes):
 
 
 def name_ticks(ax, values, base=10):
-    """An x axis with a tick at each of some values: the ends are named, and those between that have room."""
+    """A logarithmic x axis with a tick at each of some values: as many are named as have room, evenly from the last."""
     ax.set_xscale("log", base=base)
-    *inner, last = sorted(values)
-    # As a share of what lies between the ends, which the margins leave of the axis, before the figure is laid out.
-    digit = DIGIT / (0.91 * ax.get_window_extent().width / ax.figure.dpi)
-    whole = np.log(last / min([*inner, last])) or 1.0
-
-    def collide(low, high):
-        return np.log(high / low) / whole < digit * len(f"{low:g}{high:g}") / 2
-
-    named = inner[:1]
-    for value in inner[1:]:
-        if not collide(named[-1], value):
-            named.append(value)
-    while len(named) > 1 and collide(named[-1], last):
-        named.pop()
-    ax.set_xticks(values, [f"{value:g}" if value in [*named, last] else "" for value in values])
+    values = sorted(values)
+    names = [f"{value:g}" for value in values]
+    room = ax.get_window_extent().width / ax.figure.dpi / DIGIT
+    step = math.ceil(sum(len(name) + 1 for name in names) / room)
+    named = {*range(len(names) - 1, -1, -step)}
+    ax.set_xticks(values, [name if place in named else "" for place, name in enumerate(names)])
     ax.minorticks_off()
 
 
@@ -153,10 +142,7 @@ def name_values(ax, runs, coordinate):
 
 
 def plain_decades(axis):
-    """An x or y axis that names 1, 2 and 5 of each decade as numbers; where an x axis has two decades or nearly so, and
-    names stand side by side, 1 and 3."""
-    low, high = axis.get_view_interval()
-    wide = axis.axis_name == "x" and high > WIDE * low > 0
-    axis.set_major_locator(LogLocator(subs=(1, 3) if wide else (1, 2, 5)))
+    """A logarithmic axis that names 1, 2 and 5 of each decade as numbers."""
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.set_major_formatter("{x:g}")
     axis.set_minor_locator(NullLocator())

@@ -27,8 +27,6 @@ MANY = 20
 """Seeds of which the range is drawn; of more it is quantiles, since a range widens with their number."""
 FITTED = 0.1
 UNFITTED = "loss > risk / 10, of most runs"
-LIMITS = "lines: exact limits, median over seeds, and their range"
-TRAINED = "markers: gradient descent, median, hollow where some runs have not converged"
 
 
 # Names and colours.
@@ -131,7 +129,13 @@ def extent(data):
 
 
 def spread_in_words(data, how="band"):
-    """How many seeds a dataset has, and how their spread is shown: as a band, or as bars."""
+    """How many seeds a dataset has, and how their spread is shown: as a band, or as bars.
+
+    Of datasets by role it is said once where all have the same number of seeds.
+    """
+    if isinstance(data, dict):
+        words = {role: spread_in_words(runs, how) for role, runs in data.items()}
+        return words.popitem()[1] if len({*words.values()}) == 1 else "; ".join(map(": ".join, words.items()))
     shown = "range" if extent(data) == (0.0, 1.0) else "10 % to 90 % quantiles"
     return f"{seeds_in_words(data)}; line: median over seeds, {how}: their {shown}"
 
@@ -142,7 +146,7 @@ def unfitted(data, quantity):
     Readouts of features that stay as they are cannot fit, and are none of them.
     """
     if not {"loss", "evaluations", quantity} <= {*data} or not quantity.startswith("risk"):
-        return np.zeros(data.sizes["run"], bool)
+        return np.zeros(len(data[quantity]), bool)
     squared = data["loss_function"].values == "squared" if "loss_function" in data.coords else True
     trained = (data["evaluations"].values > 0) & (data["protocol"].values != "linear_transfer")
     return trained & squared & (data["loss"].values > FITTED * data[quantity].values)
@@ -151,7 +155,9 @@ def unfitted(data, quantity):
 def limits_and_trained_in_words(data):
     """Notes on a figure of exact limits and `trained` runs, with the dimension d of their inputs where all have one."""
     known = {round(d) for d in (data["samples"] / data["gamma"]).values.tolist()} if "gamma" in data.coords else {}
-    return [*(f"d = {d}" for d in known if len(known) == 1), seeds_in_words(data), LIMITS, TRAINED]
+    lines = "lines: exact limits, median over seeds, and their range"
+    markers = "markers: gradient descent, median, hollow where some runs have not converged"
+    return [*(f"d = {d}" for d in known if len(known) == 1), seeds_in_words(data), lines, markers]
 
 
 def convergence(data):
@@ -186,14 +192,17 @@ def band(ax, x, middle, low, high, label=None, bars=None, **style):
 
 
 def spread(ax, data, quantity, along, label=None, bars=False, **style):
-    """Median over seeds of a quantity along a coordinate of the runs, and their extent as a band or as bars.
+    """Median over seeds of a quantity along a coordinate of the runs, or a dimension of its own, and their extent.
 
-    Points of which most runs were not trained to the end are crossed.
+    `data` are runs, or a data frame with a row for each. The extent is drawn as a band, or as bars: at all points, or
+    at a slice `bars` of them. Points of which most runs were not trained to the end are crossed.
     """
-    table = data[[quantity]].to_dataframe()
+    table = data if isinstance(data, pd.DataFrame) else data[[quantity]].to_dataframe()
     seeds = table.groupby(along)[quantity]
     middle, (low, high) = seeds.median(), (seeds.quantile(end) for end in extent(data))
-    shown = slice(None) if bars or len(middle) == 1 else None  # a band without width would not be seen
+    if not bars:  # a band without width would not be seen
+        bars = len(middle) == 1
+    shown = slice(None) if bars is True else bars or None
     band(ax, middle.index, middle, low, high, label, shown, **{"marker": "o"} | style)
     if (fewer := unfitted(data, quantity)).any():
         shares = pd.Series(fewer, table.index).groupby(table[along]).mean()
@@ -206,13 +215,6 @@ def level(ax, data, quantity, label=None, **style):
     runs = data[quantity].values
     line = ax.axhline(np.median(runs), label=label, **style)
     ax.axhspan(*np.quantile(runs, extent(data)), color=line.get_color(), alpha=0.18, linewidth=0)
-
-
-def profile(ax, data, quantity, along, label=None, bars=None, **style):
-    """Median over runs of a quantity (run, along) along its other dimension, and their extent as `band` draws it."""
-    runs = data[quantity].transpose("run", along).values
-    low, high = np.quantile(runs, extent(data), axis=0)
-    band(ax, data[along], np.median(runs, axis=0), low, high, label, bars, **style)
 
 
 def dodged(data, along, place, count, octaves):
@@ -231,7 +233,7 @@ def curves(ax, data, quantity, along, hue, named=None):
         label, style = named[value] if isinstance(named[value], tuple) else (named[value], {})
         style = {"color": color} | style
         if along in data.dims:
-            profile(ax, part, quantity, along, label, **style)
+            spread(ax, part, quantity, along, label, marker="", **style)
         elif along == "rescale" and len(values(part, along)) == 1:
             level(ax, part, quantity, label, **style)
         else:

@@ -14,7 +14,8 @@ def rows(data, p):
     mean's 95 % interval over classes of images; where there are pairs enough, the share of random sets of 20 in which
     the bound has the highest R², with its interval; and the published R². A column per number of samples of ours.
     """
-    ours, table = bound_correlations.r_squared(data["bounds"]), bound_correlations.pair_table(data["bounds"])
+    table = bound_correlations.pair_table(data["bounds"])
+    ours = bound_correlations.r_squared(table)
     found, shares = bound_correlations.leave_one_class_out(table), bound_correlations.first_shares(table)
     sizes, texts = table["samples"].values.tolist(), []
 
@@ -24,11 +25,12 @@ def rows(data, p):
         return [form.format(**one) for one in every]
 
     for bound, name in bound_correlations.BOUNDS.items():
-        for cutoff, part in ours[bound].groupby("cutoff"):
-            repeats = part.droplevel("cutoff").unstack("samples")[sizes]
+        for cutoff in table["cutoff"].values:
             label = f"ours, cutoff {cutoff:g}" if cutoff else "ours, least squares"
             at = {"bound": bound, "cutoff": cutoff}
-            texts.append((name, f"{label}: R², mean ± s.d.", *map(_spread, repeats.mean(skipna=False), repeats.std())))
+            repeats = ours.sel(at)
+            means, deviations = repeats.mean("seed", skipna=False).values, repeats.std("seed", ddof=1).values
+            texts.append((name, f"{label}: R², mean ± s.d.", *map(_spread, means, deviations)))
             ends = estimates(found.sel(at), jackknife.R_SQUARED, "{low:.2f} to {high:.2f}")
             texts.append((name, f"{label}: R², 95 % interval", *ends))
             if shares is not None:
