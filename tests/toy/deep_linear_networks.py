@@ -42,6 +42,10 @@ EXPERIMENTS = {
         20, (2,), "exact", [(ALL, "exact", {})],
         {"samples": (10,), "angle": (0.0, 0.25, 0.5, 0.75, 1.0), "target_norm": (0.5, 1.0)},
     ),
+    "scale": (
+        20, (1, 7), "exact", [(("finetuning",), "exact", {})],
+        {"source_norm": (1.0, 4.0), "target_norm": (1.0, 4.0), "samples": (5, 10), "noise": (0.0,)},
+    ),
     "frozen": (
         8, (2,), "exact", [(ALL, "exact", {}), (("finetuning", "linear_transfer"), "descent", QUICK)],
         {"samples": (3, 10), "noise": (0.0,)},
@@ -113,6 +117,7 @@ ROLES = {
     "frozen_layer": lambda: {"risk": measured("frozen", "frozen larger"), "layers": measured("frozen layers")},
     "gaussian_bounds": lambda: {"curve": gaussian()},
     "covariance_bound": lambda: {"curve": bound()},
+    "norm_scale": lambda: {"risk": measured("scale")},
     "transfer_diagram": lambda: {"risk": measured("diagram"), "theory": theory()},
     "norm_factor": lambda: {"risk": measured("depth"), "theory": theory()},
     "ridge_transfer": lambda: {"risk": measured("ridge")},

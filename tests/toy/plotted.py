@@ -148,6 +148,7 @@ TRANSFER = {
     "covariance_bound": [(deep_linear_networks, {}, 3)],
     "ntk_bound": [(wide_relu_networks, {}, 3)],
     "bound_correlations": [(image_pair_networks, {}, 4)],
+    "norm_scale": [(deep_linear_networks, {}, 4)],
     "mean_field_transfer": [(mean_field_networks, {}, 17)],
     "mean_field_anchor": [(mean_field_networks, {}, 3)],
     "convnet_rescaling": [(convnet_networks, {}, 4)],

@@ -1,5 +1,7 @@
 """Networks with linear teachers ("Finetuning with linear teachers"): their risks, and bounds on them."""
 
+from itertools import product
+
 import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
@@ -211,3 +213,25 @@ def _limits_and_trained(ax, risk, start):
     ax.set_ylim(bottom=0.8 * FLOOR)
     ax.set(yscale="log", xlabel="target samples n")
     layout.name_ticks(ax, panels.values(risk, "samples"), 2)
+
+
+def norm_scale(data, p):
+    """Scaling the source or the target of finetuning (Fig. 2b).
+
+    Role: `risk` of finetuning with several norms of source and target, among them 1, over depths and samples.
+    """
+    risk = where(data["risk"], protocol="finetuning")
+    only(risk, "angle")
+    depths, sizes = panels.values(risk, "depth"), panels.values(risk, "samples")
+    size = (2.5 * len(sizes) + 0.9, 2.0 * len(depths) + 1.1)
+    fig, axes = plt.subplots(len(depths), len(sizes), figsize=size, sharex=True, sharey="row", squeeze=False)
+    for (depth, samples), ax in zip(product(depths, sizes), axes.flat, strict=True):
+        shown = where(risk, depth=depth, samples=samples)
+        source, target = where(shown, target_norm=1.0), where(shown, source_norm=1.0)
+        panels.spread(ax, source, "risk_final", "source_norm", "source scaled", color="#0072B2")
+        panels.spread(ax, target, "risk_final", "target_norm", "target scaled", color="#D55E00", linestyle="--")
+        ax.set(yscale="log", title=f"L = {depth:g}, n = {samples:g}")
+        layout.name_ticks(ax, panels.values(risk, "target_norm"), 2)
+    plt.setp(axes[:, 0], ylabel="risk")
+    plt.setp(axes[-1], xlabel="norm; the other's is 1")
+    return layout.finish(fig, p.title, "L layers, n samples", panels.spread_in_words(risk))
