@@ -72,9 +72,9 @@ def save(folder, known, content):
     files = {"packed": lzma.compress(content, filters=filters), "unpacked": content}
     facts = {name: {"sha256": hashlib.sha256(one).hexdigest(), "bytes": len(one)} for name, one in files.items()}
     text = json.dumps({**known, **facts}, indent=1, sort_keys=True) + "\n"
-    for file, new in ((path(*place), files["packed"]), (path(*place, ".json"), text.encode())):
-        with store.atomic(file) as unfinished:
-            unfinished.write_bytes(new)
+    with store.atomic(path(*place), path(*place, ".json")) as (data, beside):
+        data.write_bytes(files["packed"])
+        beside.write_text(text, encoding="utf-8")
 
 
 def pack(sweep, audit, experiment, measure):

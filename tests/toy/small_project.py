@@ -109,7 +109,7 @@ class Project:
 
         From then on a job that needs torch takes another second.
         """
-        head, tail = f".{(self.folder / output).stem}.tmp", Path(output).suffix
+        head, tail = f".{Path(output).name}.tmp", Path(output).suffix
         for _ in range(20_000):
             for temporary in (self.folder / output).parent.glob(f"{head}*"):
                 return int(temporary.name.removeprefix(head).removesuffix(tail))

@@ -78,7 +78,7 @@ def main(argv, prog="carryover audit", root=None):
         rows = [(one.verdict, one.path, one.rule, one.cause or one.remark) for one in findings]
         again = [(one.verdict, one.path, one.promise, "; ".join((one.text, *one.changes))) for one in replays]
         text = rendered("audit.html.j2", summary=sentences, findings=rows, replays=again, note="")
-        with store.atomic(arguments.html) as temporary:  # names of files may be no UTF-8
+        with store.atomic(arguments.html) as (temporary,):  # names of files may be no UTF-8
             temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
     print("\n".join(sentences))
     if any(one.verdict != "OK" and not one.warning for one in findings) or not all(one.passed for one in replays):

@@ -21,8 +21,8 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -171,12 +171,20 @@ class Job:
         store.save(dataset, self.path(output or self.outputs[0]), record=request)
 
     def __enter__(self) -> Job:
-        self._begin, self._stack = (datetime.now(UTC), processor_time()), ExitStack()
+        self._running = self._run()
+        return self._running.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self._running.__exit__(*error)
+
+    @contextmanager
+    def _run(self) -> Iterator[Job]:
+        begin = datetime.now(UTC), processor_time()
         self.inputs = list(self.inputs)  # an iterator would be empty by the second look
         if overwritten := {os.path.realpath(path) for path in self.inputs} & set(map(os.path.realpath, self.outputs)):
             raise UserError(f"{min(overwritten)} is an input and an output: give the output another name")
         promise = self.portable or promised(self.modules)
-        files, self._packages = code_digest.closure(SCRIPTS, *self.modules)
+        files, packages = code_digest.closure(SCRIPTS, *self.modules)
         self._record = {
             "carryover_record": VERSION,
             **{key: plain(getattr(self, key)) for key in _REQUEST},
@@ -187,23 +195,19 @@ class Job:
             "portable": {"job": promise, "result": weakest([promise, *map(_promised, self.inputs)])},
         }
         self._record["request"] = request_digest(self._record)
-        with self._stack as stack:
-            self._temporaries = {Path(one): stack.enter_context(store.temporary(one)) for one in self.outputs}
-            self._stack = stack.pop_all()
-        return self
-
-    def __exit__(self, kind, error, trace) -> None:
-        with self._stack as stack:
-            if kind is not None:
-                return
+        with store.atomic(*self.outputs, *map(record_path, self.outputs)) as temporaries:
+            self._temporaries = dict(zip(map(Path, self.outputs), temporaries, strict=False))
+            yield self
             self._check()
-            record = self._complete_record()
+            record = self._record | {
+                "outputs": {shown(output): _facts(file) for output, file in self._temporaries.items()},
+                "environment": environment(self.device, packages),
+                "volatile": resource_usage(*begin),
+            }
+            record["checksum"] = checksum(record)
             text = json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
-            records = {path: stack.enter_context(store.temporary(path)) for path in map(record_path, self.outputs)}
-            for temporary in records.values():  # before anything is put in its place: the disk may be full by now
-                temporary.write_text(text, encoding="utf-8")
-            for path, temporary in (self._temporaries | records).items():
-                store.settle(temporary, path)
+            for file in temporaries[len(self.outputs) :]:
+                file.write_text(text, encoding="utf-8")
 
     def _check(self) -> None:
         """Raise UserError for an output that was not written, an input that changed, and a module that is not named."""
@@ -224,16 +228,6 @@ class Job:
                 name = Path(file).relative_to(SCRIPTS).as_posix()
                 if name not in self._record["code"]["files"]:
                     raise UserError(f"{self.rule} loaded {name}, which no import statement names: add it to modules")
-
-    def _complete_record(self) -> dict[str, Any]:
-        """The record with what is known at the end of the job."""
-        record = {
-            **self._record,
-            "outputs": {shown(output): _facts(file) for output, file in self._temporaries.items()},
-            "environment": environment(self.device, self._packages),
-            "volatile": resource_usage(*self._begin),
-        }
-        return {**record, "checksum": checksum(record)}
 
 
 def _promised(path: str | Path) -> str:

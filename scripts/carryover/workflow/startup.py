@@ -74,7 +74,7 @@ def effective(sweep):
 
     def path(wildcards):
         file = Path(sweep.results, "logs/audit.config.yaml")
-        with store.atomic(file) as unfinished:
+        with store.atomic(file) as (unfinished,):
             unfinished.write_text(yaml.safe_dump(sweep.config, sort_keys=False))
         return file.as_posix()
 
