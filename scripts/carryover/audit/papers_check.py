@@ -159,7 +159,8 @@ def sample(sweep, archived, rng, seconds):
             affordable = [run for _ in range(DRAWS) if (run := draw(sweep, known, rng)).seconds <= most]
             taken = affordable[:1]
             if taken and taken[0].chaotic:
-                taken = [run for run in affordable if run.chaotic][:FOR_MEDIAN]
+                several_chaotic = [run for run in affordable if run.chaotic][:FOR_MEDIAN]
+                taken = several_chaotic if len(several_chaotic) == FOR_MEDIAN else []
             left -= sum(run.seconds for run in taken)
             several += taken
             found += taken
@@ -238,7 +239,7 @@ def differences(now, then):
 
 
 def archived_rows(data, now):
-    """The runs of archived `data` with the coordinates of the runs of `now`; UserError where there is not one of each."""
+    """The runs of archived `data` with the coordinates of the runs of `now`; UserError where one is missing."""
     places = []
     for row in range(now.sizes["run"]):
         known = runs.identity(now.isel(run=row))

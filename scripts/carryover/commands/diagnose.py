@@ -16,7 +16,6 @@ from carryover.diagnosis.report import draw, page
 from carryover.errors import UserError
 from carryover.figures.drawing import style
 from carryover.provenance.job_record import Job
-from carryover.templates import rendering
 
 KINDS = "npz, npy, netCDF or safetensors: (samples, …) by layer"
 
@@ -45,7 +44,7 @@ def main(argv, prog="carryover diagnose"):
     with Job(
         rule="diagnose",
         parameters=p,
-        inputs=[*filter(None, files), *rendering.files("diagnose")],
+        inputs=list(filter(None, files)),
         outputs=[data, figure, report],
         modules=[__name__],
     ) as job:

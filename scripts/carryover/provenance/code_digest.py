@@ -30,6 +30,8 @@ def closure(root: str | Path, *names: str) -> tuple[dict[str, str], set[str]]:
     root
         The folder that stands on Python's path: module `a.b` is `root/a/b.py` or `root/a/b/__init__.py`. Among
         installed packages only Carryover itself is local.
+    names
+        Modules, and patterns of data files that a program reads besides: `a/templates/*.j2`.
 
     Returns
     -------
@@ -45,6 +47,10 @@ def closure(root: str | Path, *names: str) -> tuple[dict[str, str], set[str]]:
         if (name := todo.pop()) in seen:
             continue
         seen.add(name)
+        if "/" in name:
+            files = {file.relative_to(root).as_posix(): file for file in root.glob(name)}
+            digests |= {shown: hashlib.sha256(file.read_bytes()).hexdigest() for shown, file in files.items()}
+            continue
         if "." in name:
             todo.append(name.rpartition(".")[0])  # importing a.b runs a/__init__.py first
         if file := _file(root, name):

@@ -28,6 +28,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from carryover.config.artifacts import DATA_FILES
 from carryover.errors import DataError, UserError
 from carryover.provenance import code_digest, store
 from carryover.provenance.environment import environment, git_state, processor_time, resource_usage
@@ -184,13 +185,14 @@ class Job:
         if overwritten := {os.path.realpath(path) for path in self.inputs} & set(map(os.path.realpath, self.outputs)):
             raise UserError(f"{min(overwritten)} is an input and an output: give the output another name")
         promise = self.portable or promised(self.modules)
-        files, packages = code_digest.closure(SCRIPTS, *self.modules)
+        modules = [*self.modules, *DATA_FILES.get(self.rule, ())]
+        files, packages = code_digest.closure(SCRIPTS, *modules)
         self._record = {
             "carryover_record": VERSION,
             **{key: plain(getattr(self, key)) for key in _REQUEST},
             "command": list(sys.argv if self.command is None else self.command),
             "inputs": {shown(path): _facts(Path(path)) for path in self.inputs},
-            "code": {"modules": list(self.modules), "digest": code_digest.digest(files), "files": files},
+            "code": {"modules": modules, "digest": code_digest.digest(files), "files": files},
             "git": git_state(SCRIPTS),
             "portable": {"job": promise, "result": weakest([promise, *map(_promised, self.inputs)])},
         }

@@ -28,7 +28,7 @@ def main(argv):
         rule="report",
         parameters={section: config.get(section, {}) for section in ("papers", "figures", "tables")},
         wildcards=dict(arguments.wildcards),
-        inputs=[*files(config, arguments.results).values(), *rendering.files("report")],
+        inputs=list(files(config, arguments.results).values()),
         outputs=arguments.output,
         modules=["report"],
     ) as job:

@@ -23,7 +23,8 @@ def main(argv):
                         "finetuned shards; its own flags may follow")  # fmt: skip
     parser.add_argument("--family", required=True, choices=plugins.names("families"), help="whose runs these are")
     arguments, words = parser.parse_known_args(argv)
-    measure, model, modules, others = arguments.measure, parameters.Model, ["collect"], []
+    measure, model, others = arguments.measure, parameters.Model, []
+    modules = ["collect", f"carryover/families/{arguments.family}/labels.json"]
     if measure:
         module, model = plugins.load(f"carryover.measures.{measure}"), parameters.model_of("measures", measure)
         others = [file for shard in arguments.shards for file in also_read(module, shard)]
