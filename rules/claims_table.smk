@@ -3,13 +3,12 @@ rule claims_table:
         groups=sweep.inputs("claims_table"),
     output:
         data="<results>/claims.nc",
-        markdown="<results>/claims.md",
         page=report(
             "<results>/claims.html",
             category="Claims",
             labels={"table": "all claims"},
         ),
-        records=multiext("<results>/claims", ".nc.json", ".md.json", ".html.json"),
+        records=multiext("<results>/claims", ".nc.json", ".html.json"),
     log:
         "<results>/logs/claims.log",
     localrule: True
@@ -23,4 +22,4 @@ rule claims_table:
         key=sweep.key("claims_table"),
     shell:
         'python "$CARRYOVER_SCRIPTS"/claims_table.py {input.groups} {params.flags:q}'
-        " --key {params.key} --output {output.data} {output.markdown} {output.page} > {log} 2>&1"
+        " --key {params.key} --output {output.data} {output.page} > {log} 2>&1"

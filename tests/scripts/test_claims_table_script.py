@@ -21,7 +21,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_a_table_of_groups_and_beside_it_another(capsys):
     claims_table.write(store.load("claims.nc"), "claims.csv")
-    main(["one.nc", "--others", "night=claims.csv", "--output", "more.nc", "more.md"])
+    main(["one.nc", "--others", "night=claims.csv", "--output", "more.nc", "more.html"])
     assert set(store.load("more.nc")["claim"].values.tolist()) == {"one/up", "one/down"}
     assert (store.load("more.nc")["elsewhere"].str.startswith("night: ")).all()
     Path("claims.csv").write_text(Path("claims.csv").read_text().replace(",20.0,", ",high,"))

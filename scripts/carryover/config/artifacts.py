@@ -30,7 +30,7 @@ ARTIFACTS = {
 PLUGINS = {"measure": "measures", "curve": "theory.curves"} | {rule: kind.plugins for rule, kind in ARTIFACTS.items()}
 """The folder in `carryover` of the plug-ins that a rule runs."""
 FORMATS = {
-    "claims_table": (".nc", ".md", ".html"),
+    "claims_table": (".nc", ".html"),
     "figure": (".png", ".pdf"),
     "table": (".md", ".tex"),
     "report": (".html",),

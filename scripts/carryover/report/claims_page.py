@@ -1,9 +1,8 @@
-"""The table of claims as text: Markdown and HTML."""
+"""The table of claims as a page."""
 
 from pathlib import Path
 
 import numpy as np
-from tabulate import tabulate
 
 from carryover.claims.support import table as tables
 from carryover.claims.support.table import DIFFERS, counts
@@ -11,8 +10,6 @@ from carryover.provenance import store
 from carryover.provenance.job_record import Job
 from carryover.templates import rendering
 from carryover.workflow import command_line
-
-HEADS = ("Verdict", "Elsewhere", "Claim", "Checks")
 
 
 def main(argv):
@@ -38,8 +35,7 @@ def main(argv):
             if output.suffix == ".nc":
                 job.save(table, output)
             else:
-                write = markdown if output.suffix == ".md" else page
-                job.path(output).write_text(write(table, f"Carryover request {job.request}"), encoding="utf-8")
+                job.path(output).write_text(page(table, f"Carryover request {job.request}"), encoding="utf-8")
 
 
 def summary(table):
@@ -96,20 +92,6 @@ def _check(row):
         "places": np.round(distances / (np.abs(distances).max() or 1), 3).tolist() if known else None,
         "facts": {name: text for name, text in facts.items() if text},
     }
-
-
-def markdown(table, note=""):
-    """The table as GitHub's Markdown: a line for each claim, by paper; its checks unfold. `note` is a comment."""
-    parts = ["# Claims", summary(table)]
-    for paper, claims in by_paper(table).items():
-        rows = []
-        for claim in claims:
-            checks = ["{verdict}: {statement}: {statistic} ({bound}; {id})".format(**one) for one in claim["checks"]]
-            unfolding = f"<details><summary>{len(checks)}</summary>{'<br>'.join(checks)}</details>"
-            row = (claim["verdict"], claim["elsewhere"], f"{claim['statement']} ({claim['section']})", unfolding)
-            rows.append([cell.replace("|", r"\|") for cell in row])
-        parts += [f"## {paper}", tabulate(rows, headers=HEADS, tablefmt="github", disable_numparse=True)]
-    return "\n\n".join([*parts, f"<!-- {note} -->"]) + "\n"
 
 
 def page(table, note=""):

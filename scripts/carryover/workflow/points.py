@@ -14,11 +14,10 @@ from carryover.errors import UserError
 
 @dataclass(frozen=True)
 class Point:
-    """One combination of values of the axes: all its parameters, and those that its command line names."""
+    """One combination of values of the axes, with all its parameters and the point that it starts from."""
 
     axes: dict
     parameters: Model
-    named: dict
     source: "Point | None"
 
     @property
@@ -84,15 +83,9 @@ def _points(experiment, spec, stage, sources):
     grids = section.get("grids", {"": {}})
     if not isinstance(grids, dict) or not grids or not all(isinstance(grid, dict) for grid in grids.values()):
         raise UserError(f"{where}.grids: it must be sections of parameters by name.")
-    places = {name: f"{where}.grids.{name}" if name else where for name in grids}
-    parts = {f"experiments.{experiment}.task": task, where: common}
-    for place, part in (parts | {places[name]: grid for name, grid in grids.items() if name}).items():
-        if unknown := [name for name in part if name not in model.model_fields]:
-            allowed = ", ".join(model.model_fields)
-            raise UserError(f"configuration: {place}: unknown key {unknown[0]}; allowed here: {allowed}.")
     points, read = {}, set()
-    for name, grid in grids.items():
-        own, read_here = _grid(model, task | common | grid, spec, stage, sources, places[name])
+    for grid in grids.values():
+        own, read_here = _grid(model, task | common | grid, spec, stage, sources, where)
         if twice := own.keys() & points.keys():
             raise UserError(f"{where}: two grids ask for {min(twice)}; let one of them differ or leave it out.")
         points, read = points | own, read | read_here
@@ -112,14 +105,12 @@ def _grid(model, section, spec, stage, sources, where):
     for combination in product(*values.values()):
         chosen = dict(zip(split, combination, strict=True))
         given = {name: value for name, value in (section | chosen).items()
-                 if applies(about(model, name, "when"), chosen)}  # fmt: skip
+                 if name not in model.model_fields or applies(about(model, name, "when"), chosen)}  # fmt: skip
         p = parameters.read(model, given, f"configuration: {where}.")
         own = {name: getattr(p, name) for name in split if name in given}
         own = {name: value[0] if isinstance(value, tuple) else value for name, value in own.items()}
-        named = {name: getattr(p, name) for name, field in model.model_fields.items()
-                 if name in own or (name in given and getattr(p, name) != field.default)}  # fmt: skip
         for source in _sources(model, chosen, sources, stage, where):
-            point = Point({**_inherited(source), **own}, p, named, source)
+            point = Point({**_inherited(source), **own}, p, source)
             points[point.name] = point  # combinations that differ in what they do not read are one
         read |= given.keys()
     return points, read

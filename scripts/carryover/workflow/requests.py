@@ -8,7 +8,7 @@ from functools import cached_property
 from carryover import archive
 from carryover.config import parameters, plugins
 from carryover.config.artifacts import ARTIFACTS, DATA_FILES, STAGES
-from carryover.config.parameters import as_flags
+from carryover.config.parameters import as_flags, changed
 from carryover.errors import UserError
 from carryover.provenance.job_record import json_digest, plain
 from carryover.workflow.command_line import ALSO
@@ -47,8 +47,7 @@ class Request:
     def set_plugin(self, folder, name, options):
         """Take flags, parameters and modules from a plug-in and its section of the configuration."""
         self.parameters = parameters.read(parameters.model_of(folder, name), options, "")
-        defaults = type(self.parameters).model_fields
-        self.flags = [name, *as_flags({key: v for key, v in self.parameters if v != defaults[key].default})]
+        self.flags = [name, *as_flags(changed(self.parameters))]
         self.modules.append(plugins.modules(folder)[name])
 
     @property
@@ -83,7 +82,7 @@ def _training(job, experiment, point, block):
     job.named_files = [file for p in points for file in parameters.files_read(p)]
     family = sweep.typed.experiments[experiment].family
     job.modules += [f"carryover.families.{family}.{module}" for module in (job.rule, "solvers")]
-    first, *others = (as_flags(point.named) for point in batch.points)
+    first, *others = (as_flags(changed(p)) for p in points)
     common = as_flags({"experiment": experiment, "seeds": job.seeds})
     job.flags = [family, *common, *first]
     for more in others:
