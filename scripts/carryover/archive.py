@@ -17,7 +17,7 @@ from carryover.config import parameters
 from carryover.config.artifacts import STAGES
 from carryover.config.parameters import about, applies
 from carryover.errors import UserError, sentence
-from carryover.provenance import store
+from carryover.provenance import store, trace
 from carryover.provenance.job_record import Job
 
 LARGEST = 2**31
@@ -83,12 +83,7 @@ def pack(sweep, audit, experiment, measure):
     file = f"{sweep.results}/{experiment}/{measure}.nc"
     if (finding := audit.findings[file]).verdict != "OK" and not finding.warning:
         raise UserError(f"{file} is {finding.verdict} ({finding.cause}): run Snakemake first.")
-    upstream, names = {}, [file]
-    while names:
-        if (name := names.pop()) in audit.records:
-            upstream[name] = audit.records[name]
-            names += upstream[name]["inputs"].keys() - upstream.keys()
-    seconds = {}
+    upstream, seconds = trace.upstream(file, audit.records), {}
     for one in sorted(upstream.values(), key=lambda record: int(record["wildcards"].get("block", 0))):
         usage, points = one["volatile"], seconds.setdefault(one["rule"], {})
         took = usage["processor_time"] - usage["starting"]

@@ -110,11 +110,6 @@ def load_all(
     return loaded
 
 
-def request(dataset: xr.Dataset) -> dict[str, Any]:
-    """The request of the job that made a dataset: rule, wildcards, parameters and seeds; empty without a record."""
-    return json.loads(dataset.attrs.get(RECORD, "{}"))
-
-
 def read_table(path: str | Path, **options: Any) -> pd.DataFrame:
     """A table with commas between cells, by `pandas.read_csv` with its options; DataError for a file that is none."""
     import pandas as pd

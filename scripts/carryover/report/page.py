@@ -72,7 +72,7 @@ def page(config, results, note=""):
         part = _table(file) if kind == "tables" else _figure(entry, file, config, claims)
         part["name"], part["caption"] = name, entry.get("caption", "")
         part["title"] = record["parameters"].get("title") or name.replace("_", " ")
-        part["origin"] = _origin(record, records)
+        part["origin"] = _origin(record, trace.upstream(min(record["outputs"]), records))
         heading = "Tables" if kind == "tables" else about.get("heading", about["name"])
         section["parts"].setdefault(heading, []).append(part)
     sections |= {name: _section({"name": name}, config, claims) for name in claims if name not in sections}
@@ -156,14 +156,9 @@ def _table(file):
     return {"picture": "", "heads": cells[0], "rows": cells[2:]}
 
 
-def _origin(record, records):
+def _origin(record, upstream):
     """{term: text} on a job and on all jobs that it depends on, by their records."""
-    above, todo = {}, [record]
-    while todo:
-        found = {name: records[name] for name in todo.pop()["inputs"] if name in records and name not in above}
-        above |= found
-        todo += found.values()
-    jobs = trace.jobs([record, *above.values()])
+    jobs = trace.jobs(upstream.values())
     archived = {one["parameters"]["commit"] for one in jobs if one["rule"] == "unarchive"}
     seeds = sorted({seed for one in jobs for seed in one["seeds"]})
     rules = Counter(one["rule"] for one in jobs)

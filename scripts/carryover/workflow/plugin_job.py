@@ -73,22 +73,21 @@ def of_data(make, kind, arguments):
     with naming_what_is_missing(make, arguments.data):
         result = make(Roles(zip(arguments.roles, data, strict=True)), arguments.p)
     if not isinstance(result, kind):
-        raise UserError(f"{plugin_name(make)} must return a {kind.__name__}, not {type(result).__name__}.")
+        raise UserError(f"{full_name(make)} must return a {kind.__name__}, not {type(result).__name__}.")
     return result
 
 
-def plugin_name(make):
-    """The plug-in of a function: of its own name in a module of several, else of its module's."""
-    several = [name for kind in plugins.FUNCTIONS for name in plugins.names(kind)]
-    return make.__name__ if make.__name__ in several else make.__module__.rpartition(".")[2]
+def full_name(make):
+    """`claims.atlas.check` of a function of a plug-in."""
+    return f"{make.__module__}.{make.__name__}".removeprefix("carryover.")
 
 
 @contextmanager
 def naming_what_is_missing(make, files):
-    """UserError, naming the plug-in and the files, where a function looks for a name that its data do not have."""
+    """UserError, naming function and files, where a function looks for a name that its data do not have."""
     try:
         yield
     except KeyError as error:
         wanted = str(error.args[0]).partition("\n")[0]
         where = ", ".join(map(str, files))
-        raise UserError(f"{plugin_name(make)} needs {wanted}, which is not in the data of: {where}.") from error
+        raise UserError(f"{full_name(make)} needs {wanted}, which is not in the data of: {where}.") from error

@@ -40,7 +40,7 @@ def main(stage, argv, description):
         device=getattr(points[0], "device", None),
         portable=portability.weakest(map(contract.portable, points)),
     ) as job:
-        pretrained = _pretrained(start, arguments.experiment) if start else None
+        pretrained = store.load(start) if start else None
         trained = []
         show = progress(f"{stage} {arguments.experiment}")
         with naming_what_is_missing(contract.stage(points[0]), [start]):
@@ -67,15 +67,6 @@ def _parsed(name, words, model, description):
     for word in rest:
         points.append([]) if word == ALSO else points[-1].append(word)
     return arguments, [command_line.options(model, point, name) for point in points]
-
-
-def _pretrained(path, experiment):
-    """The networks that finetuning of an experiment starts from; UserError for a shard of another experiment."""
-    start = store.load(path)
-    made = store.request(start)
-    if made and (made["rule"] != "pretrain" or made["wildcards"].get("experiment", experiment) != experiment):
-        raise UserError(f"--pretrained {path}: it does not hold pretrained networks of {experiment}")
-    return start
 
 
 def progress(description):
