@@ -2,13 +2,10 @@
 
 import argparse
 import sys
-from pathlib import Path
 
 from carryover import archive
 from carryover.audit import project
 from carryover.workflow import command_line, startup
-
-ROOT = Path(__file__).resolve().parents[1]
 
 
 def main(argv):
@@ -16,9 +13,9 @@ def main(argv):
     parser.add_argument("what", choices=("check", "pack"))
     project.add_configuration(parser)
     arguments = parser.parse_args(argv)
-    config = project.configuration(arguments.configfile)
-    audit = project.audit(config, ROOT) if arguments.what == "pack" else None
-    if wrong := list(archive.lacking(startup.valid_sweep(config, ROOT), audit)):
+    config, root = project.configuration(arguments.configfile), project.root()
+    audit = project.audit(config, root) if arguments.what == "pack" else None
+    if wrong := list(archive.lacking(startup.valid_sweep(config, root), audit)):
         sys.exit("\n".join(f"archive: {one}" for one in wrong))
 
 

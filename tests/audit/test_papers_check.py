@@ -90,7 +90,7 @@ def flags(folder):
 
 
 def check(folder):
-    return papers_check.main([*flags(folder), "--seconds", "20"], ROOT)
+    return papers_check.main([*flags(folder), "--seconds", "20"])
 
 
 def test_the_code_that_made_an_archive_agrees_with_it(folder, capsys):

@@ -22,7 +22,7 @@ from carryover.audit import project
 from carryover.config import files, parameters, plugins
 from carryover.errors import UserError
 from carryover.families import contract, stages
-from carryover.provenance import environment
+from carryover.provenance import environment, job_record
 from carryover.training import devices
 from carryover.workflow import startup
 
@@ -90,8 +90,8 @@ class Run:
         return float(np.finfo("float32" if single else "float64").eps) ** 0.5
 
 
-def main(argv, root):
-    """Check a sample of the archive of a configuration; `root` is the folder of the project. True if all agrees."""
+def main(argv):
+    """Check a sample of the archive of a configuration. True if all agrees."""
     parser = argparse.ArgumentParser(prog="papers_check.py", description=__doc__, allow_abbrev=False)
     default = ["config/config.yaml", "config/paper.yaml"]
     parser.add_argument("--configfile", nargs="+", default=default, metavar="FILE", help="(default: the papers' scale)")
@@ -99,10 +99,10 @@ def main(argv, root):
     parser.add_argument("--seed", type=int, help="of the sample (default: derived from the commit)")
     arguments = parser.parse_args(argv)
     devices.keep_freed()
-    sweep = startup.valid_sweep(project.configuration(arguments.configfile), root)
+    sweep = startup.valid_sweep(project.configuration(arguments.configfile), project.root())
     if not sweep.config.get("archive"):
         raise UserError(f"{' '.join(arguments.configfile)}: no archive is named, so there is nothing to compare.")
-    commit = (environment.git_state(root) or {}).get("commit", "0")
+    commit = (environment.git_state(job_record.SCRIPTS) or {}).get("commit", "0")
     seed = int(commit[:12], 16) if arguments.seed is None else arguments.seed
     drawn = sample(sweep, comparable(sweep), np.random.default_rng(seed), arguments.seconds)
     trainings = [run for _, several in drawn for run in several]

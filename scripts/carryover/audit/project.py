@@ -10,6 +10,14 @@ from carryover.provenance import job_record
 from carryover.workflow import startup
 
 
+def root():
+    """The folder of the workflow that this library belongs to."""
+    folder = job_record.SCRIPTS.parent
+    if not (folder / "Snakefile").is_file():
+        raise UserError(f"the library in {job_record.SCRIPTS} has no workflow: run that of a project's scripts.")
+    return folder
+
+
 def add_configuration(parser, name="--configfile", nargs="+"):
     """The flag of a command line that names configuration files, or their place in it."""
     text = "each is laid over those before it (default: config/config.yaml)"

@@ -11,7 +11,6 @@ from carryover.audit.findings import VERDICTS
 from carryover.audit.replay import replay
 from carryover.errors import UserError
 from carryover.provenance import store
-from carryover.provenance.job_record import SCRIPTS
 from carryover.templates.rendering import rendered
 
 
@@ -30,16 +29,6 @@ def parsed(argv, prog):
     return arguments
 
 
-def project_here():
-    """The working folder, which must be that of a project whose library is the one that runs."""
-    scripts = Path("scripts").resolve()
-    if not (scripts / "carryover").is_dir() or not Path("Snakefile").is_file():
-        raise UserError(f"there is no project in {Path.cwd()}: run this in the folder of its Snakefile.")
-    if not scripts.samefile(SCRIPTS):
-        raise UserError(f"this is the library in {SCRIPTS}, not the project's own: run python scripts/audit.py.")
-    return scripts.parent
-
-
 def summary(audit):
     """Sentences: how many results have which verdict, and the root digest."""
     counts = Counter(finding.verdict for finding in audit.findings.values())
@@ -53,10 +42,8 @@ def summary(audit):
     yield f"Root digest of {len(audit.lasting)} records: {audit.root}"
 
 
-def main(argv, prog="carryover audit", root=None):
-    """`root` is the folder of the project; by default the working folder."""
-    arguments = parsed(argv, prog)
-    root = root or project_here()
+def main(argv, prog="carryover audit"):
+    arguments, root = parsed(argv, prog), project.root()
     audit = project.audit(project.configuration(arguments.configfile, arguments.results), root)
     findings = sorted(audit.findings.values(), key=lambda finding: (VERDICTS.index(finding.verdict), finding.path))
     shown = [finding for finding in findings if finding.verdict != "OK" or finding.remark]

@@ -84,8 +84,9 @@ def _points(experiment, spec, stage, sources):
     if not isinstance(grids, dict) or not grids or not all(isinstance(grid, dict) for grid in grids.values()):
         raise UserError(f"{where}.grids: it must be sections of parameters by name.")
     points, read = {}, set()
-    for grid in grids.values():
-        own, read_here = _grid(model, task | common | grid, spec, stage, sources, where)
+    for name, grid in grids.items():
+        place = f"{where}.grids.{name}" if name else where
+        own, read_here = _grid(model, task | common | grid, spec, stage, sources, place)
         if twice := own.keys() & points.keys():
             raise UserError(f"{where}: two grids ask for {min(twice)}; let one of them differ or leave it out.")
         points, read = points | own, read | read_here
