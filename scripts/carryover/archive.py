@@ -155,9 +155,9 @@ def mismatch(sweep, experiment, measure):
         then = _normalized(then)
     except (KeyError, UserError) as error:
         return f"{experiment}/{measure}: {path(*place, '.json')} has another request: {error}"
-    found = list(_differences(now, then))
+    found = [f"{': '.join(names)} {old} → {new}" for names, old, new in parameters.differences(then, now)]
     more = f" ({len(found) - 1} more)" if found[1:] else ""
-    return f"{experiment}/{measure}: {found[0]}{more}." if found else ""
+    return f"{experiment}/{measure}: not as archived: {found[0]}{more}." if found else ""
 
 
 def _normalized(requested):
@@ -185,20 +185,3 @@ def _normalized(requested):
 
 def _listed(value):
     return sorted(value) if isinstance(value, list | tuple) else [value]
-
-
-def _differences(now, then, where=""):
-    """Where two requests differ: of which parameters, and the archived and the requested value."""
-    for name in [*now, *sorted(then.keys() - now.keys())]:
-        old, new = then.get(name), now.get(name)
-        if isinstance(old, dict) and isinstance(new, dict):
-            yield from _differences(new, old, f"{where}{name}: " if where else f"{name} ")
-        elif old != new:
-            old, new = (_shown(value) for value in (old, new))
-            yield f"{where}{name} is {old} in the archive, and {new} in the configuration"
-
-
-def _shown(value):
-    if isinstance(value, dict | None):  # a point, or a parameter that is not read there
-        return "absent" if value is None else "there"
-    return json.dumps(value[0] if isinstance(value, list) and len(value) == 1 else value)

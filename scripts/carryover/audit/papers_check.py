@@ -1,11 +1,10 @@
 """Check whether today's code still gives the archived values: archived runs, drawn at random, are trained again.
 
 Random streams are named by experiment, condition, seed and purpose, so a run draws the same numbers whatever is trained
-with it: one seed of a block is trained alone here, with one value of every list of conditions. Compared are the
-logarithms of its risks and of the evaluations that it took. Where training is deterministic, each run must agree to
-rounding. Where training enlarges rounding, a few runs come to a fork at which a rounding decides, and most end where
-they did: there the median of several runs is compared, with the differences that a rounding makes, in `bands.yaml`
-beside the archive. An experiment without bands is not compared.
+with it: one seed of a block is trained alone here. Compared are the logarithms of the risks and of the evaluations of
+each network. Where training is deterministic, all must agree to rounding. Where training enlarges rounding, a few
+networks come to a fork at which a rounding decides, and most end where they did: there the median is compared with the
+differences that a rounding makes, in `bands.yaml` beside the archive. An experiment without bands is not compared.
 """
 
 import argparse
@@ -20,6 +19,7 @@ import xarray as xr
 from carryover import archive, runs
 from carryover.audit import project
 from carryover.config import files, parameters, plugins
+from carryover.config.artifacts import STAGES
 from carryover.errors import UserError
 from carryover.families import contract, stages
 from carryover.provenance import environment, job_record
@@ -33,9 +33,9 @@ MOST_SECONDS = 40.0
 OVERHEAD = 0.5
 """Processor seconds that the cheapest run takes."""
 DRAWS = 30
-"""Runs that are drawn in search of affordable ones."""
+"""Runs that are drawn in search of an affordable one."""
 FOR_MEDIAN = 5
-"""Runs whose median is compared where training enlarges rounding."""
+"""Networks whose median is compared, at least."""
 RISK_FLOOR, SHARE_FLOOR = 1e-8, 1e-2
 """Added to risks before the logarithm: training to losses of about 1e-8 leaves smaller ones undetermined; and to shares
 that are misclassified, of which one test image is about a hundredth."""
@@ -66,8 +66,8 @@ class Archived:
 class Run:
     """Seeds, one as a rule, of a finetuned point.
 
-    `stages` are its parameters from pretraining on, with one value of every list; `seconds` the recorded processor time
-    of its jobs, in proportion to what is trained.
+    `stages` are its parameters from pretraining on; `seconds` is the recorded processor time of its jobs, for as many
+    seeds.
     """
 
     seeds: tuple[int, ...]
@@ -105,10 +105,8 @@ def main(argv):
     commit = (environment.git_state(job_record.SCRIPTS) or {}).get("commit", "0")
     seed = int(commit[:12], 16) if arguments.seed is None else arguments.seed
     drawn = sample(sweep, comparable(sweep), np.random.default_rng(seed), arguments.seconds)
-    trainings = [run for _, several in drawn for run in several]
-    print(
-        f"sample of seed {seed}: {len(trainings)} trainings, {sum(run.seconds for run in trainings):.0f} s by records"
-    )
+    seconds = [run.seconds for _, several in drawn for run in several]
+    print(f"sample of seed {seed}: {len(seconds)} trainings, {sum(seconds):.0f} s by the records")
     wrong = []
     for known, several in sorted(drawn, key=lambda one: one[0].experiment):
         if several:
@@ -131,8 +129,8 @@ def comparable(sweep):
     for experiment, spec in sweep.typed.experiments.items():
         if not (measure := "risk" if "risk" in spec.measures else next(iter(spec.measures), "")):
             continue
-        points = [[p for p in (point.source, point) if p] for point in sweep.points(experiment, "finetune").values()]
-        chaotic = any(contract.portable(p.parameters) == "distribution" for point in points for p in point)
+        points = [p for stage in STAGES for p in sweep.points(experiment, stage).values()]
+        chaotic = any(contract.portable(point.parameters) == "distribution" for point in points)
         why = f"superseded: {superseded[experiment]}" if experiment in superseded else ""
         why = why or archive.mismatch(sweep, experiment, measure)
         if not why and chaotic and experiment not in bands:
@@ -156,11 +154,7 @@ def sample(sweep, archived, rng, seconds):
         found = []
         for place, (known, several) in enumerate(drawn):
             most = min(left / (len(drawn) - place), MOST_SECONDS)
-            affordable = [run for _ in range(DRAWS) if (run := draw(sweep, known, rng)).seconds <= most]
-            taken = affordable[:1]
-            if taken and taken[0].chaotic:
-                several_chaotic = [run for run in affordable if run.chaotic][:FOR_MEDIAN]
-                taken = several_chaotic if len(several_chaotic) == FOR_MEDIAN else []
+            taken = [run for _ in range(DRAWS) if (run := draw(sweep, known, rng)).seconds <= most][:1]
             left -= sum(run.seconds for run in taken)
             several += taken
             found += taken
@@ -168,24 +162,16 @@ def sample(sweep, archived, rng, seconds):
 
 
 def draw(sweep, known, rng):
-    """A random `Run`: one seed, and one value of each list that is a coordinate of the archived dataset."""
+    """A random `Run` of one seed."""
+    spec, seconds = sweep.typed.experiments[known.experiment], 0.0
     point = rng.choice(list(sweep.points(known.experiment, "finetune").values()))
-    spec = sweep.typed.experiments[known.experiment]
-    values, seconds, trained = {}, 0.0, []
-    for stage, posed in (("finetune", point), ("pretrain", point.source)):
-        if posed is None:
-            continue
-        lists = {n: v for n, v in posed.parameters if isinstance(v, tuple) and len(v) > 1 and n in known.data.coords}
-        for name, several in lists.items():
-            values.setdefault(name, several[rng.integers(len(several))])
-        narrowed = {n: (values[n],) for n, v in posed.parameters if isinstance(v, tuple) and values.get(n) in v}
-        trained.insert(0, posed.parameters.model_copy(update=narrowed))
+    posed = {"pretrain": point.source, "finetune": point} if point.source else {"finetune": point}
+    for stage, one in posed.items():
         # The archive may have been made in other jobs than today's: then all jobs count alike.
         jobs = known.seconds.get(stage, {})
-        jobs = jobs.get(posed.name) or [job for several in jobs.values() for job in several] or [0.0]
-        seconds += (
-            float(np.mean(jobs)) / min(spec.block, spec.seeds) / np.prod([len(several) for several in lists.values()])
-        )
+        jobs = jobs.get(one.name) or [job for several in jobs.values() for job in several] or [0.0]
+        seconds += float(np.mean(jobs)) / min(spec.block, spec.seeds)
+    trained = [one.parameters for one in posed.values()]
     return Run((int(rng.integers(spec.seeds)),), trained, max(seconds, OVERHEAD))
 
 
@@ -209,8 +195,10 @@ def compared(sweep, known, trainings):
             networks = [runs.spelled(runs.identity(now.isel(run=row))) for row in range(len(values))]
             of_kind = found.setdefault((quantity, run.bound(quantity, known.band), run.chaotic), [])
             of_kind += zip(values.tolist(), networks, strict=True)
-    checks, wrong = [], []
+    checks, wrong = [(0.0, "too few to compare")], []
     for (quantity, bound, chaotic), networks in found.items():
+        if chaotic and len(networks) < FOR_MEDIAN:
+            continue
         value, network = sorted(networks)[len(networks) // 2 if chaotic else -1]
         checks.append((value / bound, f"{quantity}: {value:.1e}, bound {bound:.1e}"))
         which = f"median of {len(networks)}, that of " if chaotic else ""

@@ -16,6 +16,7 @@ Models stand in modules called `parameters`, which import nothing large: the Sna
 import argparse
 import importlib
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, get_args, get_origin
 
@@ -148,6 +149,31 @@ def in_words(when):
     """Conditions as they are said: 'solver is descent and protocol is a or b'."""
     said = {axis: " or ".join(str(v).lower() if v in (True, False) else str(v) for v in when[axis]) for axis in when}
     return " and ".join(f"{axis} is {values}" for axis, values in said.items())
+
+
+ABSENT = "absent"
+
+
+def differences(before: Any, now: Any) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    """((name, …), value before, value now), in words, of what differs in nested sections or lists of them."""
+    old, new = dict(_leaves(before)), dict(_leaves(now))
+    for path in new | old:
+        if path not in old or path not in new or old[path] != new[path]:
+            yield path, *(_words(values[path]) if path in values else ABSENT for values in (old, new))
+
+
+def _leaves(value, path=()):
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        value = dict(enumerate(value))
+    if not isinstance(value, dict):
+        yield path, value
+        return
+    for name, item in value.items():
+        yield from _leaves(item, (*path, name))
+
+
+def _words(value):
+    return " ".join(map(str, value if isinstance(value, list) else [value])) or "empty"
 
 
 def add_arguments(parser: argparse.ArgumentParser, cls: type[Model]) -> None:

@@ -4,6 +4,7 @@ from collections import Counter
 from contextlib import suppress
 
 from carryover import archive
+from carryover.config import parameters
 from carryover.config.artifacts import ON_DEMAND
 from carryover.errors import DataError
 from carryover.provenance import job_record
@@ -49,11 +50,15 @@ def causes(record, request):
     edited = [f"scripts/{file}" for file in sorted(before.keys() | now.keys()) if before.get(file) != now.get(file)]
     found = [f"code: {few(edited)} changed"] if edited else []
     found += [f"configuration: it runs {name} now" for name in request.modules if name not in record["code"]["modules"]]
-    then = dict(_values({"seeds": record["seeds"], **record["parameters"]}))
-    asked = dict(_values(job_record.plain({"seeds": request.seeds, **dict(request.parameters)})))
-    changed = [path for path in asked if path in then and then[path] != asked[path]]
-    # Points that are trained together share most parameters.
-    found += dict.fromkeys(f"configuration: {p[-1]} {_words(then[p])} → {_words(asked[p])}" for p in changed)
+    then, asked = (
+        {"seeds": record["seeds"], **record["parameters"]},
+        {"seeds": request.seeds, **dict(request.parameters)},
+    )
+    found += dict.fromkeys(  # points that are trained together share most parameters
+        f"configuration: {path[-1]} {old} → {new}"
+        for path, old, new in parameters.differences(then, job_record.plain(asked))
+        if parameters.ABSENT not in (old, new)
+    )
     if request.rule not in ON_DEMAND.values():  # these need not show everything
         new = [path for path in request.inputs if path not in record["inputs"]]
         found += [f"configuration: it is made of {path} now" for path in new[:1]]
@@ -64,18 +69,3 @@ def few(names):
     """The first of several names, and how many more there are."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more
-
-
-def _values(value, path=()):
-    """((name, …), value) of everything in nested sections, and in lists of them."""
-    if isinstance(value, list) and value and isinstance(value[0], dict):
-        value = dict(enumerate(value))
-    if not isinstance(value, dict):
-        yield path, value
-        return
-    for name, item in value.items():
-        yield from _values(item, (*path, name))
-
-
-def _words(value):
-    return " ".join(map(str, value if isinstance(value, list) else [value])) or "empty"
