@@ -128,9 +128,10 @@ def _artifact(job, name):
     kind, papers = ARTIFACTS[job.rule], job.sweep.typed.papers
     entry = getattr(job.sweep.typed, kind.section)[name]
     job.inputs = list(job.sweep.data(entry).values())
-    # The category in Snakemake's own report.
+    # Category and labels in Snakemake's own report.
     job.paper = papers[entry.paper].name if entry.paper in papers else "Carryover"
-    job.name = name
+    shown = [item.item for paper in papers.values() for item in paper.items if name in getattr(item, kind.section, ())]
+    job.labels = {job.rule: name, "in the papers": "; ".join(dict.fromkeys(shown))}
     job.set_plugin(kind.plugins, getattr(entry, kind.key) or name, entry.options)
     job.flags[1:1] = as_flags({"roles": list(entry.data)})
     job.named_files = [job.sweep.root / "config/figures.mplstyle"] if job.rule == "figure" else []

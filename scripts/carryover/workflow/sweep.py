@@ -38,6 +38,9 @@ class Sweep:
         # Many jobs have the same code and read the same files.
         self.code_digest, self.sha256, self.archived = cache(closure_digest), cache(_sha256), cache(self._archived)
         self._request = cache(lambda rule, items: Request(self, rule, dict(items)))
+        self.inputs, self.flags, self.key, self.paper, self.labels = (
+            self._asked(attribute) for attribute in ("inputs", "flags", "key", "paper", "labels")
+        )
         self._batches = {name: batches_of_stages(name, spec) for name, spec in self.typed.experiments.items()}
 
     # What there is to make.
@@ -131,7 +134,7 @@ class Sweep:
             _ = request.code
             for path in (*request.inputs, *request.named_files):
                 if path not in made and not Path(path).is_file():
-                    where = f"{ARTIFACTS[rule].section}.{request.name}.data" if rule in ARTIFACTS else rule
+                    where = f"{kind.section}.{wildcards[kind.wildcard]}.data" if (kind := ARTIFACTS.get(rule)) else rule
                     listed = ", ".join(collected)
                     raise UserError(f"{where}: {path} is neither a file nor made here; known are {listed}.")
             made.add(output)
@@ -152,27 +155,9 @@ class Sweep:
         """The `requests.Request` of a job."""
         return self._request(rule, tuple(sorted((name, str(value)) for name, value in wildcards.items())))
 
-    def inputs(self, rule):
-        return lambda wildcards: self.request(rule, wildcards).inputs
-
-    def flags(self, rule):
-        return lambda wildcards: self.request(rule, wildcards).flags
-
-    def key(self, rule):
-        return lambda wildcards: self.request(rule, wildcards).key
-
-    def paper(self, rule):
-        return lambda wildcards: self.request(rule, wildcards).paper
-
-    def labels(self, rule):
-        """Labels in Snakemake's report: the name of a figure or table, and what it is in the papers."""
-
-        def labels(wildcards):
-            name, papers = wildcards[rule], self.config.get("papers", {}).values()
-            items = [item for paper in papers for item in paper.get("items", ()) if name in item.get(f"{rule}s", ())]
-            return {rule: name, "in the papers": "; ".join(dict.fromkeys(item["item"] for item in items))}
-
-        return labels
+    def _asked(self, attribute):
+        """A function of a rule that gives a function of wildcards, which gives an attribute of the request of a job."""
+        return lambda rule: lambda wildcards: getattr(self.request(rule, wildcards), attribute)
 
     def resource(self, name):
         """A resource of the experiment's training jobs (`resources: {gpu: 1, mem_mb: 4000}`).
