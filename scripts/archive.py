@@ -4,18 +4,18 @@ import argparse
 import sys
 
 from carryover import archive
-from carryover.audit import project
+from carryover.audit import findings
 from carryover.workflow import command_line, startup
 
 
 def main(argv):
     parser = argparse.ArgumentParser(prog="archive.py", description=__doc__, allow_abbrev=False)
     parser.add_argument("what", choices=("check", "pack"))
-    project.add_configuration(parser)
+    startup.add_configuration(parser)
     arguments = parser.parse_args(argv)
-    config, root = project.configuration(arguments.configfile), project.root()
-    audit = project.audit(config, root) if arguments.what == "pack" else None
-    if wrong := list(archive.lacking(startup.valid_sweep(config, root), audit)):
+    sweep = startup.valid_sweep(startup.configuration(arguments.configfile), startup.own_root())
+    audit = findings.audit(sweep) if arguments.what == "pack" else None
+    if wrong := list(archive.lacking(sweep, audit)):
         sys.exit("\n".join(f"archive: {one}" for one in wrong))
 
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from carryover import archive
-from carryover.audit import papers_check, project
+from carryover.audit import papers_check
 from carryover.families.diagonal import solvers as diagonal
 from carryover.families.relu import solvers as relu
 from carryover.provenance import store
@@ -74,7 +74,7 @@ def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("archived")
     config = {"archive": str(made / "archive/small"), "experiments": EXPERIMENTS}
     (made / "config.yaml").write_text(yaml.safe_dump(config))
-    sweep = startup.valid_sweep(project.configuration([made / "config.yaml"]), ROOT)
+    sweep = startup.valid_sweep(startup.configuration([made / "config.yaml"]), ROOT)
     for experiment in EXPERIMENTS:
         store.save(trained(sweep, experiment), made / "risk.nc")
         content = (made / "risk.nc").read_bytes()

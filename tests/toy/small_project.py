@@ -147,9 +147,11 @@ class Project:
 
     def audit(self):
         """The audit of this folder, which must be the working folder."""
-        from carryover.audit import project as audits
+        from carryover.audit import findings
+        from carryover.workflow import startup
 
-        return audits.audit(audits.configuration([self.folder / "config/config.yaml"]), self.folder)
+        config = startup.configuration([self.folder / "config/config.yaml"])
+        return findings.audit(startup.valid_sweep(config, self.folder))
 
     def results(self):
         """{path: bytes} of everything made, but for what tells of time and place."""

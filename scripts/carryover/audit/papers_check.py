@@ -17,7 +17,6 @@ import numpy as np
 import xarray as xr
 
 from carryover import archive, runs
-from carryover.audit import project
 from carryover.config import files, parameters, plugins
 from carryover.config.artifacts import STAGES
 from carryover.errors import UserError
@@ -99,7 +98,7 @@ def main(argv):
     parser.add_argument("--seed", type=int, help="of the sample (default: derived from the commit)")
     arguments = parser.parse_args(argv)
     devices.keep_freed()
-    sweep = startup.valid_sweep(project.configuration(arguments.configfile), project.root())
+    sweep = startup.valid_sweep(startup.configuration(arguments.configfile), startup.own_root())
     if not sweep.config.get("archive"):
         raise UserError(f"{' '.join(arguments.configfile)}: no archive is named, so there is nothing to compare.")
     commit = (environment.git_state(job_record.SCRIPTS) or {}).get("commit", "0")

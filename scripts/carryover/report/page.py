@@ -8,22 +8,21 @@ from pathlib import Path
 
 from PIL import Image
 
-from carryover.audit import project
 from carryover.claims.support.headlines import OWN
 from carryover.config import papers
 from carryover.provenance import job_record, store, trace
 from carryover.report import claims_page
 from carryover.templates import rendering
-from carryover.workflow import command_line
+from carryover.workflow import command_line, startup
 
 
 def main(argv):
     """`report.py FOLDER [--configfile FILE …] --output FILE`: the report on a folder of results."""
     parser = command_line.parser("report.py", "Put the results of a folder on one HTML page.")
     parser.add_argument("results", metavar="FOLDER", help="the results to show")
-    project.add_configuration(parser)
+    startup.add_configuration(parser)
     arguments = parser.parse_args(argv)
-    config = papers.resolved(project.configuration(arguments.configfile), job_record.SCRIPTS.parent / "config/papers")
+    config = papers.resolved(startup.configuration(arguments.configfile), job_record.SCRIPTS.parent / "config/papers")
     with job_record.Job(
         rule="report",
         parameters={section: config.get(section, {}) for section in ("papers", "figures", "tables")},
