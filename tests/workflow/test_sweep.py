@@ -37,7 +37,7 @@ def test_seeds_fill_blocks_of_fixed_size_and_more_seeds_leave_the_full_ones(swee
 
 def test_a_job_is_named_after_its_axes_and_its_start(sweep):
     batches = sweep({"protocol": ["single_task", "finetuning"], "solver": "exact"}).batches("toy", "finetune")
-    assert {name: batch.source for name, batch in batches.items()} == {
+    assert {name: point.source and point.source.name for name, (point,) in batches.items()} == {
         "protocol~single_task_solver~exact": None,
         "pretrain_solver~exact_protocol~finetuning_solver~exact": "solver~exact",
     }

@@ -104,11 +104,6 @@ def request_text(record: Mapping[str, Any]) -> str:
     return json_line({**{key: record[key] for key in _REQUEST}, "code": record["code"]["digest"], "inputs": inputs})
 
 
-def request_digest(record: Mapping[str, Any]) -> str:
-    """SHA-256 over `request_text`."""
-    return hashlib.sha256(request_text(record).encode()).hexdigest()
-
-
 @dataclass(kw_only=True)
 class Job:
     """One job of the workflow as a context manager; see the module's text for its use and for what it records.
@@ -146,7 +141,7 @@ class Job:
 
     @property
     def request(self) -> str:
-        """`request_digest` of this job."""
+        """SHA-256 over the `request_text` of this job."""
         return self._record["request"]
 
     def figure_metadata(self, suffix: str) -> dict[str, str | None]:
@@ -196,7 +191,7 @@ class Job:
             "git": git_state(SCRIPTS),
             "portable": {"job": promise, "result": weakest([promise, *map(_promised, self.inputs)])},
         }
-        self._record["request"] = request_digest(self._record)
+        self._record["request"] = hashlib.sha256(request_text(self._record).encode()).hexdigest()
         with store.atomic(*self.outputs, *map(record_path, self.outputs)) as temporaries:
             self._temporaries = dict(zip(map(Path, self.outputs), temporaries, strict=False))
             yield self

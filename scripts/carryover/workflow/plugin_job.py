@@ -56,13 +56,6 @@ def started(argv, rule, description, add=add_data, inputs=lambda module, argumen
         yield job, plugins.function_of(kind, name) if kind in plugins.FUNCTIONS else module, arguments
 
 
-class Roles(dict):
-    """Data by role; a role that was not given is a user's mistake."""
-
-    def __missing__(self, role):
-        raise UserError(f"data of the role {role} are needed; given were: {', '.join(self)}.")
-
-
 def of_data(make, kind, arguments):
     """The result of a plug-in's function of data by role and parameters; UserError where the data lack a variable or
     coordinate, or where the result is of another kind."""
@@ -71,7 +64,7 @@ def of_data(make, kind, arguments):
     # CSV tables ship with the project.
     data = [store.read_table(file) if file.suffix == ".csv" else store.load(file) for file in arguments.data]
     with naming_what_is_missing(make, arguments.data):
-        result = make(Roles(zip(arguments.roles, data, strict=True)), arguments.p)
+        result = make(dict(zip(arguments.roles, data, strict=True)), arguments.p)
     if not isinstance(result, kind):
         raise UserError(f"{full_name(make)} must return a {kind.__name__}, not {type(result).__name__}.")
     return result

@@ -25,35 +25,25 @@ class Point:
         return spelled(self.axes)
 
 
-@dataclass(frozen=True)
-class Batch:
-    """What a job of a stage trains, without its seeds: points with one solver, which start from at most one source."""
-
-    name: str
-    points: tuple
-
-    @property
-    def source(self):
-        return next((point.source.name for point in self.points if point.source), None)
-
-
 def spelled(axes):
     """The name of a point or batch with these axes in paths."""
     return "_".join(f"{k}~{v}" for k, v in sorted(axes.items())) or "all"
 
 
 def batches_of_stages(experiment, spec):
-    """{stage: {name: Batch}} of an experiment, from its section of the configuration; UserError."""
+    """{stage: {name: points that a job trains}} of an experiment, from its section of the configuration; UserError.
+
+    The points of a job have one solver, and start from at most one source.
+    """
     pretrained = _points(experiment, spec, STAGES[0], {})
     finetuned = _points(experiment, spec, STAGES[1], pretrained)
-    batches = {name: Batch(name, (point,)) for name, point in finetuned.items()}
-    if not set(spec.split) - spec.measures.keys():
-        batches = _together(finetuned.values())
-    return {STAGES[0]: {name: Batch(name, (point,)) for name, point in pretrained.items()}, STAGES[1]: batches}
+    alone, apart = ({name: [point] for name, point in points.items()} for points in (pretrained, finetuned))
+    together = not set(spec.split) - spec.measures.keys()
+    return {STAGES[0]: alone, STAGES[1]: _together(finetuned.values()) if together else apart}
 
 
 def _together(points):
-    """{name: Batch} of points by solver and source; points from scratch join the source of their solver, if it has just
+    """{name: points} by solver and source; points from scratch join the source of their solver, if it has just
     one."""
     sources, groups = {}, {}
     for point in points:
@@ -64,7 +54,7 @@ def _together(points):
         candidates = list(sources.get(solver, {}).values())
         source = point.source or (candidates[0] if len(candidates) == 1 else None)
         groups.setdefault(spelled({**_inherited(source), "solver": solver}), []).append(point)
-    return {name: Batch(name, tuple(group)) for name, group in sorted(groups.items())}
+    return dict(sorted(groups.items()))
 
 
 def _inherited(source):

@@ -74,10 +74,10 @@ def _training(job, experiment, point, block):
     sweep, batches = job.sweep, job.sweep.batches(experiment, job.rule)
     if point not in batches:
         raise UserError(f"{experiment} has no {job.rule} point {point}; it has: {', '.join(batches) or 'none'}.")
-    batch = batches[point]
-    job.inputs = [f"{sweep.results}/{experiment}/pretrain/{batch.source}/{block}.nc"] if batch.source else []
+    sources = [one.source.name for one in batches[point] if one.source]
+    job.inputs = [f"{sweep.results}/{experiment}/pretrain/{source}/{block}.nc" for source in sources[:1]]
     job.seeds = list(sweep.blocks(experiment)[int(block)])
-    points = [point.parameters for point in batch.points]
+    points = [one.parameters for one in batches[point]]
     job.parameters = {"together": points} if len(points) > 1 else points[0]
     job.named_files = [file for p in points for file in parameters.files_read(p)]
     family = sweep.typed.experiments[experiment].family

@@ -46,12 +46,12 @@ class Sweep:
     # What there is to make.
 
     def batches(self, experiment, stage):
-        """{name: Batch} of one stage of one experiment."""
+        """{name: points that a job trains} of one stage of one experiment."""
         return self._batches[experiment][stage]
 
     def points(self, experiment, stage):
         """{name: Point} of one stage of one experiment, of all of its batches."""
-        return {point.name: point for batch in self.batches(experiment, stage).values() for point in batch.points}
+        return {point.name: point for batch in self.batches(experiment, stage).values() for point in batch}
 
     def blocks(self, experiment):
         """{block: its seeds}; blocks have a fixed size, so more seeds only add blocks or fill the last one."""
@@ -73,7 +73,7 @@ class Sweep:
         where = f"experiments.{experiment}.measures.{measure}"
         if model.FAMILIES and spec.family not in model.FAMILIES:
             raise UserError(f"{where} is of networks of {' or '.join(model.FAMILIES)}, not of {spec.family}.")
-        points = {name: [point for point in batch.points if applies(model.APPLIES_TO, point.axes)]
+        points = {name: [point for point in batch if applies(model.APPLIES_TO, point.axes)]
                   for name, batch in self.batches(experiment, STAGES[-1]).items()}  # fmt: skip
         if not any(points.values()):
             raise UserError(f"{where} applies to no job of this experiment.")
