@@ -93,8 +93,6 @@ def _read(file: Path, shown: str) -> tuple[str, list[str]]:
         return _parsed(file.read_bytes(), file.parent / "__pycache__" / f"{file.stem}.meaning")
     except SyntaxError as error:
         raise UserError(f"{shown}, line {error.lineno}: {error.msg}") from None
-    except ValueError as error:  # null bytes
-        raise UserError(f"{shown}: cannot be parsed, {error}") from None
 
 
 @cache  # by content, so that an edit is seen within one process as well

@@ -28,6 +28,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import TypeAdapter
+
 from carryover.config.artifacts import DATA_FILES
 from carryover.errors import DataError, UserError
 from carryover.provenance import code_digest, store
@@ -45,18 +47,12 @@ KEYS = {".png": ("Description", "Comment"), ".pdf": ("Subject", "Keywords")}
 """Where each format of figures stores the request's digest and its text."""
 _TIMES = {".png": (), ".pdf": ("CreationDate", "ModDate")}
 HEAD = "Carryover request "
+_ANY = TypeAdapter(Any)
 
 
 def plain(value: Any) -> Any:
-    """A value as it comes back from JSON: models become sections, NumPy's numbers and arrays numbers and lists."""
-
-    def simpler(value: Any) -> Any:
-        for convert in ("model_dump", "tolist"):
-            if hasattr(value, convert):
-                return getattr(value, convert)()
-        raise ValueError(f"a parameter is {value!r}: allowed are None, text, numbers, and lists and mappings of them")
-
-    return json.loads(json.dumps(value, default=simpler))
+    """A value as it comes back from JSON: models become sections, tuples lists."""
+    return _ANY.dump_python(value, mode="json")
 
 
 def json_line(value: Any) -> str:

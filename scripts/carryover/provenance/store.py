@@ -127,17 +127,14 @@ def sha256(path: str | Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-@contextmanager
-def regular(path: str | Path) -> Iterator[BinaryIO]:
-    """A file to be read; DataError where it cannot be."""
+def regular(path: str | Path) -> BinaryIO:
+    """A file to be read, which the caller closes; DataError where it cannot be."""
     try:
-        file = open(path, "rb")  # noqa: SIM115  # closed below
+        return open(path, "rb")
     except FileNotFoundError:
         raise MissingError(f"{path} is missing: run the step that makes it") from None
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
-    with file:
-        yield file
 
 
 def _sorted(dataset: xr.Dataset) -> xr.Dataset:
