@@ -2,23 +2,20 @@
 
 import argparse
 import sys
-from pathlib import Path
 
 from carryover import archive
-from carryover.audit import project
+from carryover.audit import findings
 from carryover.workflow import command_line, startup
-
-ROOT = Path(__file__).resolve().parents[1]
 
 
 def main(argv):
     parser = argparse.ArgumentParser(prog="archive.py", description=__doc__, allow_abbrev=False)
     parser.add_argument("what", choices=("check", "pack"))
-    project.add_configuration(parser)
+    startup.add_configuration(parser)
     arguments = parser.parse_args(argv)
-    config = project.configuration(arguments.configfile)
-    audit = project.audit(config, ROOT) if arguments.what == "pack" else None
-    if wrong := list(archive.lacking(startup.valid_sweep(config, ROOT), audit)):
+    sweep = startup.valid_sweep(startup.configuration(arguments.configfile), startup.own_root())
+    audit = findings.audit(sweep) if arguments.what == "pack" else None
+    if wrong := list(archive.lacking(sweep, audit)):
         sys.exit("\n".join(f"archive: {one}" for one in wrong))
 
 

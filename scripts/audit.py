@@ -1,9 +1,7 @@
 """`carryover audit` of the project that this script belongs to."""
 
-from pathlib import Path
-
 from carryover.commands.audit import main
 from carryover.workflow import command_line
 
 if __name__ == "__main__":
-    command_line.run(lambda argv: main(argv, "audit.py", Path(__file__).resolve().parents[1]))
+    command_line.run(lambda argv: main(argv, "audit.py"))

@@ -2,7 +2,7 @@
 
 import json
 
-from carryover.config.schema import schema
+from carryover.config.configuration import schema
 
 if __name__ == "__main__":
     print(json.dumps(schema(), indent=1, ensure_ascii=False))

@@ -29,7 +29,6 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from scipy.stats import norm  # noqa: E402
 from tabulate import tabulate  # noqa: E402
 
-from carryover.audit import project  # noqa: E402
 from carryover.claims.support import table as claims_table  # noqa: E402
 from carryover.claims.support.table import ORDER  # noqa: E402
 from carryover.config import files  # noqa: E402
@@ -288,7 +287,7 @@ def untrue_titles(figures, table):
 
 @cache
 def configured(*names):
-    return startup.valid_sweep(project.configuration([str(ROOT / name) for name in names]), ROOT).config
+    return startup.valid_sweep(startup.configuration([str(ROOT / name) for name in names]), ROOT).config
 
 
 def main(*words):

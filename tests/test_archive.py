@@ -69,8 +69,8 @@ def test_promise_archive_never_forbids_change(project, finished_project):
     assert (finding.verdict, finding.remark) == ("OK", "archived, made at commit unknown")
 
     change(project, tolerance=0.001)
-    where = "finetune protocol single_task, solver descent"
-    difference = f"{where}: tolerance is 0.01 in the archive, and 0.001 in the configuration."
+    where = "finetune: protocol single_task, solver descent"
+    difference = f"not as archived: {where}: tolerance 0.01 → 0.001."
     planned = project.make("--dry-run")
     assert f"carryover: tiny is trained: tiny/risk: {difference}\n" in planned
     assert "\nrule finetune:" in planned
@@ -90,13 +90,13 @@ def test_a_request_is_what_is_asked_and_not_how_it_is_made(project):
     assert mismatch(block=1, split=["samples"], resources={"mem_mb": 9}) == ""
     renamed = {"first": grids["simulated"], "second": grids["solved"] | {"readout_scale": 2e-2}}
     assert mismatch(finetune=finetune | {"samples": [8, 4], "grids": renamed}) == ""
-    assert mismatch(seeds=3) == "tiny/risk: seeds is 2 in the archive, and 3 in the configuration."
+    assert mismatch(seeds=3) == "tiny/risk: not as archived: seeds 2 → 3."
     asked = json.loads(RECORD.read_text())["request"]
     for stage in ("pretrain", "finetune"):
         for grid in asked[stage].values():
             del grid["dimension"]
     record(request=asked)
-    said = "tiny/risk: pretrain solver exact: dimension is 1000 in the archive, and 12 in the configuration (2 more)."
+    said = "tiny/risk: not as archived: pretrain: solver exact: dimension 1000 → 12 (2 more)."
     assert mismatch() == said  # what the record lacks counts as its default
     assert mismatch(task={"auxiliary_features": 3}) == ""
 

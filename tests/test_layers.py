@@ -9,7 +9,8 @@ LIBRARY = Path(__file__).resolve().parents[1] / "scripts/carryover"
 # From the ground up. Figures draw what claims compute.
 LAYERS = (
     ("errors", "streams", "labels"),
-    ("config", "provenance", "runs"),
+    ("config",),
+    ("provenance", "runs"),
     ("theory", "networks", "tasks"),
     ("training",),
     ("measures", "statistics"),

@@ -17,7 +17,7 @@ from carryover.config import parameters
 from carryover.config.artifacts import STAGES
 from carryover.config.parameters import about, applies
 from carryover.errors import UserError, sentence
-from carryover.provenance import store
+from carryover.provenance import store, trace
 from carryover.provenance.job_record import Job
 
 LARGEST = 2**31
@@ -72,9 +72,9 @@ def save(folder, known, content):
     files = {"packed": lzma.compress(content, filters=filters), "unpacked": content}
     facts = {name: {"sha256": hashlib.sha256(one).hexdigest(), "bytes": len(one)} for name, one in files.items()}
     text = json.dumps({**known, **facts}, indent=1, sort_keys=True) + "\n"
-    for file, new in ((path(*place), files["packed"]), (path(*place, ".json"), text.encode())):
-        with store.atomic(file) as unfinished:
-            unfinished.write_bytes(new)
+    with store.atomic(path(*place), path(*place, ".json")) as (data, beside):
+        data.write_bytes(files["packed"])
+        beside.write_text(text, encoding="utf-8")
 
 
 def pack(sweep, audit, experiment, measure):
@@ -83,12 +83,7 @@ def pack(sweep, audit, experiment, measure):
     file = f"{sweep.results}/{experiment}/{measure}.nc"
     if (finding := audit.findings[file]).verdict != "OK" and not finding.warning:
         raise UserError(f"{file} is {finding.verdict} ({finding.cause}): run Snakemake first.")
-    upstream, names = {}, [file]
-    while names:
-        if (name := names.pop()) in audit.records:
-            upstream[name] = audit.records[name]
-            names += upstream[name]["inputs"].keys() - upstream.keys()
-    seconds = {}
+    upstream, seconds = trace.upstream(file, audit.records), {}
     for one in sorted(upstream.values(), key=lambda record: int(record["wildcards"].get("block", 0))):
         usage, points = one["volatile"], seconds.setdefault(one["rule"], {})
         took = usage["processor_time"] - usage["starting"]
@@ -160,9 +155,9 @@ def mismatch(sweep, experiment, measure):
         then = _normalized(then)
     except (KeyError, UserError) as error:
         return f"{experiment}/{measure}: {path(*place, '.json')} has another request: {error}"
-    found = list(_differences(now, then))
+    found = [f"{': '.join(names)} {old} → {new}" for names, old, new in parameters.differences(then, now)]
     more = f" ({len(found) - 1} more)" if found[1:] else ""
-    return f"{experiment}/{measure}: {found[0]}{more}." if found else ""
+    return f"{experiment}/{measure}: not as archived: {found[0]}{more}." if found else ""
 
 
 def _normalized(requested):
@@ -190,20 +185,3 @@ def _normalized(requested):
 
 def _listed(value):
     return sorted(value) if isinstance(value, list | tuple) else [value]
-
-
-def _differences(now, then, where=""):
-    """Where two requests differ: of which parameters, and the archived and the requested value."""
-    for name in [*now, *sorted(then.keys() - now.keys())]:
-        old, new = then.get(name), now.get(name)
-        if isinstance(old, dict) and isinstance(new, dict):
-            yield from _differences(new, old, f"{where}{name}: " if where else f"{name} ")
-        elif old != new:
-            old, new = (_shown(value) for value in (old, new))
-            yield f"{where}{name} is {old} in the archive, and {new} in the configuration"
-
-
-def _shown(value):
-    if isinstance(value, dict | None):  # a point, or a parameter that is not read there
-        return "absent" if value is None else "there"
-    return json.dumps(value[0] if isinstance(value, list) and len(value) == 1 else value)

@@ -17,9 +17,9 @@ from rocrate.model.contextentity import ContextEntity
 from rocrate.rocrate import ROCrate
 
 from carryover.errors import UserError
-from carryover.provenance import job_record, store
+from carryover.provenance import store
 from carryover.provenance.job_record import Job, json_digest, record_digest, record_path
-from carryover.provenance.trace import all_records, commits, jobs
+from carryover.provenance.trace import all_records, commits, jobs, upstream
 from carryover.workflow import command_line
 
 PROJECT = (
@@ -64,21 +64,17 @@ def gather(targets):
     """
     if not Path("Snakefile").is_file():
         raise UserError("there is no Snakefile here: export a crate in the folder of the project")
-    todo, records, files = [], {}, {}
-    for target in targets:
-        todo += all_records(target) if target.is_dir() else [target.as_posix().removesuffix(".json")]
-    while todo:
-        if (name := todo.pop()) in records:
-            continue
-        record = job_record.read(record_path(name))
-        if name not in record["outputs"]:
-            raise UserError(f"{name} has the record of {', '.join(record['outputs'])}: name the file of that record")
-        if record["rule"] == "crate":
-            continue
-        records[name] = record
+    known, records, files = {}, {}, {}
+    for folder in {target.parts[0] for target in targets}:
+        known |= all_records(folder)
+    starts = [target.as_posix().removesuffix(".json") for target in targets]
+    for name in known:
+        if any(name == start or name.startswith(f"{start}/") for start in starts):
+            records |= upstream(name, known)
+    records = {name: record for name, record in records.items() if record["rule"] != "crate"}
+    for name, record in records.items():
         hashes = record["inputs"] | {name: record["outputs"][name]}
         files |= {path: facts["sha256"] for path, facts in hashes.items()}
-        todo += [path for path in record["inputs"] if record_path(path).is_file()]
     if not records:
         raise UserError(f"{', '.join(map(str, targets))}: there is no result with a record to export")
     for name, sha256 in files.items():

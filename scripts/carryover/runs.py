@@ -50,8 +50,18 @@ def naming(network):
     try:
         yield
     except ValueError as error:
-        which = ", ".join(f"{name} {value.item()}" for name, value in network.coords.items() if value.ndim == 0)
-        raise UserError(f"{error}, in the run with {which}") from None
+        raise UserError(f"{error}, in the run with {spelled(identity(network))}") from None
+
+
+def identity(network):
+    """{coordinate: value} of one run, a dataset without the dimension `run`, less those that it does not have."""
+    known = {name: value.item() for name, value in network.coords.items() if value.ndim == 0}
+    return {name: value for name, value in known.items() if value not in ("", None) and value == value}
+
+
+def spelled(values):
+    """{coordinate: value} in words."""
+    return ", ".join(f"{name}={value}" for name, value in values.items())
 
 
 def chosen(data, **values):
@@ -73,9 +83,8 @@ def where(data, **values):
     none."""
     keep = chosen(data, **values)
     if not keep.any():
-        pairs = ", ".join(f"{name}={value}" for name, value in values.items())
         present = "; ".join(f"{name} is {', '.join(map(str, np.unique(data[name])))}" for name in values)
-        raise UserError(f"no run has {pairs}: {present}.")
+        raise UserError(f"no run has {spelled(values)}: {present}.")
     return data.isel(run=keep)
 
 

@@ -7,8 +7,7 @@ import pytest
 import yaml
 
 from carryover import archive
-from carryover.audit import papers_check, project, retraining
-from carryover.audit.retraining import Run
+from carryover.audit import papers_check
 from carryover.families.diagonal import solvers as diagonal
 from carryover.families.relu import solvers as relu
 from carryover.provenance import store
@@ -62,11 +61,10 @@ def trained(sweep, experiment):
     """The risk of an experiment, its blocks trained whole, as the workflow trains them."""
     parts = []
     for point in sweep.points(experiment, "finetune").values():
-        posed = [("finetune", point, point.parameters)]
-        if point.source:
-            posed.insert(0, ("pretrain", point.source, point.source.parameters))
+        posed = [one.parameters for one in (point.source, point) if one]
         for seeds in sweep.blocks(experiment).values():
-            parts.append(retraining.retrain(Run(sweep, experiment, tuple(seeds), posed, 0.0)))
+            run = papers_check.Run(tuple(seeds), posed, 0.0)
+            parts.append(papers_check.retrain(sweep, experiment, "risk", run))
     return collecting.collect(parts)
 
 
@@ -76,7 +74,7 @@ def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("archived")
     config = {"archive": str(made / "archive/small"), "experiments": EXPERIMENTS}
     (made / "config.yaml").write_text(yaml.safe_dump(config))
-    sweep = startup.valid_sweep(project.configuration([made / "config.yaml"]), ROOT)
+    sweep = startup.valid_sweep(startup.configuration([made / "config.yaml"]), ROOT)
     for experiment in EXPERIMENTS:
         store.save(trained(sweep, experiment), made / "risk.nc")
         content = (made / "risk.nc").read_bytes()
@@ -92,7 +90,7 @@ def flags(folder):
 
 
 def check(folder):
-    return papers_check.main([*flags(folder), "--seconds", "20"], ROOT)
+    return papers_check.main([*flags(folder), "--seconds", "20"])
 
 
 def test_the_code_that_made_an_archive_agrees_with_it(folder, capsys):

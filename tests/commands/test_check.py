@@ -26,10 +26,10 @@ def test_parameters_that_contradict_each_other_are_named(tmp_path, monkeypatch, 
     (tmp_path / "mine.yaml").write_text(f"experiments: {{{entry}}}\n")
     monkeypatch.chdir(ROOT)
     with pytest.raises(UserError, match=said):
-        check.main(["config/config.yaml", f"{tmp_path}/mine.yaml"], root=ROOT)
+        check.main(["config/config.yaml", f"{tmp_path}/mine.yaml"])
 
 
 def test_the_configuration_of_the_project_has_nothing_wrong(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
-    check.main(["config/config.yaml"], root=ROOT)
+    check.main(["config/config.yaml"])
     assert capsys.readouterr().out.endswith(", nothing wrong\n")

@@ -31,7 +31,7 @@ def said(words, monkeypatch, capsys):
         (["diagnose", "--pretrained", "a.npz"], 2, "the following arguments are required: --finetuned, -o/--output"),
         (["rescale", "no.py"], "carryover: no.py is no file: name a Python file that defines make, state, ", ""),
         (["rescale", "no.py", "--seeds", "1"], "carryover: --seeds", ""),
-        (["audit"], "carryover: there is no project in ", ""),
+        (["audit"], "carryover: config/config.yaml: No such file or directory.", ""),
     ],
 )
 def test_a_mistake_is_one_sentence(words, code, sentence, monkeypatch, capsys, tmp_path):

@@ -2,14 +2,13 @@
 
 import pytest
 
-from carryover.audit import project
 from carryover.config.parameters import model_of
 from carryover.workflow import startup
 from toy.small_project import ROOT
 
 
 def configuration(*names):
-    return startup.valid_sweep(project.configuration([ROOT / "config" / name for name in names]), ROOT)
+    return startup.valid_sweep(startup.configuration([ROOT / "config" / name for name in names]), ROOT)
 
 
 @pytest.mark.parametrize("names", [("config.yaml",), ("config.yaml", "paper.yaml")])

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from snakemake.utils import update_config
 
-from carryover.config import papers, schema
+from carryover.config import configuration, papers
 from carryover.errors import UserError
 from carryover.workflow.sweep import Sweep
 
@@ -61,7 +61,7 @@ def test_the_configurations_that_come_with_the_project_are_valid_and_make_jobs(o
     outputs = [output for *_, output in sweep.jobs()]
     assert len(outputs) == len(set(outputs)) > 50
     sweep.check()
-    jsonschema.Draft202012Validator(schema.schema()).validate(made)  # as an editor does
+    jsonschema.Draft202012Validator(configuration.schema()).validate(made)  # as an editor does
 
 
 @pytest.mark.parametrize("overlays", SCALES)

@@ -139,4 +139,4 @@ def test_a_run_without_dimensionality_is_named(name, value, message):
     data[name][1] = value
     with pytest.raises(UserError) as raised:
         dimensionality.measure(data, PARAMETERS)
-    assert str(raised.value) == f"{message}, in the run with seed 1, protocol single_task"
+    assert str(raised.value) == f"{message}, in the run with seed=1, protocol=single_task"

@@ -125,10 +125,10 @@ def test_a_variable_without_a_label_is_refused(dataset, tmp_path, name, label):
 
 
 def test_atomic_keeps_the_suffix_and_removes_what_killed_processes_left(tmp_path):
-    others = [tmp_path / ".g.tmp1.png", tmp_path / ".f.tmp1.pdf"]
-    for path in [tmp_path / ".f.tmp1.png", *others]:
+    others = [tmp_path / ".g.png.tmp1.png", tmp_path / ".f.pdf.tmp1.pdf"]
+    for path in [tmp_path / ".f.png.tmp1.png", *others]:
         path.write_text("half")
-    with store.atomic(tmp_path / "f.png") as temporary:
+    with store.atomic(tmp_path / "f.png") as (temporary,):
         temporary.write_text("whole")
         assert temporary.suffix == ".png"
         assert not (tmp_path / "f.png").exists()

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from carryover.audit import project
 from carryover.claims.support import headlines
 from carryover.config import papers
 from carryover.report import page
+from carryover.workflow import startup
 
 ROOT = Path(__file__).resolve().parents[2]
 LAYERS = [ROOT / "config/config.yaml", ROOT / "config/paper.yaml"]
-CONFIG = papers.resolved(project.configuration(list(map(str, LAYERS))), ROOT / "config/papers")
+CONFIG = papers.resolved(startup.configuration(list(map(str, LAYERS))), ROOT / "config/papers")
 ITEMS = [item for about in CONFIG["papers"].values() for item in about.get("items", [])]
 CLAIMS = {name for claims in headlines.read().values() for name in claims}
 

@@ -82,7 +82,6 @@ FINETUNE = ["finetune", "diagonal", *TOY]
 MISTAKES = {
     "missing": (["measure", "risk", "--finetuned", "no.nc"], "measure: no.nc is missing: run the step that makes it."),
     "plug-in": (["measure", "risks", "--finetuned", "finetuned.nc"], 2),
-    "same runs": (["collect", "risk.nc", "risk.nc", "--family", "diagonal"], "collect: "),
     "damaged": (
         ["collect", "damaged.nc", "--family", "diagonal"],
         "collect: damaged.nc is not netCDF, or truncated or damaged: delete it and run again (",

@@ -109,7 +109,7 @@ class Project:
 
         From then on a job that needs torch takes another second.
         """
-        head, tail = f".{(self.folder / output).stem}.tmp", Path(output).suffix
+        head, tail = f".{Path(output).name}.tmp", Path(output).suffix
         for _ in range(20_000):
             for temporary in (self.folder / output).parent.glob(f"{head}*"):
                 return int(temporary.name.removeprefix(head).removesuffix(tail))
@@ -147,9 +147,11 @@ class Project:
 
     def audit(self):
         """The audit of this folder, which must be the working folder."""
-        from carryover.audit import project as audits
+        from carryover.audit import findings
+        from carryover.workflow import startup
 
-        return audits.audit(audits.configuration([self.folder / "config/config.yaml"]), self.folder)
+        config = startup.configuration([self.folder / "config/config.yaml"])
+        return findings.audit(startup.valid_sweep(config, self.folder))
 
     def results(self):
         """{path: bytes} of everything made, but for what tells of time and place."""

@@ -26,7 +26,7 @@ def test_promise_bad_input_is_one_sentence_with_the_key_and_what_is_allowed(fres
     config["experiments"]["tiny"]["finetune"]["sampels"] = 3
     fresh.configure(config)
     assert refusal(fresh).startswith(
-        "configuration: experiments.tiny.finetune: unknown key sampels; allowed here: dimension, "
+        "configuration: experiments.tiny.finetune.grids.solved: unknown key sampels; allowed here: dimension, "
     )
     fresh.configure(TINY)
     (fresh.folder / "over.yaml").write_text("experiments:\n  tiny: {seeds: 3}\n  tiny: {seeds: 4}\n")

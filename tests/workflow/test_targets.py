@@ -57,9 +57,8 @@ def test_results_without_snakemakes_metadata_are_compared_with_their_records(pro
     project.replace("scripts/carryover/measures/risk.py", "return data[[*names,", "return 1.0 * data[[*names,")
     project.configure(config)
     *causes, advice = [line for line in project.make("--dry-run").splitlines() if line.startswith("carryover:")]
-    differs = "result(s) are not what would be made now:"
     assert sorted(causes) == [
-        f"carryover: 1 collect {differs} code: scripts/carryover/measures/risk.py changed.",
-        f"carryover: 1 finetune {differs} configuration: learning_rate 0.02 → 0.03.",
+        "carryover: collect, 1 job(s): code: scripts/carryover/measures/risk.py changed.",
+        "carryover: finetune, 1 job(s): configuration: learning_rate 0.02 → 0.03.",
     ]
-    assert advice.startswith("carryover: Snakemake has no metadata of them")
+    assert advice.endswith("without its metadata; to make them anew: snakemake -R collect finetune")

@@ -1,12 +1,13 @@
 """An audit: each result of a results folder against its record, the configuration, the code and the software."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from carryover.config.artifacts import ON_DEMAND, outputs
 from carryover.errors import DataError
-from carryover.provenance import environment, job_record, store, trace
+from carryover.provenance import environment, job_record, store
 from carryover.workflow.causes import causes, few, recorded_key
 
 VERDICTS = ("ALTERED", "MISSING", "UNRECORDED", "STALE", "OK")
@@ -66,24 +67,27 @@ class Audit:
 def audit(sweep):
     """The `Audit` of the results of a `Sweep`; reads every byte."""
     others = [folder.parent.as_posix() for folder in sorted(Path(sweep.results).glob("*/logs")) if folder.is_dir()]
-    files = _files(sweep.results, others)
+    passed_over = tuple(f"{sweep.results}/{name}" for name in _IGNORED) + tuple(f"{folder}/" for folder in others)
+    files = {path.as_posix() for path in Path(sweep.results).rglob("[!.]*") if path.is_file()}
+    files = {path for path in files if not path.startswith(passed_over)}
     # In the order of jobs: each result after those that it was made of.
     requests = {path: sweep.request(rule, wildcards) for rule, wildcards, first in sweep.jobs()
                 for path in outputs(rule, first)}  # fmt: skip
     on_demand = {f"{sweep.results}/{name}": rule for name, rule in ON_DEMAND.items()}
     requests |= {path: sweep.request(rule, {}) for path, rule in on_demand.items() if path in files}
-    records, problems = _records(files, requests)
-    paths = [*sorted((files | records.keys() | problems.keys()) - requests.keys()), *requests]
+    records, problems = _records(sorted(path for path in files if path.endswith(".json")))
+    results = {path for path in files if not path.endswith(".json")} | records.keys() | problems.keys()
+    paths = [*sorted(results - requests.keys()), *requests]
     names = sorted({*paths, *(name for record in records.values() for name in record["inputs"])})
     with ThreadPoolExecutor() as pool:
-        hashes = dict(zip(names, pool.map(lambda name: _sha256(name, problems), names), strict=True))
+        hashes = dict(zip(names, pool.map(_sha256, names), strict=True))
 
     findings, roots = {}, {}  # roots: the results in which the trouble of a path begins
     for path in paths:
         record, request = records.get(path), requests.get(path)
         archived = request and request.record
         verdict, cause = _condition(path, record, request, archived, hashes[path], problems)
-        found, warnings, roots[path] = [cause] if cause else [], [], [path]
+        found, warnings, begins = [cause] if cause else [], [], [path]
         if verdict == "OK" and not archived:
             found = [f"input: {name} is {'missing' if hashes[name] is None else 'not the one it was made of'}"
                      for name, known in record["inputs"].items()
@@ -91,52 +95,38 @@ def audit(sweep):
             found += causes(record, request) if request else [NO_JOB]
             upstream = sorted({root for name in record["inputs"] for root in roots.get(name, ())})
             if upstream and not found:
-                found, roots[path] = [f"input: {few(upstream)} upstream"], upstream
+                found, begins = [f"input: {few(upstream)} upstream"], upstream
             if request and not found and recorded_key(record) not in ("", request.key):
                 found = ["configuration: other flags"]
             warnings = list(_software(record["environment"]))
             verdict = "STALE" if found or warnings else "OK"
-        if not found:
-            del roots[path]
+        if found:
+            roots[path] = begins
         rule = request.rule if request else (record or {}).get("rule", "")
         remark = f"archived, made at commit {archived['commit'][:12]}" if archived else ""
         findings[path] = Finding(path, rule, verdict, "; ".join(found + warnings), remark, bool(warnings) and not found)
     return Audit(findings, requests, records, others)
 
 
-def _files(results, others):
-    """All files in a results folder but those that are no results, or another configuration's."""
-    passed_over = tuple(f"{results}/{name}" for name in _IGNORED) + tuple(f"{folder}/" for folder in others)
-    files = {path.as_posix() for path in Path(results).rglob("[!.]*") if path.is_file()}
-    return {path for path in files if not path.startswith(passed_over)}
-
-
-def _records(files, requests):
-    """({path: record}, {path: sentence} of records that cannot be read); takes the records out of `files`."""
+def _records(files):
+    """({path: record}, {path: sentence} of records that cannot be read) of the results of record files."""
     records, problems = {}, {}
-    for path in sorted({path.removesuffix(".json") for path in files if path.endswith(".json")} | requests.keys()):
-        file = job_record.record_path(path)
+    for file in files:
+        path = file.removesuffix(".json")
         try:
-            if file.exists() and (path in files or path in requests or trace.is_record(file)):
-                files.discard(file.as_posix())
-                record = job_record.read(file)
-                if path not in record["outputs"]:
-                    raise DataError(f"{file} is the record of {', '.join(record['outputs'])}")
-                records[path] = record
+            record = job_record.read(file)
+            if path not in record["outputs"]:
+                raise DataError(f"{file} is the record of {', '.join(record['outputs'])}")
+            records[path] = record
         except DataError as error:
             problems[path] = str(error)
     return records, problems
 
 
-def _sha256(path, problems):
-    """The hash of a file; None where there is none, or where it cannot be read, which is added to the problems."""
-    try:
+def _sha256(path):
+    """The hash of a file; None where there is none that can be read."""
+    with suppress(DataError):
         return store.sha256(path)
-    except store.MissingError:
-        return None
-    except DataError as error:
-        problems.setdefault(path, str(error))
-        return None
 
 
 def _condition(path, record, request, archived, digest, problems):
@@ -145,7 +135,7 @@ def _condition(path, record, request, archived, digest, problems):
     if path in problems:
         return "ALTERED", problems[path]
     if digest is None:
-        return "MISSING", f"no file{no_job}"
+        return "MISSING", f"no file that can be read{no_job}"
     if record is None:
         return "UNRECORDED", f"no record{no_job}"
     if digest != (known := record["outputs"][path]["sha256"]):

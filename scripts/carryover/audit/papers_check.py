@@ -1,23 +1,27 @@
-"""Check whether today's code still gives the archived values: a random sample of archived runs is trained again and
-compared run by run.
+"""Check whether today's code still gives the archived values: archived runs, drawn at random, are trained again.
 
-Where training is deterministic, its risk must be the archived one to rounding. Where training enlarges rounding, the
-differences must lie within the bands of the experiment in `bands.yaml` beside the archive; an experiment without bands
-is not compared.
+Random streams are named by experiment, condition, seed and purpose, so a run draws the same numbers whatever is trained
+with it: one seed of a block is trained alone here. Compared are the logarithms of the risks and of the evaluations of
+each network. Where training is deterministic, all must agree to rounding. Where training enlarges rounding, a few
+networks come to a fork at which a rounding decides, and most end where they did: there the median is compared with the
+differences that a rounding makes, in `bands.yaml` beside the archive. An experiment without bands is not compared.
 """
 
 import argparse
-import itertools
+import dataclasses
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import xarray as xr
 
-from carryover import archive
-from carryover.audit import project, retraining
-from carryover.config import files
+from carryover import archive, runs
+from carryover.config import files, parameters, plugins
+from carryover.config.artifacts import STAGES
 from carryover.errors import UserError
-from carryover.provenance import environment
+from carryover.families import contract, stages
+from carryover.provenance import environment, job_record
 from carryover.training import devices
 from carryover.workflow import startup
 
@@ -25,29 +29,68 @@ BUDGET = 120.0
 """Processor seconds, by the records, that a sample takes by default."""
 MOST_SECONDS = 40.0
 """Of one run."""
-DRAWS = 20
-"""Runs that are drawn in search of one within these."""
+OVERHEAD = 0.5
+"""Processor seconds that the cheapest run takes."""
+DRAWS = 30
+"""Runs that are drawn in search of an affordable one."""
+FOR_MEDIAN = 5
+"""Networks whose median is compared, at least."""
 RISK_FLOOR, SHARE_FLOOR = 1e-8, 1e-2
 """Added to risks before the logarithm: training to losses of about 1e-8 leaves smaller ones undetermined; and to shares
 that are misclassified, of which one test image is about a hundredth."""
 DETERMINISTIC_EVALUATIONS = 0.1
-"""Bound on the difference of the logarithms of the evaluations of deterministic training, which rounding may end some
-steps earlier or later; twice the learning rate changes it by about .69. Of its risk half of the digits must agree."""
-LEAST = {"risk": (0.1, 1e-3), "evaluations": (0.35, 0.1)}
-"""Smallest bounds (on one network, on the median) where training enlarges rounding: a few networks come to a fork at
-which a rounding decides, as units that start small choose their place, and most end where they did."""
-MOST = {"risk": math.inf, "evaluations": 0.35}
-"""Largest bounds on the median: half of what twice the learning rate does to the evaluations."""
+"""Bound on the evaluations of deterministic training, which rounding may end some steps earlier or later; twice the
+learning rate changes their logarithm by about .69. Of its risk half of the digits must agree."""
+MEDIANS = {"risk": (1e-3, math.inf), "evaluations": (0.1, 0.35)}
+"""Smallest and largest bounds on medians; the last is half of what twice the learning rate does."""
 WIDENING = 3.0
-"""Bounds are so many times the differences in `bands.yaml`: a sample may meet rarer networks than were measured."""
-STANDARD_ERRORS = 5.0
-"""By so many of its standard errors a mean difference of log risks may differ from 0."""
-FOR_MEDIAN = 5
-"""Networks whose median is compared, at least; a sample draws as many where training enlarges rounding."""
+"""Between these, a bound is so many times the upper quartile in `bands.yaml`."""
 
 
-def main(argv, root):
-    """Check a sample of the archive of a configuration; `root` is the folder of the project. True if all agrees."""
+@dataclasses.dataclass(frozen=True)
+class Archived:
+    """An archived dataset of an experiment, the measure that made it, and the seconds of its jobs by stage and point.
+
+    `band` is {quantity: upper quartile} of the differences that a rounding makes; None where none were measured.
+    """
+
+    experiment: str
+    measure: str
+    data: xr.Dataset
+    seconds: dict
+    band: dict | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """Seeds, one as a rule, of a finetuned point.
+
+    `stages` are its parameters from pretraining on; `seconds` is the recorded processor time of its jobs, for as many
+    seeds.
+    """
+
+    seeds: tuple[int, ...]
+    stages: list[Any]
+    seconds: float
+
+    @property
+    def chaotic(self) -> bool:
+        """Whether a solver promises no more than the distribution (`provenance.portability`)."""
+        return any(contract.portable(p) == "distribution" for p in self.stages)
+
+    def bound(self, quantity: str, band: dict | None) -> float:
+        """On the difference of a quantity, or where training enlarges rounding on the median of several."""
+        if self.chaotic:
+            least, most = MEDIANS[quantity]
+            return min(max(WIDENING * (band or {}).get(quantity, 0.0), least), most)
+        if quantity == "evaluations":
+            return DETERMINISTIC_EVALUATIONS
+        single = any(p.solver == "descent" and getattr(p, "precision", "") == "float32" for p in self.stages)
+        return float(np.finfo("float32" if single else "float64").eps) ** 0.5
+
+
+def main(argv):
+    """Check a sample of the archive of a configuration. True if all agrees."""
     parser = argparse.ArgumentParser(prog="papers_check.py", description=__doc__, allow_abbrev=False)
     default = ["config/config.yaml", "config/paper.yaml"]
     parser.add_argument("--configfile", nargs="+", default=default, metavar="FILE", help="(default: the papers' scale)")
@@ -55,132 +98,140 @@ def main(argv, root):
     parser.add_argument("--seed", type=int, help="of the sample (default: derived from the commit)")
     arguments = parser.parse_args(argv)
     devices.keep_freed()
-    sweep = startup.valid_sweep(project.configuration(arguments.configfile), root)
+    sweep = startup.valid_sweep(startup.configuration(arguments.configfile), startup.own_root())
     if not sweep.config.get("archive"):
         raise UserError(f"{' '.join(arguments.configfile)}: no archive is named, so there is nothing to compare.")
-    folder, commit = Path(sweep.config["archive"]), (environment.git_state(root) or {}).get("commit", "0")
+    commit = (environment.git_state(job_record.SCRIPTS) or {}).get("commit", "0")
     seed = int(commit[:12], 16) if arguments.seed is None else arguments.seed
-    bands, superseded = (
-        (files.read(file, str(file)) if file.exists() else {}).get(folder.name) or {}
-        for file in (folder.parent / "bands.yaml", folder.parent / "superseded.yaml")
-    )
-    data = _archived(sweep, superseded)
-    runs, wrong = _sample(sweep, data, np.random.default_rng(seed), arguments.seconds), []
-    print(f"sample of seed {seed}: {len(runs)} trainings, {sum(run.seconds for run in runs):.0f} s by the records")
-    for experiment in sorted({run.experiment for run in runs}):
-        own = [run for run in runs if run.experiment == experiment]
-        line, found = _compared(experiment, data[experiment], own, bands.get(experiment))
-        print(line, flush=True)
-        wrong += found
-    if left_out := sorted(data.keys() - {run.experiment for run in runs}):
+    drawn = sample(sweep, comparable(sweep), np.random.default_rng(seed), arguments.seconds)
+    seconds = [run.seconds for _, several in drawn for run in several]
+    print(f"sample of seed {seed}: {len(seconds)} trainings, {sum(seconds):.0f} s by the records")
+    wrong = []
+    for known, several in sorted(drawn, key=lambda one: one[0].experiment):
+        if several:
+            line, disagreements = compared(sweep, known, several)
+            print(line, flush=True)
+            wrong += disagreements
+    if left_out := sorted(known.experiment for known, several in drawn if not several):
         print(f"Not in this sample, since a run takes too long: {', '.join(left_out)}.")
     print("\n".join(wrong) or "All runs agree with the archive.")
     return not wrong
 
 
-def _archived(sweep, superseded):
-    """{experiment: archived dataset} of all that can be compared; prints which it leaves out, and why."""
-    data = {}
+def comparable(sweep):
+    """What is `Archived` of each experiment that can be compared; prints which it leaves out, and why."""
+    found, folder = [], Path(sweep.config["archive"])
+    bands, superseded = (
+        (files.read(file, str(file)) if file.exists() else {}).get(folder.name) or {}
+        for file in (folder.parent / "bands.yaml", folder.parent / "superseded.yaml")
+    )
     for experiment, spec in sweep.typed.experiments.items():
-        if (measure := retraining.compared_measure(spec)) is None:
+        if not (measure := "risk" if "risk" in spec.measures else next(iter(spec.measures), "")):
             continue
+        points = [p for stage in STAGES for p in sweep.points(experiment, stage).values()]
+        chaotic = any(contract.portable(point.parameters) == "distribution" for point in points)
         why = f"superseded: {superseded[experiment]}" if experiment in superseded else ""
         why = why or archive.mismatch(sweep, experiment, measure)
-        if not why:
-            found = archive.load(sweep.archive, experiment, measure)
-            why = "" if retraining.distinguishable(found) else "its coordinates do not tell its runs apart"
+        if not why and chaotic and experiment not in bands:
+            why = "its training enlarges rounding, and no bands of it were measured"
         if why:
             print(f"{experiment:24} not compared: {why}")
-        else:
-            data[experiment] = found
-    if not data and not superseded:
-        raise UserError(f"{sweep.archive} has nothing of what the configuration asks for.")
-    return data
-
-
-def _sample(sweep, data, rng, seconds):
-    """Runs to train again: experiments take turns in random order, each with its share of what is left of the budget,
-    until no run is cheap enough."""
-    names, runs, left = rng.permutation(sorted(data)).tolist(), [], seconds
-    while True:
-        before = len(runs)
-        for place, name in enumerate(names):
-            share = min(left / (len(names) - place), MOST_SECONDS)
-            drawn = _affordable(sweep, name, data[name], rng, share, 1)
-            if drawn and drawn[0].chaotic:
-                drawn += _affordable(sweep, name, data[name], rng, share, FOR_MEDIAN - 1, chaotic=True)
-            runs += drawn
-            left -= sum(run.seconds for run in drawn)
-        if len(runs) == before:
-            return runs
-
-
-def _affordable(sweep, experiment, data, rng, most, count, chaotic=False):
-    """Up to `count` runs that take at most so many seconds each; `chaotic`: whose training enlarges rounding."""
-    candidates = (retraining.draw(sweep, experiment, data, rng) for _ in range(DRAWS * count))
-    fitting = (run for run in candidates if run.seconds <= most and (run.chaotic or not chaotic))
-    return list(itertools.islice(fitting, count))
-
-
-def _compared(experiment, data, runs, bands):
-    """(line on an experiment, sentences on what disagrees) of runs that are trained again."""
-    if bands is None and any(run.chaotic for run in runs):
-        return f"{experiment:24} not compared: its training enlarges rounding, and no bands of it were measured", []
-    checks, samples, count = [], {}, 0
-    for run in runs:
-        now = retraining.retrain(run)
-        then, count = retraining.archived_rows(data, now), count + now.sizes["run"]
-        for quantity, values in differences(now, then).items():
-            bound, median_bound = bounds(quantity, run.rounding, bands.get(quantity, {}) if run.chaotic else None)
-            samples.setdefault((quantity, median_bound), []).append(values)
-            # A rounding may end one chaotic training in half of the steps; the median of several tells more.
-            if not (run.chaotic and quantity == "evaluations"):
-                worst = np.abs(values).argmax()
-                network = retraining.spelled(now.isel(run=worst))
-                checks.append((f"{quantity} of {network}", abs(float(values[worst])), bound))
-    for (quantity, bound), parts in samples.items():
-        values = np.concatenate(parts)
-        if len(values) >= FOR_MEDIAN:
-            checks.append((f"median {quantity}", float(np.median(np.abs(values))), bound))
-            if quantity == "risk":
-                error = float(values.std(ddof=1)) / math.sqrt(len(values))
-                allowed = max(STANDARD_ERRORS * error, LEAST["risk"][1])
-                checks.append(("mean risk", abs(float(values.mean())), allowed))
-    name, value, bound = max(checks, key=lambda check: check[1] / check[2], default=("nothing", 0.0, 0.0))
-    worst = f"{name.partition(' of ')[0]}: {value:.1e}, bound {bound:.1e}"
-    wrong = [f"{experiment}, {name}: log differs by {value:.1e}, bound {bound:.1e}."
-             for name, value, bound in checks if value > bound]  # fmt: skip
-    return f"{experiment:24} {count:4} runs  {worst:50} {'DISAGREES' if wrong else 'agrees'}", wrong
-
-
-def differences(now, then):
-    """{quantity: (runs,) Δ log} of risks and evaluations of two datasets, the one of largest size of each run; infinite
-    where one dataset alone has NaN."""
-    found = {}
-    losses = now["loss_function"].values if "loss_function" in now.coords else "squared"
-    floors = np.where(losses == "cross_entropy", SHARE_FLOOR, RISK_FLOOR).reshape(-1, 1)
-    for quantity in LEAST:
-        names = [name for name in now.data_vars if name.startswith(quantity) and name in then]
-        if not names:
             continue
-        new, old = (np.concatenate([data[n].values.reshape(data.sizes["run"], -1) for n in names], 1).astype(float)
-                    for data in (now, then))  # fmt: skip
-        floor = floors if quantity == "risk" else 1.0
-        change = np.log(np.maximum(new, 0) + floor) - np.log(np.maximum(old, 0) + floor)
-        change = np.nan_to_num(np.where(np.isnan(new) & np.isnan(old), 0.0, change), nan=np.inf)
-        found[quantity] = change[np.arange(len(change)), np.abs(change).argmax(axis=1)]
+        data, seconds = (read(sweep.archive, experiment, measure) for read in (archive.load, archive.record))
+        found.append(Archived(experiment, measure, data, seconds["seconds"], bands.get(experiment)))
+    if not found and not superseded:
+        raise UserError(f"{sweep.archive} has nothing of what the configuration asks for.")
     return found
 
 
-def bounds(quantity, rounding, band=None):
-    """(bound on each network, bound on their median) of the differences of a quantity.
+def sample(sweep, archived, rng, seconds):
+    """[(`Archived`, its runs to train again)]: experiments take turns in random order, each with its share of what is
+    left of the budget, until no run is cheap enough."""
+    drawn = [(archived[place], []) for place in rng.permutation(len(archived))]
+    left, found = seconds, True
+    while found:
+        found = []
+        for place, (known, several) in enumerate(drawn):
+            most = min(left / (len(drawn) - place), MOST_SECONDS)
+            taken = [run for _ in range(DRAWS) if (run := draw(sweep, known, rng)).seconds <= most][:1]
+            left -= sum(run.seconds for run in taken)
+            several += taken
+            found += taken
+    return drawn
 
-    They are `WIDENING` times the largest difference and the upper quartile of differences that a rounding makes: `band`
-    is {largest, quartile}, or empty where the least bounds do. None: training is deterministic, in numbers of this
-    relative `rounding`.
-    """
-    if band is None:
-        bound = rounding**0.5 if quantity == "risk" else DETERMINISTIC_EVALUATIONS
-        return bound, bound
-    single, median = (WIDENING * band.get(name, 0.0) for name in ("largest", "quartile"))
-    return max(single, LEAST[quantity][0]), min(max(median, LEAST[quantity][1]), MOST[quantity])
+
+def draw(sweep, known, rng):
+    """A random `Run` of one seed."""
+    spec, seconds = sweep.typed.experiments[known.experiment], 0.0
+    point = rng.choice(list(sweep.points(known.experiment, "finetune").values()))
+    posed = {"pretrain": point.source, "finetune": point} if point.source else {"finetune": point}
+    for stage, one in posed.items():
+        # The archive may have been made in other jobs than today's: then all jobs count alike.
+        jobs = known.seconds.get(stage, {})
+        jobs = jobs.get(one.name) or [job for several in jobs.values() for job in several] or [0.0]
+        seconds += float(np.mean(jobs)) / min(spec.block, spec.seeds)
+    trained = [one.parameters for one in posed.values()]
+    return Run((int(rng.integers(spec.seeds)),), trained, max(seconds, OVERHEAD))
+
+
+def retrain(sweep, experiment, measure, run):
+    """The measured dataset of a `Run`, by today's code, in memory."""
+    trained = None
+    for p in run.stages:
+        trained = stages.run(p, experiment, run.seeds, trained)
+    options = sweep.typed.experiments[experiment].measures[measure]
+    p = parameters.read(parameters.model_of("measures", measure), options, "")
+    return plugins.load(f"carryover.measures.{measure}").measure(trained, p)
+
+
+def compared(sweep, known, trainings):
+    """(line on an experiment, sentences on what disagrees) of runs that are trained again."""
+    found, count = {}, 0
+    for run in trainings:
+        now = retrain(sweep, known.experiment, known.measure, run)
+        then, count = archived_rows(known.data, now), count + now.sizes["run"]
+        for quantity, values in differences(now, then).items():
+            networks = [runs.spelled(runs.identity(now.isel(run=row))) for row in range(len(values))]
+            of_kind = found.setdefault((quantity, run.bound(quantity, known.band), run.chaotic), [])
+            of_kind += zip(values.tolist(), networks, strict=True)
+    checks, wrong = [(0.0, "too few to compare")], []
+    for (quantity, bound, chaotic), networks in found.items():
+        if chaotic and len(networks) < FOR_MEDIAN:
+            continue
+        value, network = sorted(networks)[len(networks) // 2 if chaotic else -1]
+        checks.append((value / bound, f"{quantity}: {value:.1e}, bound {bound:.1e}"))
+        which = f"median of {len(networks)}, that of " if chaotic else ""
+        if value > bound:
+            said = f"{known.experiment}, {quantity} ({which}{network}): log differs by {value:.1e}, bound {bound:.1e}."
+            wrong.append(said)
+    verdict = "DISAGREES" if wrong else "agrees"
+    return f"{known.experiment:24} {count:4} runs  {max(checks)[1]:50} {verdict}", wrong
+
+
+def differences(now, then):
+    """{quantity: (runs,) |Δ log|} of risks and evaluations of two datasets, the largest of each run; infinite where one
+    dataset alone has NaN."""
+    found = {}
+    losses = now["loss_function"].values if "loss_function" in now.coords else "squared"
+    floors = {"risk": np.where(losses == "cross_entropy", SHARE_FLOOR, RISK_FLOOR).reshape(-1, 1), "evaluations": 1.0}
+    for quantity, floor in floors.items():
+        for name in (name for name in now.data_vars if name.startswith(quantity) and name in then):
+            new, old = (
+                np.log(np.maximum(data[name].values.reshape(data.sizes["run"], -1).astype(float), 0) + floor)
+                for data in (now, then)
+            )
+            change = np.nan_to_num(np.where(np.isnan(new) & np.isnan(old), 0.0, np.abs(new - old)), nan=np.inf)
+            found[quantity] = np.maximum(found.get(quantity, 0.0), change.max(axis=1))
+    return found
+
+
+def archived_rows(data, now):
+    """The runs of archived `data` with the coordinates of the runs of `now`; UserError where one is missing."""
+    places = []
+    for row in range(now.sizes["run"]):
+        known = runs.identity(now.isel(run=row))
+        there = runs.chosen(data, **{name: value for name, value in known.items() if name in data.coords})
+        if there.sum() != 1:
+            raise UserError(f"the archive has {there.sum()} runs with {runs.spelled(known)}.")
+        places.append(there.argmax())
+    return data.isel(run=places)

@@ -6,19 +6,19 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from carryover.audit import project
+from carryover.audit import findings
 from carryover.audit.findings import VERDICTS
 from carryover.audit.replay import replay
 from carryover.errors import UserError
 from carryover.provenance import store
-from carryover.provenance.job_record import SCRIPTS
 from carryover.templates.rendering import rendered
+from carryover.workflow import startup
 
 
 def parsed(argv, prog):
     parser = argparse.ArgumentParser(prog=prog, description=__doc__, allow_abbrev=False)
     parser.add_argument("results", nargs="?", metavar="FOLDER", help="default: the one that the configuration names")
-    project.add_configuration(parser)
+    startup.add_configuration(parser)
     parser.add_argument("--replay", type=int, default=0, metavar="K", help="run K random jobs again and compare")
     parser.add_argument("--seed", type=int, default=random.randrange(2**32), help="draws the jobs; default: random")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write everything as a page")
@@ -28,16 +28,6 @@ def parsed(argv, prog):
     if arguments.results and not Path(arguments.results).is_dir():
         raise UserError(f"{arguments.results} is no folder: name that of the results, or leave it out.")
     return arguments
-
-
-def project_here():
-    """The working folder, which must be that of a project whose library is the one that runs."""
-    scripts = Path("scripts").resolve()
-    if not (scripts / "carryover").is_dir() or not Path("Snakefile").is_file():
-        raise UserError(f"there is no project in {Path.cwd()}: run this in the folder of its Snakefile.")
-    if not scripts.samefile(SCRIPTS):
-        raise UserError(f"this is the library in {SCRIPTS}, not the project's own: run python scripts/audit.py.")
-    return scripts.parent
 
 
 def summary(audit):
@@ -53,13 +43,12 @@ def summary(audit):
     yield f"Root digest of {len(audit.lasting)} records: {audit.root}"
 
 
-def main(argv, prog="carryover audit", root=None):
-    """`root` is the folder of the project; by default the working folder."""
-    arguments = parsed(argv, prog)
-    root = root or project_here()
-    audit = project.audit(project.configuration(arguments.configfile, arguments.results), root)
-    findings = sorted(audit.findings.values(), key=lambda finding: (VERDICTS.index(finding.verdict), finding.path))
-    shown = [finding for finding in findings if finding.verdict != "OK" or finding.remark]
+def main(argv, prog="carryover audit"):
+    arguments, root = parsed(argv, prog), startup.own_root()
+    config = startup.configuration(arguments.configfile)
+    audit = findings.audit(startup.valid_sweep(config, root, arguments.results))
+    found = sorted(audit.findings.values(), key=lambda finding: (VERDICTS.index(finding.verdict), finding.path))
+    shown = [finding for finding in found if finding.verdict != "OK" or finding.remark]
     width = max((len(finding.path) for finding in shown), default=0)
     for finding in shown:
         print(f"{finding.verdict:10}  {finding.path:{width}}  {finding.cause or finding.remark}")
@@ -75,11 +64,11 @@ def main(argv, prog="carryover audit", root=None):
 
     sentences = list(summary(audit))
     if arguments.html:
-        rows = [(one.verdict, one.path, one.rule, one.cause or one.remark) for one in findings]
+        rows = [(one.verdict, one.path, one.rule, one.cause or one.remark) for one in found]
         again = [(one.verdict, one.path, one.promise, "; ".join((one.text, *one.changes))) for one in replays]
         text = rendered("audit.html.j2", summary=sentences, findings=rows, replays=again, note="")
-        with store.atomic(arguments.html) as temporary:  # names of files may be no UTF-8
+        with store.atomic(arguments.html) as (temporary,):  # names of files may be no UTF-8
             temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
     print("\n".join(sentences))
-    if any(one.verdict != "OK" and not one.warning for one in findings) or not all(one.passed for one in replays):
+    if any(one.verdict != "OK" and not one.warning for one in found) or not all(one.passed for one in replays):
         sys.exit(1)

@@ -2,17 +2,14 @@
 
 import argparse
 
-from carryover.audit.project import add_configuration, configuration
-from carryover.commands.audit import project_here
 from carryover.workflow import startup
 
 
-def main(argv, prog="carryover check", root=None):
-    """`root` is the folder of the project; by default the working folder."""
+def main(argv, prog="carryover check"):
     parser = argparse.ArgumentParser(prog=prog, description=__doc__, allow_abbrev=False)
-    add_configuration(parser, "files", nargs="*")
+    startup.add_configuration(parser, "files", nargs="*")
     arguments = parser.parse_args(argv)
-    made = startup.valid_sweep(configuration(arguments.files), root or project_here())
+    made = startup.valid_sweep(startup.configuration(arguments.files), startup.own_root())
     made.check()
     counts = ", ".join(f"{len(made.config.get(section) or {})} {section}" for section in ("experiments", "figures"))
     print(f"{' '.join(arguments.files)}: {counts}, nothing wrong")

@@ -44,7 +44,7 @@ def main(argv, prog="carryover diagnose"):
     with Job(
         rule="diagnose",
         parameters=p,
-        inputs=filter(None, files),
+        inputs=list(filter(None, files)),
         outputs=[data, figure],
         modules=[__name__],
     ) as job:

@@ -16,12 +16,10 @@ def main(argv, prog="carryover trace"):
     # Without results at hand a figure still tells what it carries; a folder that was named must be there.
     given = arguments.results.is_dir() or arguments.results != Path("results")
     known = trace.all_records(arguments.results) if given else {}
-    wrong = []
     for figure in arguments.figures:
         request, text, name, how = trace.find(figure, known)
         if not request and not name:
-            wrong.append(f"{figure}: no request inside, and no result in {arguments.results} has these bytes")
-            continue
+            raise UserError(f"{figure}: no request inside, and no result in {arguments.results} has these bytes")
         print(figure)
         if request:
             print(f"  carries request {request}" + ("" if text else ", and a text that was changed since"))
@@ -29,5 +27,3 @@ def main(argv, prog="carryover trace"):
                 print(f"    {key}: {json.dumps(value, ensure_ascii=False)}")
         if name:
             print("\n    ".join((f"  is {name}, {how}", *trace.tree(name, known))))
-    if wrong:
-        raise UserError("; ".join(wrong))

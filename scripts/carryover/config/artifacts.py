@@ -39,12 +39,14 @@ FORMATS = {
 """Suffixes of the files that a job of a rule writes, where they are not one netCDF file; other jobs read the first."""
 # Made of all results, and only on demand.
 ON_DEMAND = {"crate.zip": "crate", "report.html": "report"}
-_PAGE = ("base.html.j2", "elements.html.j2", "style.css")
-# The templates in carryover/templates of the page that a rule writes.
-TEMPLATES = {
-    "claims_table": (*_PAGE, "claims.html.j2"),
-    "report": (*_PAGE, "report.html.j2"),
+_CLAIMS, _TEMPLATES = "carryover/claims/claims.yaml", "carryover/templates/*.[cj]*"  # style.css and *.html.j2
+DATA_FILES = {
+    "collect": ["carryover/families/labels.json"],
+    "check_claims": [_CLAIMS],
+    "claims_table": [_CLAIMS, _TEMPLATES],
+    "report": [_TEMPLATES],
 }
+"""Files in `scripts` that jobs of a rule read besides modules, as patterns: they are part of the code."""
 
 
 def outputs(rule, first):

@@ -191,3 +191,26 @@ def _check_roles(model, data, where):
         raise UserError(f"configuration: {where}: {', '.join(missing)} is missing.")
     for role in data:
         _known(role, (*needed, *optional), where)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of the configuration; parameters of a stage depend on the family of its experiment."""
+    whole = Configuration.model_json_schema()
+    experiment = whole["$defs"]["Experiment"]
+    experiment["allOf"] = []
+    for family in plugins.names("families"):
+        sections = {stage: _section(family, stage) for stage in ("task", *STAGES)}
+        condition = {"properties": {"family": {"const": family}}, "required": ["family"]}
+        experiment["allOf"].append({"if": condition, "then": {"properties": sections}})
+    return whole
+
+
+def _section(family: str, stage: str) -> dict[str, Any]:
+    model = parameters.model_of(f"families.{family}", stage)
+    own = model.model_json_schema()["properties"]
+    several = [name for name in own if parameters.about(model, name, "axis") or parameters.kind_of(model, name)[1]]
+    one = {name: kind["items"] if parameters.kind_of(model, name)[1] else kind for name, kind in own.items()}
+    own |= {name: {"anyOf": [one[name], {"type": "array", "items": one[name]}]} for name in several}
+    grid = {"type": "object", "additionalProperties": False, "properties": own}
+    grids = {"grids": {"type": "object", "additionalProperties": grid}} if stage in STAGES else {}
+    return {**grid, "type": ["object", "null"], "properties": own | grids}

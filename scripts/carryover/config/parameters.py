@@ -16,7 +16,7 @@ Models stand in modules called `parameters`, which import nothing large: the Sna
 import argparse
 import importlib
 import re
-from decimal import Decimal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, get_args, get_origin
 
@@ -85,11 +85,10 @@ def parameter(
     *,
     axis: bool = False,
     when: dict[str, tuple] | None = None,
-    unit: str = "",
     path: bool = False,
 ) -> Any:
-    """A field of a `Model` that knows its meaning and unit, and whether and when it makes jobs of its own."""
-    extra = {"axis": axis, "when": when or {}, "unit": unit, "path": path}
+    """A field of a `Model` that knows its meaning, and whether and when it makes jobs of its own."""
+    extra = {"axis": axis, "when": when or {}, "path": path}
     return Field(default, description=meaning, json_schema_extra=extra)
 
 
@@ -99,7 +98,7 @@ def reading(*roles: str, optional: tuple[str, ...] | None = None, base: type[Mod
 
 
 def about(cls: type[Model], name: str, what: str) -> Any:
-    """What `parameter` was told of a field besides its meaning: axis, when, unit or path."""
+    """What `parameter` was told of a field besides its meaning: axis, when or path."""
     return cls.model_fields[name].json_schema_extra[what]
 
 
@@ -157,21 +156,45 @@ def in_words(when):
     return " and ".join(f"{axis} is {values}" for axis, values in said.items())
 
 
+ABSENT = "absent"
+
+
+def differences(before: Any, now: Any) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    """((name, …), value before, value now), in words, of what differs in nested sections or lists of them."""
+    old, new = dict(_leaves(before)), dict(_leaves(now))
+    for path in new | old:
+        if path not in old or path not in new or old[path] != new[path]:
+            yield path, *(_words(values[path]) if path in values else ABSENT for values in (old, new))
+
+
+def _leaves(value, path=()):
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        value = dict(enumerate(value))
+    if not isinstance(value, dict):
+        yield path, value
+        return
+    for name, item in value.items():
+        yield from _leaves(item, (*path, name))
+
+
+def _words(value):
+    return " ".join(map(str, value if isinstance(value, list) else [value])) or "empty"
+
+
 def add_arguments(parser: argparse.ArgumentParser, cls: type[Model]) -> None:
     """One flag per parameter, all optional: what is left out takes the model's default."""
     for name, field in cls.model_fields.items():
         kind, several = kind_of(cls, name)
-        unit = f" [{about(cls, name, 'unit')}]" if about(cls, name, "unit") else ""
         choices = get_args(field.annotation) if get_origin(field.annotation) is not tuple else ()
         listed = f"; one of {', '.join(map(str, choices))}" if choices else ""
-        default = " ".join(words(field.default))
+        default = " ".join(map(str, field.default)) if several else field.default
         parser.add_argument(
             flag(name),
             nargs="+" if several else None,
             type=_boolean if kind is bool else kind,
             default=argparse.SUPPRESS,
             metavar=name.upper(),
-            help=f"{field.description}{unit}{listed} (default: {default})".replace("%", "%%"),
+            help=f"{field.description}{listed} (default: {default})".replace("%", "%%"),
         )
 
 
@@ -190,28 +213,18 @@ def flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def as_flags(values: dict[str, Any]) -> list[str]:
-    """{'lr': 0.1, 'rescale': [1.0, 0.1]} -> ['--lr', '0.1', '--rescale', '1.0', '0.1']; floats are kept exactly.
+def changed(values: Model) -> dict[str, Any]:
+    """{name: value} of the parameters that are not at their defaults."""
+    return {name: value for name, value in values if value != type(values).model_fields[name].default}
 
-    Text that would be lost or taken for a flag, empty or with a dash before it, is one word with its flag: '--title='.
-    """
+
+def as_flags(values: dict[str, Any]) -> list[str]:
+    """{'lr': 0.1, 'rescale': [1.0, 0.1]} -> ['--lr=0.1', '--rescale', '1.0', '0.1']; floats are kept exactly."""
     flags = []
     for name, value in values.items():
-        said = words(value)
-        alone = len(said) == 1 and (not said[0] or (said[0].startswith("-") and isinstance(value, str)))
-        flags += [f"{flag(name)}={said[0]}"] if alone else [flag(name), *said]
+        several = isinstance(value, list | tuple)
+        flags += [flag(name), *map(str, value)] if several else [f"{flag(name)}={value}"]
     return flags
-
-
-def words(value: Any) -> list[str]:
-    """The words of a command line that say a value, or several."""
-    return [_spelled(item) for item in (value if isinstance(value, list | tuple) else [value])]
-
-
-def _spelled(value):
-    if isinstance(value, float) and value < 0:  # argparse before Python 3.14 takes -1e-05 for a flag, but not -0.00001
-        return f"{Decimal(repr(value)):f}"
-    return value if isinstance(value, str) else repr(value)
 
 
 def files(path: str) -> list[str]:

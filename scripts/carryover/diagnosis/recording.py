@@ -100,7 +100,7 @@ def record(
             meaning = "name of the sample" if name == "sample_id" else f"activations of {name}"
             dimensions = ("sample", f"unit of {name}")[: values.ndim]
             data[name] = (dimensions, values, {"long_name": meaning, "units": "1"})
-        with store.atomic(Path(path)) as place:
+        with store.atomic(path) as (place,):
             data.to_netcdf(place, engine="netcdf4")
 
 

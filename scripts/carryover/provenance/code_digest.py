@@ -30,6 +30,8 @@ def closure(root: str | Path, *names: str) -> tuple[dict[str, str], set[str]]:
     root
         The folder that stands on Python's path: module `a.b` is `root/a/b.py` or `root/a/b/__init__.py`. Among
         installed packages only Carryover itself is local.
+    names
+        Modules, and patterns of data files that a program reads besides: `a/templates/*.j2`.
 
     Returns
     -------
@@ -45,6 +47,10 @@ def closure(root: str | Path, *names: str) -> tuple[dict[str, str], set[str]]:
         if (name := todo.pop()) in seen:
             continue
         seen.add(name)
+        if "/" in name:
+            files = {file.relative_to(root).as_posix(): file for file in root.glob(name)}
+            digests |= {shown: hashlib.sha256(file.read_bytes()).hexdigest() for shown, file in files.items()}
+            continue
         if "." in name:
             todo.append(name.rpartition(".")[0])  # importing a.b runs a/__init__.py first
         if file := _file(root, name):
@@ -87,8 +93,6 @@ def _read(file: Path, shown: str) -> tuple[str, list[str]]:
         return _parsed(file.read_bytes(), file.parent / "__pycache__" / f"{file.stem}.meaning")
     except SyntaxError as error:
         raise UserError(f"{shown}, line {error.lineno}: {error.msg}") from None
-    except ValueError as error:  # null bytes
-        raise UserError(f"{shown}: cannot be parsed, {error}") from None
 
 
 @cache  # by content, so that an edit is seen within one process as well

@@ -21,13 +21,16 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import TypeAdapter
+
+from carryover.config.artifacts import DATA_FILES
 from carryover.errors import DataError, UserError
 from carryover.provenance import code_digest, store
 from carryover.provenance.environment import environment, git_state, processor_time, resource_usage
@@ -44,18 +47,12 @@ KEYS = {".png": ("Description", "Comment"), ".pdf": ("Subject", "Keywords")}
 """Where each format of figures stores the request's digest and its text."""
 _TIMES = {".png": (), ".pdf": ("CreationDate", "ModDate")}
 HEAD = "Carryover request "
+_ANY = TypeAdapter(Any)
 
 
 def plain(value: Any) -> Any:
-    """A value as it comes back from JSON: models become sections, NumPy's numbers and arrays numbers and lists."""
-
-    def simpler(value: Any) -> Any:
-        for convert in ("model_dump", "tolist"):
-            if hasattr(value, convert):
-                return getattr(value, convert)()
-        raise ValueError(f"a parameter is {value!r}: allowed are None, text, numbers, and lists and mappings of them")
-
-    return json.loads(json.dumps(value, default=simpler))
+    """A value as it comes back from JSON: models become sections, tuples lists."""
+    return _ANY.dump_python(value, mode="json")
 
 
 def json_line(value: Any) -> str:
@@ -103,11 +100,6 @@ def request_text(record: Mapping[str, Any]) -> str:
     return json_line({**{key: record[key] for key in _REQUEST}, "code": record["code"]["digest"], "inputs": inputs})
 
 
-def request_digest(record: Mapping[str, Any]) -> str:
-    """SHA-256 over `request_text`."""
-    return hashlib.sha256(request_text(record).encode()).hexdigest()
-
-
 @dataclass(kw_only=True)
 class Job:
     """One job of the workflow as a context manager; see the module's text for its use and for what it records.
@@ -145,7 +137,7 @@ class Job:
 
     @property
     def request(self) -> str:
-        """`request_digest` of this job."""
+        """SHA-256 over the `request_text` of this job."""
         return self._record["request"]
 
     def figure_metadata(self, suffix: str) -> dict[str, str | None]:
@@ -171,39 +163,44 @@ class Job:
         store.save(dataset, self.path(output or self.outputs[0]), record=request)
 
     def __enter__(self) -> Job:
-        self._begin, self._stack = (datetime.now(UTC), processor_time()), ExitStack()
+        self._running = self._run()
+        return self._running.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self._running.__exit__(*error)
+
+    @contextmanager
+    def _run(self) -> Iterator[Job]:
+        begin = datetime.now(UTC), processor_time()
         self.inputs = list(self.inputs)  # an iterator would be empty by the second look
         if overwritten := {os.path.realpath(path) for path in self.inputs} & set(map(os.path.realpath, self.outputs)):
             raise UserError(f"{min(overwritten)} is an input and an output: give the output another name")
         promise = self.portable or promised(self.modules)
-        files, self._packages = code_digest.closure(SCRIPTS, *self.modules)
+        modules = [*self.modules, *DATA_FILES.get(self.rule, ())]
+        files, packages = code_digest.closure(SCRIPTS, *modules)
         self._record = {
             "carryover_record": VERSION,
             **{key: plain(getattr(self, key)) for key in _REQUEST},
             "command": list(sys.argv if self.command is None else self.command),
             "inputs": {shown(path): _facts(Path(path)) for path in self.inputs},
-            "code": {"modules": list(self.modules), "digest": code_digest.digest(files), "files": files},
+            "code": {"modules": modules, "digest": code_digest.digest(files), "files": files},
             "git": git_state(SCRIPTS),
             "portable": {"job": promise, "result": weakest([promise, *map(_promised, self.inputs)])},
         }
-        self._record["request"] = request_digest(self._record)
-        with self._stack as stack:
-            self._temporaries = {Path(one): stack.enter_context(store.temporary(one)) for one in self.outputs}
-            self._stack = stack.pop_all()
-        return self
-
-    def __exit__(self, kind, error, trace) -> None:
-        with self._stack as stack:
-            if kind is not None:
-                return
+        self._record["request"] = hashlib.sha256(request_text(self._record).encode()).hexdigest()
+        with store.atomic(*self.outputs, *map(record_path, self.outputs)) as temporaries:
+            self._temporaries = dict(zip(map(Path, self.outputs), temporaries, strict=False))
+            yield self
             self._check()
-            record = self._complete_record()
+            record = self._record | {
+                "outputs": {shown(output): _facts(file) for output, file in self._temporaries.items()},
+                "environment": environment(self.device, packages),
+                "volatile": resource_usage(*begin),
+            }
+            record["checksum"] = checksum(record)
             text = json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
-            records = {path: stack.enter_context(store.temporary(path)) for path in map(record_path, self.outputs)}
-            for temporary in records.values():  # before anything is put in its place: the disk may be full by now
-                temporary.write_text(text, encoding="utf-8")
-            for path, temporary in (self._temporaries | records).items():
-                store.settle(temporary, path)
+            for file in temporaries[len(self.outputs) :]:
+                file.write_text(text, encoding="utf-8")
 
     def _check(self) -> None:
         """Raise UserError for an output that was not written, an input that changed, and a module that is not named."""
@@ -224,16 +221,6 @@ class Job:
                 name = Path(file).relative_to(SCRIPTS).as_posix()
                 if name not in self._record["code"]["files"]:
                     raise UserError(f"{self.rule} loaded {name}, which no import statement names: add it to modules")
-
-    def _complete_record(self) -> dict[str, Any]:
-        """The record with what is known at the end of the job."""
-        record = {
-            **self._record,
-            "outputs": {shown(output): _facts(file) for output, file in self._temporaries.items()},
-            "environment": environment(self.device, self._packages),
-            "volatile": resource_usage(*self._begin),
-        }
-        return {**record, "checksum": checksum(record)}
 
 
 def _promised(path: str | Path) -> str:

@@ -110,11 +110,6 @@ def load_all(
     return loaded
 
 
-def request(dataset: xr.Dataset) -> dict[str, Any]:
-    """The request of the job that made a dataset: rule, wildcards, parameters and seeds; empty without a record."""
-    return json.loads(dataset.attrs.get(RECORD, "{}"))
-
-
 def read_table(path: str | Path, **options: Any) -> pd.DataFrame:
     """A table with commas between cells, by `pandas.read_csv` with its options; DataError for a file that is none."""
     import pandas as pd
@@ -132,17 +127,14 @@ def sha256(path: str | Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-@contextmanager
-def regular(path: str | Path) -> Iterator[BinaryIO]:
-    """A file to be read; DataError where it cannot be."""
+def regular(path: str | Path) -> BinaryIO:
+    """A file to be read, which the caller closes; DataError where it cannot be."""
     try:
-        file = open(path, "rb")  # noqa: SIM115  # closed below
+        return open(path, "rb")
     except FileNotFoundError:
         raise MissingError(f"{path} is missing: run the step that makes it") from None
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
-    with file:
-        yield file
 
 
 def _sorted(dataset: xr.Dataset) -> xr.Dataset:
@@ -164,45 +156,38 @@ def _sorted(dataset: xr.Dataset) -> xr.Dataset:
 
 
 @contextmanager
-def atomic(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`, with its suffix; it takes the place of `path` when the block ends well.
+def atomic(*paths: str | Path) -> Iterator[list[Path]]:
+    """Yield empty files `.<name>.tmp<process><suffix>` beside `paths`, whose places they take when the block ends well.
 
-    Whatever happens, `path` is the old file or the whole new one. Raises DataError where it cannot be written.
+    Whatever happens, each path has its old file or the whole new one; all are written before the first takes its place.
+    Parents are made. What a killed process left is removed; should that process live, it fails when it finds its file
+    gone. Raises DataError where files cannot be written.
     """
-    with temporary(path) as unfinished:
-        yield unfinished
-        settle(unfinished, path)
-
-
-@contextmanager
-def temporary(path: str | Path) -> Iterator[Path]:
-    """Yield an empty file `.<stem>.tmp<process><suffix>` beside `path`; parents are made.
-
-    It is removed at the end, unless `settle` has put it in the place of `path`. What a killed process left there is
-    removed as well; should that process live, it fails when it finds its file gone.
-    """
-    path = Path(path)
-    head, tail = f".{path.stem}.tmp", path.suffix
-    unfinished = path.with_name(f"{head}{os.getpid()}{tail}")
+    places = [Path(path) for path in paths]
+    unfinished = [place.with_name(f".{place.name}.tmp{os.getpid()}{place.suffix}") for place in places]
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        for name in os.listdir(path.parent):
-            if name.startswith(head) and name == head + name.removeprefix(head).removesuffix(tail) + tail:
-                path.with_name(name).unlink(missing_ok=True)
-        unfinished.touch()
+        for place, file in zip(places, unfinished, strict=True):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            for left in os.listdir(place.parent):
+                if left.startswith(f".{place.name}.tmp"):
+                    place.with_name(left).unlink(missing_ok=True)
+            file.touch()
     except OSError as error:
-        raise DataError(f"cannot write into the folder {path.parent}: {error.strerror}") from error
+        raise DataError(f"cannot write into the folder {place.parent}: {error.strerror}") from error
     try:
         yield unfinished
+        for place, file in zip(places, unfinished, strict=True):
+            _settle(file, place)
     finally:
-        unfinished.unlink(missing_ok=True)
+        for file in unfinished:
+            file.unlink(missing_ok=True)
 
 
-def settle(unfinished: Path, path: str | Path) -> None:
-    """Put a finished temporary in the place of `path`, its bytes on disk first so that a power cut cannot empty it."""
+def _settle(unfinished: Path, place: Path) -> None:
+    """Put a finished file in its place, its bytes on disk first so that a power cut cannot empty it."""
     try:
         with open(unfinished, "rb+") as file:
             os.fsync(file.fileno())
-        os.replace(unfinished, path)
+        os.replace(unfinished, place)
     except OSError as error:
-        raise DataError(f"cannot write {path}: {error.strerror}") from error
+        raise DataError(f"cannot write {place}: {error.strerror}") from error

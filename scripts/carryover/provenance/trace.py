@@ -31,6 +31,16 @@ def is_record(path):
         return file.read(100).lstrip(b"{ \n").startswith(b'"carryover_record"')
 
 
+def upstream(name, records):
+    """{name: record} of a result and of all that it was made of, by {name: record} of all results."""
+    found, todo = {}, [name]
+    while todo:
+        if (one := todo.pop()) in records and one not in found:
+            found[one] = records[one]
+            todo += records[one]["inputs"]
+    return found
+
+
 def jobs(records):
     """One record of each job: a figure's formats are outputs of one."""
     return list({tuple(sorted(record["outputs"])): record for record in records}.values())

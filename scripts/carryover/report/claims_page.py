@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 from tabulate import tabulate
 
-from carryover.claims.support import headlines
 from carryover.claims.support import table as tables
 from carryover.claims.support.table import DIFFERS, counts
 from carryover.provenance import store
@@ -28,7 +27,7 @@ def main(argv):
     with Job(
         rule="claims_table",
         wildcards=dict(arguments.wildcards),
-        inputs=[*arguments.groups, *others.values(), *rendering.files("claims_table"), headlines.source()],
+        inputs=[*arguments.groups, *others.values()],
         outputs=arguments.output,
         modules=["claims_table"],
     ) as job:

@@ -8,27 +8,26 @@ from pathlib import Path
 
 from PIL import Image
 
-from carryover.audit import project
 from carryover.claims.support.headlines import OWN
 from carryover.config import papers
 from carryover.provenance import job_record, store, trace
 from carryover.report import claims_page
 from carryover.templates import rendering
-from carryover.workflow import command_line
+from carryover.workflow import command_line, startup
 
 
 def main(argv):
     """`report.py FOLDER [--configfile FILE …] --output FILE`: the report on a folder of results."""
     parser = command_line.parser("report.py", "Put the results of a folder on one HTML page.")
     parser.add_argument("results", metavar="FOLDER", help="the results to show")
-    project.add_configuration(parser)
+    startup.add_configuration(parser)
     arguments = parser.parse_args(argv)
-    config = papers.resolved(project.configuration(arguments.configfile), job_record.SCRIPTS.parent / "config/papers")
+    config = papers.resolved(startup.configuration(arguments.configfile), job_record.SCRIPTS.parent / "config/papers")
     with job_record.Job(
         rule="report",
         parameters={section: config.get(section, {}) for section in ("papers", "figures", "tables")},
         wildcards=dict(arguments.wildcards),
-        inputs=[*files(config, arguments.results).values(), *rendering.files("report")],
+        inputs=list(files(config, arguments.results).values()),
         outputs=arguments.output,
         modules=["report"],
     ) as job:
@@ -72,7 +71,7 @@ def page(config, results, note=""):
         part = _table(file) if kind == "tables" else _figure(entry, file, config, claims)
         part["name"], part["caption"] = name, entry.get("caption", "")
         part["title"] = record["parameters"].get("title") or name.replace("_", " ")
-        part["origin"] = _origin(record, records)
+        part["origin"] = _origin(record, trace.upstream(min(record["outputs"]), records))
         heading = "Tables" if kind == "tables" else about.get("heading", about["name"])
         section["parts"].setdefault(heading, []).append(part)
     sections |= {name: _section({"name": name}, config, claims) for name in claims if name not in sections}
@@ -156,14 +155,9 @@ def _table(file):
     return {"picture": "", "heads": cells[0], "rows": cells[2:]}
 
 
-def _origin(record, records):
+def _origin(record, upstream):
     """{term: text} on a job and on all jobs that it depends on, by their records."""
-    above, todo = {}, [record]
-    while todo:
-        found = {name: records[name] for name in todo.pop()["inputs"] if name in records and name not in above}
-        above |= found
-        todo += found.values()
-    jobs = trace.jobs([record, *above.values()])
+    jobs = trace.jobs(upstream.values())
     archived = {one["parameters"]["commit"] for one in jobs if one["rule"] == "unarchive"}
     seeds = sorted({seed for one in jobs for seed in one["seeds"]})
     rules = Counter(one["rule"] for one in jobs)

@@ -5,18 +5,10 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from carryover.config.artifacts import TEMPLATES
-
 FOLDER = Path(__file__).parent
 ENVIRONMENT = Environment(
     loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
-
-
-def files(rule: str) -> list[Path]:
-    """The templates that a job of `rule` reads: those of the project that is the working folder, or the library's."""
-    own = Path("scripts/carryover/templates")
-    return [(own if (own / name).exists() else FOLDER) / name for name in TEMPLATES[rule]]
 
 
 def rendered(template: str, **variables: Any) -> str:

@@ -1,17 +1,15 @@
 """Why results are not what a run would make now, by the keys, parameters and code in their records."""
 
-from base64 import urlsafe_b64encode
 from collections import Counter
 from contextlib import suppress
-from pathlib import Path
 
 from carryover import archive
+from carryover.config import parameters
 from carryover.config.artifacts import ON_DEMAND
 from carryover.errors import DataError
 from carryover.provenance import job_record
 from carryover.provenance.code_digest import closure_files
 
-METADATA = Path(".snakemake/metadata")
 _NAMED = 3
 """Files that a cause names at most."""
 
@@ -19,32 +17,23 @@ _NAMED = 3
 def notes(sweep):
     """Sentences on what a run trains although there is an archive, and on results that are not what it would make.
 
-    Snakemake runs again what its metadata tells. It has none of results that were copied here, and keeps them.
+    Snakemake runs them again by its metadata. It has none of results that were copied here, and keeps them.
     """
     mismatches = {}
     for experiment, measure in sweep.datasets() if sweep.archive else ():
         if found := archive.mismatch(sweep, experiment, measure):
             mismatches.setdefault(experiment, found)
     yield from (f"{experiment} is trained: {found}" for experiment, found in mismatches.items())
-    again, kept = Counter(), Counter()
+    differing = Counter()
     for output, (rule, wildcards) in sweep.job_of.items():
         with suppress(DataError):  # a result without a record, or with a damaged one, is an audit's to report
             record = job_record.read(job_record.record_path(output))
             for cause in causes(record, sweep.request(rule, wildcards))[:1]:  # without one, the change is upstream
-                (again if _has_metadata(output) else kept)[rule, cause] += 1
-    yield from (f"{rule}, {count} job(s): {cause}." for (rule, cause), count in again.items())
-    for (rule, cause), count in kept.items():
-        yield f"{count} {rule} result(s) are not what would be made now: {cause}."
-    if kept:
-        rules = " ".join(sorted({rule for rule, _ in kept}))
-        yield f"Snakemake has no metadata of them and keeps them; to make them anew: snakemake -R {rules}"
-
-
-def _has_metadata(output):
-    """Whether Snakemake has metadata of a file: under its path in base64, in folders where the name gets too long."""
-    name = urlsafe_b64encode(output.encode()).decode()
-    parts = [name[i : i + 254] for i in range(0, len(name), 254)]
-    return METADATA.joinpath(*(f"@{part}" for part in parts[:-1]), parts[-1]).exists()
+                differing[rule, cause] += 1
+    yield from (f"{rule}, {count} job(s): {cause}." for (rule, cause), count in differing.items())
+    if differing:
+        rules = " ".join(sorted({rule for rule, _ in differing}))
+        yield f"Snakemake keeps results that were copied without its metadata; to make them anew: snakemake -R {rules}"
 
 
 def recorded_key(record):
@@ -61,11 +50,15 @@ def causes(record, request):
     edited = [f"scripts/{file}" for file in sorted(before.keys() | now.keys()) if before.get(file) != now.get(file)]
     found = [f"code: {few(edited)} changed"] if edited else []
     found += [f"configuration: it runs {name} now" for name in request.modules if name not in record["code"]["modules"]]
-    then = dict(_values({"seeds": record["seeds"], **record["parameters"]}))
-    asked = dict(_values(job_record.plain({"seeds": request.seeds, **dict(request.parameters)})))
-    changed = [path for path in asked if path in then and then[path] != asked[path]]
-    # Points that are trained together share most parameters.
-    found += dict.fromkeys(f"configuration: {p[-1]} {_words(then[p])} → {_words(asked[p])}" for p in changed)
+    then, asked = (
+        {"seeds": record["seeds"], **record["parameters"]},
+        {"seeds": request.seeds, **dict(request.parameters)},
+    )
+    found += dict.fromkeys(  # points that are trained together share most parameters
+        f"configuration: {path[-1]} {old} → {new}"
+        for path, old, new in parameters.differences(then, job_record.plain(asked))
+        if parameters.ABSENT not in (old, new)
+    )
     if request.rule not in ON_DEMAND.values():  # these need not show everything
         new = [path for path in request.inputs if path not in record["inputs"]]
         found += [f"configuration: it is made of {path} now" for path in new[:1]]
@@ -76,18 +69,3 @@ def few(names):
     """The first of several names, and how many more there are."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more
-
-
-def _values(value, path=()):
-    """((name, …), value) of everything in nested sections, and in lists of them."""
-    if isinstance(value, list) and value and isinstance(value[0], dict):
-        value = dict(enumerate(value))
-    if not isinstance(value, dict):
-        yield path, value
-        return
-    for name, item in value.items():
-        yield from _values(item, (*path, name))
-
-
-def _words(value):
-    return " ".join(map(str, value if isinstance(value, list) else [value])) or "empty"

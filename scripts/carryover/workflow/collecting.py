@@ -1,6 +1,5 @@
 """The shards of an experiment, measured and put together along their runs."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +7,6 @@ import xarray as xr
 
 from carryover import labels
 from carryover.config import parameters, plugins
-from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.provenance.job_record import Job
 from carryover.workflow import command_line
@@ -23,7 +21,8 @@ def main(argv):
                         "finetuned shards; its own flags may follow")  # fmt: skip
     parser.add_argument("--family", required=True, choices=plugins.names("families"), help="whose runs these are")
     arguments, words = parser.parse_known_args(argv)
-    measure, model, modules, others = arguments.measure, parameters.Model, ["collect"], []
+    measure, model, others = arguments.measure, parameters.Model, []
+    modules = ["collect", f"carryover/families/{arguments.family}/labels.json"]
     if measure:
         module, model = plugins.load(f"carryover.measures.{measure}"), parameters.model_of("measures", measure)
         others = [file for shard in arguments.shards for file in also_read(module, shard)]
@@ -38,9 +37,8 @@ def main(argv):
         modules=modules,
         portable=None if measure and not getattr(module, "SELECTS", False) else "bits",
     ) as job:
-        shards = {path: measured(module, p, path) if measure else store.load_all(path) for path in arguments.shards}
-        check(shards)
-        job.save(labels.labelled(collect([part for parts in shards.values() for part in parts]), arguments.family))
+        shards = (measured(module, p, path) if measure else store.load_all(path) for path in arguments.shards)
+        job.save(labels.labelled(collect([part for parts in shards for part in parts]), arguments.family))
 
 
 def measured(module, p, path):
@@ -88,20 +86,3 @@ def collect(parts):
     for name, values in known.items():
         together[name].attrs = values.attrs
     return together
-
-
-def check(shards):
-    """Refuse {path: datasets} that are no runs of one experiment, or that hold the same runs twice; UserError."""
-    first, seen = None, {}
-    for path, datasets in shards.items():
-        for dataset in datasets:
-            made = store.request(dataset)
-            kind = [made.get("rule"), made.get("wildcards", {}).get("experiment")]
-            first = first or (path, kind)
-            if not dataset.sizes.get("run") or kind[0] == "pretrain":
-                raise UserError(f"{path} holds no finetuned runs")
-            if made and kind != first[1]:
-                raise UserError(f"{path} and {first[0]} are of different experiments or rules")
-            runs = {name: one.values.tolist() for name, one in dataset.coords.items() if one.dims == ("run",)}
-            if made and seen.setdefault(json.dumps([made, runs], sort_keys=True), path) != path:
-                raise UserError(f"{path} holds the same runs as another shard")

@@ -56,13 +56,6 @@ def started(argv, rule, description, add=add_data, inputs=lambda module, argumen
         yield job, plugins.function_of(kind, name) if kind in plugins.FUNCTIONS else module, arguments
 
 
-class Roles(dict):
-    """Data by role; a role that was not given is a user's mistake."""
-
-    def __missing__(self, role):
-        raise UserError(f"data of the role {role} are needed; given were: {', '.join(self)}.")
-
-
 def of_data(make, kind, arguments):
     """The result of a plug-in's function of data by role and parameters; UserError where the data lack a variable or
     coordinate, or where the result is of another kind."""
@@ -71,24 +64,23 @@ def of_data(make, kind, arguments):
     # CSV tables ship with the project.
     data = [store.read_table(file) if file.suffix == ".csv" else store.load(file) for file in arguments.data]
     with naming_what_is_missing(make, arguments.data):
-        result = make(Roles(zip(arguments.roles, data, strict=True)), arguments.p)
+        result = make(dict(zip(arguments.roles, data, strict=True)), arguments.p)
     if not isinstance(result, kind):
-        raise UserError(f"{plugin_name(make)} must return a {kind.__name__}, not {type(result).__name__}.")
+        raise UserError(f"{full_name(make)} must return a {kind.__name__}, not {type(result).__name__}.")
     return result
 
 
-def plugin_name(make):
-    """The plug-in of a function: of its own name in a module of several, else of its module's."""
-    several = [name for kind in plugins.FUNCTIONS for name in plugins.names(kind)]
-    return make.__name__ if make.__name__ in several else make.__module__.rpartition(".")[2]
+def full_name(make):
+    """`claims.atlas.check` of a function of a plug-in."""
+    return f"{make.__module__}.{make.__name__}".removeprefix("carryover.")
 
 
 @contextmanager
 def naming_what_is_missing(make, files):
-    """UserError, naming the plug-in and the files, where a function looks for a name that its data do not have."""
+    """UserError, naming function and files, where a function looks for a name that its data do not have."""
     try:
         yield
     except KeyError as error:
         wanted = str(error.args[0]).partition("\n")[0]
         where = ", ".join(map(str, files))
-        raise UserError(f"{plugin_name(make)} needs {wanted}, which is not in the data of: {where}.") from error
+        raise UserError(f"{full_name(make)} needs {wanted}, which is not in the data of: {where}.") from error

@@ -14,28 +14,15 @@ from carryover.errors import UserError
 
 @dataclass(frozen=True)
 class Point:
-    """One combination of values of the axes: all its parameters, and those that its command line names."""
+    """One combination of values of the axes, with all its parameters and the point that it starts from."""
 
     axes: dict
     parameters: Model
-    named: dict
     source: "Point | None"
 
     @property
     def name(self):
         return spelled(self.axes)
-
-
-@dataclass(frozen=True)
-class Batch:
-    """What a job of a stage trains, without its seeds: points with one solver, which start from at most one source."""
-
-    name: str
-    points: tuple
-
-    @property
-    def source(self):
-        return next((point.source.name for point in self.points if point.source), None)
 
 
 def spelled(axes):
@@ -44,17 +31,19 @@ def spelled(axes):
 
 
 def batches_of_stages(experiment, spec):
-    """{stage: {name: Batch}} of an experiment, from its section of the configuration; UserError."""
+    """{stage: {name: points that a job trains}} of an experiment, from its section of the configuration; UserError.
+
+    The points of a job have one solver, and start from at most one source.
+    """
     pretrained = _points(experiment, spec, STAGES[0], {})
     finetuned = _points(experiment, spec, STAGES[1], pretrained)
-    batches = {name: Batch(name, (point,)) for name, point in finetuned.items()}
-    if not set(spec.split) - spec.measures.keys():
-        batches = _together(finetuned.values())
-    return {STAGES[0]: {name: Batch(name, (point,)) for name, point in pretrained.items()}, STAGES[1]: batches}
+    alone, apart = ({name: [point] for name, point in points.items()} for points in (pretrained, finetuned))
+    together = not set(spec.split) - spec.measures.keys()
+    return {STAGES[0]: alone, STAGES[1]: _together(finetuned.values()) if together else apart}
 
 
 def _together(points):
-    """{name: Batch} of points by solver and source; points from scratch join the source of their solver, if it has just
+    """{name: points} by solver and source; points from scratch join the source of their solver, if it has just
     one."""
     sources, groups = {}, {}
     for point in points:
@@ -65,7 +54,7 @@ def _together(points):
         candidates = list(sources.get(solver, {}).values())
         source = point.source or (candidates[0] if len(candidates) == 1 else None)
         groups.setdefault(spelled({**_inherited(source), "solver": solver}), []).append(point)
-    return {name: Batch(name, tuple(group)) for name, group in sorted(groups.items())}
+    return dict(sorted(groups.items()))
 
 
 def _inherited(source):
@@ -84,15 +73,10 @@ def _points(experiment, spec, stage, sources):
     grids = section.get("grids", {"": {}})
     if not isinstance(grids, dict) or not grids or not all(isinstance(grid, dict) for grid in grids.values()):
         raise UserError(f"{where}.grids: it must be sections of parameters by name.")
-    places = {name: f"{where}.grids.{name}" if name else where for name in grids}
-    parts = {f"experiments.{experiment}.task": task, where: common}
-    for place, part in (parts | {places[name]: grid for name, grid in grids.items() if name}).items():
-        if unknown := [name for name in part if name not in model.model_fields]:
-            allowed = ", ".join(model.model_fields)
-            raise UserError(f"configuration: {place}: unknown key {unknown[0]}; allowed here: {allowed}.")
     points, read = {}, set()
     for name, grid in grids.items():
-        own, read_here = _grid(model, task | common | grid, spec, stage, sources, places[name])
+        place = f"{where}.grids.{name}" if name else where
+        own, read_here = _grid(model, task | common | grid, spec, stage, sources, place)
         if twice := own.keys() & points.keys():
             raise UserError(f"{where}: two grids ask for {min(twice)}; let one of them differ or leave it out.")
         points, read = points | own, read | read_here
@@ -112,14 +96,12 @@ def _grid(model, section, spec, stage, sources, where):
     for combination in product(*values.values()):
         chosen = dict(zip(split, combination, strict=True))
         given = {name: value for name, value in (section | chosen).items()
-                 if applies(about(model, name, "when"), chosen)}  # fmt: skip
+                 if name not in model.model_fields or applies(about(model, name, "when"), chosen)}  # fmt: skip
         p = parameters.read(model, given, f"configuration: {where}.")
         own = {name: getattr(p, name) for name in split if name in given}
         own = {name: value[0] if isinstance(value, tuple) else value for name, value in own.items()}
-        named = {name: getattr(p, name) for name, field in model.model_fields.items()
-                 if name in own or (name in given and getattr(p, name) != field.default)}  # fmt: skip
         for source in _sources(model, chosen, sources, stage, where):
-            point = Point({**_inherited(source), **own}, p, named, source)
+            point = Point({**_inherited(source), **own}, p, source)
             points[point.name] = point  # combinations that differ in what they do not read are one
         read |= given.keys()
     return points, read

@@ -7,14 +7,11 @@ from functools import cached_property
 
 from carryover import archive
 from carryover.config import parameters, plugins
-from carryover.config.artifacts import ARTIFACTS, STAGES, TEMPLATES
-from carryover.config.parameters import as_flags
+from carryover.config.artifacts import ARTIFACTS, DATA_FILES, STAGES
+from carryover.config.parameters import as_flags, changed
 from carryover.errors import UserError
 from carryover.provenance.job_record import json_digest, plain
 from carryover.workflow.command_line import ALSO
-
-READ = {"figure": ["../../config/figures.mplstyle"], "check_claims": ["claims/claims.yaml"]}
-"""Files of the workflow that all jobs of a rule read."""
 
 
 class Request:
@@ -25,9 +22,7 @@ class Request:
     inputs : list of str
         Results of other jobs, and files from outside, in the order of the command line.
     named_files : list of str
-        Files from outside that parameters name.
-    shipped : list of str
-        Files of the workflow that the job reads besides its code, in the folder `scripts/carryover`.
+        Files besides them that the job reads.
     parameters : dict or Model
         All parameters with their defaults, as the record of the job stores them.
     seeds : list of int
@@ -35,16 +30,15 @@ class Request:
     flags : list of str
         The visible command line, the same for all equal requests: what differs from the defaults.
     modules : list of str
-        The script and the plug-ins; the code digest follows their imports.
+        The script, the plug-ins and data files; the code digest follows their imports.
     record : dict or None
         Of an archived dataset, its record in the archive.
     """
 
     def __init__(self, sweep, rule, wildcards):
         self.sweep, self.rule = sweep, rule
-        self.inputs, self.named_files, self.seeds, self.flags, self.modules = [], [], [], [], [rule]
-        self.parameters, self.shipped = {}, [f"templates/{name}" for name in TEMPLATES.get(rule, ())]
-        self.record = None
+        self.inputs, self.named_files, self.seeds, self.flags = [], [], [], []
+        self.parameters, self.modules, self.record = {}, [rule, *DATA_FILES.get(rule, ())], None
         if rule in ARTIFACTS:
             _artifact(self, wildcards[ARTIFACTS[rule].wildcard])
         else:
@@ -53,8 +47,7 @@ class Request:
     def set_plugin(self, folder, name, options):
         """Take flags, parameters and modules from a plug-in and its section of the configuration."""
         self.parameters = parameters.read(parameters.model_of(folder, name), options, "")
-        defaults = type(self.parameters).model_fields
-        self.flags = [name, *as_flags({key: v for key, v in self.parameters if v != defaults[key].default})]
+        self.flags = [name, *as_flags(changed(self.parameters))]
         self.modules.append(plugins.modules(folder)[name])
 
     @property
@@ -72,8 +65,7 @@ class Request:
         jobs = self.sweep.job_of
         upstream = [self.sweep.request(*jobs[path]).key if path in jobs else self.sweep.sha256(path)
                     for path in self.inputs]  # fmt: skip
-        shipped = [self.sweep.scripts / "carryover" / name for name in self.shipped]
-        files = [self.sweep.sha256(file) for file in (*self.named_files, *shipped)]
+        files = [self.sweep.sha256(file) for file in self.named_files]
         return json_digest([self.rule, self.code, self.flags, plain(self.parameters), files, upstream])
 
 
@@ -82,15 +74,15 @@ def _training(job, experiment, point, block):
     sweep, batches = job.sweep, job.sweep.batches(experiment, job.rule)
     if point not in batches:
         raise UserError(f"{experiment} has no {job.rule} point {point}; it has: {', '.join(batches) or 'none'}.")
-    batch = batches[point]
-    job.inputs = [f"{sweep.results}/{experiment}/pretrain/{batch.source}/{block}.nc"] if batch.source else []
+    sources = [one.source.name for one in batches[point] if one.source]
+    job.inputs = [f"{sweep.results}/{experiment}/pretrain/{source}/{block}.nc" for source in sources[:1]]
     job.seeds = list(sweep.blocks(experiment)[int(block)])
-    points = [point.parameters for point in batch.points]
+    points = [one.parameters for one in batches[point]]
     job.parameters = {"together": points} if len(points) > 1 else points[0]
     job.named_files = [file for p in points for file in parameters.files_read(p)]
     family = sweep.typed.experiments[experiment].family
     job.modules += [f"carryover.families.{family}.{module}" for module in (job.rule, "solvers")]
-    first, *others = (as_flags(point.named) for point in batch.points)
+    first, *others = (as_flags(changed(p)) for p in points)
     common = as_flags({"experiment": experiment, "seeds": job.seeds})
     job.flags = [family, *common, *first]
     for more in others:
@@ -115,7 +107,7 @@ def _collect(job, experiment, measure):
         job.flags = [*as_flags(family), "--measure", *job.flags]
     points, blocks = sweep.measured(experiment, measure), sweep.blocks(experiment)
     job.inputs = [f"{sweep.results}/{experiment}/{stage}/{point}/{block}.nc" for point in points for block in blocks]
-    job.shipped = ["families/labels.json", f"families/{spec.family}/labels.json"]
+    job.modules.append(f"carryover/families/{spec.family}/labels.json")
 
 
 def _unarchive(job, dataset):
@@ -136,12 +128,13 @@ def _artifact(job, name):
     kind, papers = ARTIFACTS[job.rule], job.sweep.typed.papers
     entry = getattr(job.sweep.typed, kind.section)[name]
     job.inputs = list(job.sweep.data(entry).values())
-    # The category in Snakemake's own report.
+    # Category and labels in Snakemake's own report.
     job.paper = papers[entry.paper].name if entry.paper in papers else "Carryover"
-    job.name = name
+    shown = [item.item for paper in papers.values() for item in paper.items if name in getattr(item, kind.section, ())]
+    job.labels = {job.rule: name, "in the papers": "; ".join(dict.fromkeys(shown))}
     job.set_plugin(kind.plugins, getattr(entry, kind.key) or name, entry.options)
     job.flags[1:1] = as_flags({"roles": list(entry.data)})
-    job.shipped += READ.get(job.rule, [])
+    job.named_files = [job.sweep.root / "config/figures.mplstyle"] if job.rule == "figure" else []
 
 
 def _claims_table(job):
@@ -150,7 +143,6 @@ def _claims_table(job):
     job.inputs = [f"{job.sweep.results}/claims/{group}.nc" for group in sorted(job.sweep.typed.claims)]
     job.named_files = list(others.values())
     job.flags = as_flags({"others": [f"{name}={file}" for name, file in others.items()]}) if others else []
-    job.shipped += READ["check_claims"]
 
 
 def _everything(job):

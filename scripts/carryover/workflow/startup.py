@@ -1,4 +1,4 @@
-"""What happens when the Snakefile is read: checks of the configuration, and of results against their records."""
+"""The configuration of a workflow, as Snakemake reads it or as other programs do, and the checks of it at the start."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ import yaml
 
 from carryover.config import files, papers
 from carryover.errors import UserError, sentence
-from carryover.provenance import store
+from carryover.provenance import job_record, store
 from carryover.workflow.causes import notes
 from carryover.workflow.sweep import Sweep
 
@@ -55,15 +55,39 @@ def sweep(config, root, first, read=()):
         sys.exit(f"carryover: {sentence(error)}")
 
 
-def valid_sweep(config, root, reading=False):
+def valid_sweep(config, root, results=None):
     """The `Sweep` of a configuration, with its papers; raises UserError where it is not allowed.
 
-    `reading`: no job will write, so the results may lie in a folder of any name.
+    `results` is read in the place of the results folder that the configuration names, and may have any name.
     """
     folder = Path("config/papers") if Path("config/papers").is_dir() else Path(root) / "config/papers"
-    results = (config.get("pathvars") or {}).get("results", "results") if reading else None
-    allowed = {key: value for key, value in config.items() if not (reading and key == "pathvars")}
-    return Sweep(papers.resolved(allowed, folder), root, results)
+    if results:
+        config = {key: value for key, value in config.items() if key != "pathvars"}
+        results = job_record.shown(os.path.normpath(results))
+    return Sweep(papers.resolved(config, folder), root, results)
+
+
+def own_root():
+    """The folder of the workflow that this library belongs to."""
+    folder = job_record.SCRIPTS.parent
+    if not (folder / "Snakefile").is_file():
+        raise UserError(f"the library in {job_record.SCRIPTS} has no workflow: run that of a project's scripts.")
+    return folder
+
+
+def add_configuration(parser, name="--configfile", nargs="+"):
+    """The flag of a command line that names configuration files, or their place in it."""
+    text = "each is laid over those before it (default: config/config.yaml)"
+    parser.add_argument(name, nargs=nargs, default=["config/config.yaml"], metavar="FILE", help=text)
+
+
+def configuration(names):
+    """The configuration in YAML or JSON files, each laid over those before as Snakemake does; UserError for a file that
+    cannot be read."""
+    whole = {}
+    for file in names:
+        whole = files.overlaid(whole, files.read(file, str(file)))
+    return whole
 
 
 def effective(sweep):
@@ -74,7 +98,7 @@ def effective(sweep):
 
     def path(wildcards):
         file = Path(sweep.results, "logs/audit.config.yaml")
-        with store.atomic(file) as unfinished:
+        with store.atomic(file) as (unfinished,):
             unfinished.write_text(yaml.safe_dump(sweep.config, sort_keys=False))
         return file.as_posix()
 

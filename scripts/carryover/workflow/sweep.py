@@ -38,17 +38,20 @@ class Sweep:
         # Many jobs have the same code and read the same files.
         self.code_digest, self.sha256, self.archived = cache(closure_digest), cache(_sha256), cache(self._archived)
         self._request = cache(lambda rule, items: Request(self, rule, dict(items)))
+        self.inputs, self.flags, self.key, self.paper, self.labels = (
+            self._asked(attribute) for attribute in ("inputs", "flags", "key", "paper", "labels")
+        )
         self._batches = {name: batches_of_stages(name, spec) for name, spec in self.typed.experiments.items()}
 
     # What there is to make.
 
     def batches(self, experiment, stage):
-        """{name: Batch} of one stage of one experiment."""
+        """{name: points that a job trains} of one stage of one experiment."""
         return self._batches[experiment][stage]
 
     def points(self, experiment, stage):
         """{name: Point} of one stage of one experiment, of all of its batches."""
-        return {point.name: point for batch in self.batches(experiment, stage).values() for point in batch.points}
+        return {point.name: point for batch in self.batches(experiment, stage).values() for point in batch}
 
     def blocks(self, experiment):
         """{block: its seeds}; blocks have a fixed size, so more seeds only add blocks or fill the last one."""
@@ -70,7 +73,7 @@ class Sweep:
         where = f"experiments.{experiment}.measures.{measure}"
         if model.FAMILIES and spec.family not in model.FAMILIES:
             raise UserError(f"{where} is of networks of {' or '.join(model.FAMILIES)}, not of {spec.family}.")
-        points = {name: [point for point in batch.points if applies(model.APPLIES_TO, point.axes)]
+        points = {name: [point for point in batch if applies(model.APPLIES_TO, point.axes)]
                   for name, batch in self.batches(experiment, STAGES[-1]).items()}  # fmt: skip
         if not any(points.values()):
             raise UserError(f"{where} applies to no job of this experiment.")
@@ -131,7 +134,7 @@ class Sweep:
             _ = request.code
             for path in (*request.inputs, *request.named_files):
                 if path not in made and not Path(path).is_file():
-                    where = f"{ARTIFACTS[rule].section}.{request.name}.data" if rule in ARTIFACTS else rule
+                    where = f"{kind.section}.{wildcards[kind.wildcard]}.data" if (kind := ARTIFACTS.get(rule)) else rule
                     listed = ", ".join(collected)
                     raise UserError(f"{where}: {path} is neither a file nor made here; known are {listed}.")
             made.add(output)
@@ -152,27 +155,9 @@ class Sweep:
         """The `requests.Request` of a job."""
         return self._request(rule, tuple(sorted((name, str(value)) for name, value in wildcards.items())))
 
-    def inputs(self, rule):
-        return lambda wildcards: self.request(rule, wildcards).inputs
-
-    def flags(self, rule):
-        return lambda wildcards: self.request(rule, wildcards).flags
-
-    def key(self, rule):
-        return lambda wildcards: self.request(rule, wildcards).key
-
-    def paper(self, rule):
-        return lambda wildcards: self.request(rule, wildcards).paper
-
-    def labels(self, rule):
-        """Labels in Snakemake's report: the name of a figure or table, and what it is in the papers."""
-
-        def labels(wildcards):
-            name, papers = wildcards[rule], self.config.get("papers", {}).values()
-            items = [item for paper in papers for item in paper.get("items", ()) if name in item.get(f"{rule}s", ())]
-            return {rule: name, "in the papers": "; ".join(dict.fromkeys(item["item"] for item in items))}
-
-        return labels
+    def _asked(self, attribute):
+        """A function of a rule that gives a function of wildcards, which gives an attribute of the request of a job."""
+        return lambda rule: lambda wildcards: getattr(self.request(rule, wildcards), attribute)
 
     def resource(self, name):
         """A resource of the experiment's training jobs (`resources: {gpu: 1, mem_mb: 4000}`).

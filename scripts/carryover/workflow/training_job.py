@@ -3,7 +3,6 @@
 import argparse
 import sys
 import time
-from contextlib import contextmanager
 from pathlib import Path
 
 from carryover.config import parameters
@@ -41,12 +40,10 @@ def main(stage, argv, description):
         device=getattr(points[0], "device", None),
         portable=portability.weakest(map(contract.portable, points)),
     ) as job:
-        pretrained = _pretrained(start, arguments.experiment) if start else None
+        pretrained = store.load(start) if start else None
         trained = []
-        with (
-            naming_what_is_missing(contract.stage(points[0]), [start]),
-            progress(f"{stage} {arguments.experiment}") as show,
-        ):
+        show = progress(f"{stage} {arguments.experiment}")
+        with naming_what_is_missing(contract.stage(points[0]), [start]):
             for p in points:
                 # of several, some may start from scratch
                 own = pretrained if len(points) == 1 or stages.starts(p) else None
@@ -72,37 +69,18 @@ def _parsed(name, words, model, description):
     return arguments, [command_line.options(model, point, name) for point in points]
 
 
-def _pretrained(path, experiment):
-    """The networks that finetuning of an experiment starts from; UserError for a shard of another experiment."""
-    start = store.load(path)
-    made = store.request(start)
-    if made and (made["rule"] != "pretrain" or made["wildcards"].get("experiment", experiment) != experiment):
-        raise UserError(f"--pretrained {path}: it does not hold pretrained networks of {experiment}")
-    return start
-
-
-@contextmanager
 def progress(description):
-    """A function of the state of a training, which shows it in a line at most every `PAUSE`; so does the end.
+    """A function of the state of a training, which shows it in a line at most every `PAUSE`.
 
     Calls are cheap: values that are not shown are not read, so a loss may be a tensor on a device.
     """
-    state, start = {}, time.monotonic()
-    shown, end = start, "stopped, "
+    start = shown = time.monotonic()
 
-    def show(end=""):
-        values = "".join(f"{name} {float(value):g}, " for name, value in state.items())
-        print(f"{description}: {end}{values}{time.monotonic() - start:.0f} s elapsed", file=sys.stderr, flush=True)
-
-    def update(values):
+    def show(state):
         nonlocal shown
-        state.update(values)
-        if time.monotonic() - shown >= PAUSE:
-            shown = time.monotonic()
-            show()
+        if (now := time.monotonic()) - shown >= PAUSE:
+            shown = now
+            values = "".join(f"{name} {float(value):g}, " for name, value in state.items())
+            print(f"{description}: {values}{now - start:.0f} s elapsed", file=sys.stderr, flush=True)
 
-    try:
-        yield update
-        end = "done, "
-    finally:
-        show(end)
+    return show

@@ -60,17 +60,6 @@ class Headline(BaseModel):
         return self
 
 
-def source():
-    """The file of the project that is the working folder, or the library's."""
-    own = Path("scripts/carryover/claims/claims.yaml")
-    return own if own.exists() else FILE
-
-
-def inputs(_, arguments):
-    """The files that a job of checks reads."""
-    return [*arguments.data, source()]
-
-
 def read():
     """{paper: {name: Headline}}; UserError for what is not allowed."""
     try:

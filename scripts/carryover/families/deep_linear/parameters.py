@@ -51,7 +51,7 @@ class Finetune(Task):
         "angle", "how the target is made of the source: at an angle; stretched, with a random rest; plus a difference "
         "within the leading directions of the inputs, or in the others", axis=True)  # fmt: skip
     angle: tuple[Fraction, ...] = parameter(
-        (0.25,), "angle θ between source and target task", when={"relation": ("angle",)}, unit="π")  # fmt: skip
+        (0.25,), "angle θ between source and target task [π]", when={"relation": ("angle",)})  # fmt: skip
     target_norm: tuple[PositiveFloat, ...] = parameter(
         (1.0,), "norm of the target's coefficients", when={"relation": ("angle",)})  # fmt: skip
     stretch: tuple[PositiveFloat, ...] = parameter(

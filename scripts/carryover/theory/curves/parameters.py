@@ -56,8 +56,7 @@ class TransferDistances(Model):
     """The targets, κ times the source turned by an angle, and the samples from which distances are estimated."""
 
     angle: tuple[Fraction, ...] = parameter(
-        (0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0), "angles θ between source and target",
-        unit="π")  # fmt: skip
+        (0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0), "angles θ between source and target [π]")  # fmt: skip
     target_norm: tuple[PositiveFloat, ...] = parameter((0.5, 1.0, 2.0), "norms κ of the target; the source's is 1")
     noise: NonNegativeFloat = parameter(0.2, "standard deviation σ of the label noise")
     gamma: PositiveFloat = parameter(0.5, "samples of the target per input dimension, γ = n/d")
