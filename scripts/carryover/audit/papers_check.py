@@ -194,7 +194,7 @@ def compared(sweep, known, trainings):
             networks = [runs.spelled(runs.identity(now.isel(run=row))) for row in range(len(values))]
             of_kind = found.setdefault((quantity, run.bound(quantity, known.band), run.chaotic), [])
             of_kind += zip(values.tolist(), networks, strict=True)
-    checks, wrong = [(0.0, "too few to compare")], []
+    checks, wrong = [], []
     for (quantity, bound, chaotic), networks in found.items():
         if chaotic and len(networks) < FOR_MEDIAN:
             continue
@@ -205,7 +205,8 @@ def compared(sweep, known, trainings):
             said = f"{known.experiment}, {quantity} ({which}{network}): log differs by {value:.1e}, bound {bound:.1e}."
             wrong.append(said)
     verdict = "DISAGREES" if wrong else "agrees"
-    return f"{known.experiment:24} {count:4} runs  {max(checks)[1]:50} {verdict}", wrong
+    _, worst = max(checks, default=(0.0, "too few to compare"))
+    return f"{known.experiment:24} {count:4} runs  {worst:50} {verdict}", wrong
 
 
 def differences(now, then):
