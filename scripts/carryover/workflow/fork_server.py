@@ -25,7 +25,7 @@ from contextlib import suppress
 
 # Packages that load their parts when these are asked for are named by these parts.
 PRELOADED = (
-    "torch", "netCDF4", "xarray", "pandas", "scipy.optimize", "scipy.special", "pydantic.root_model", "pydantic.types",
+    "torch", "netCDF4", "xarray", "pandas", "scipy.optimize", "scipy.stats", "pydantic.root_model", "pydantic.types",
     "yaml", "threadpoolctl", "matplotlib.pyplot",
 )  # fmt: skip
 # What Snakemake sets for a job of one thread, as far as it must be set before libraries are loaded.
