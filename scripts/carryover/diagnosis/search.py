@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -109,14 +109,7 @@ def search_factor(
             leads = [Interval.of(ours - values) for values in rated]
             least = min(range(len(RATES)), key=lambda k: leads[k].low)
             control = Control(RATES[least], Interval.of(rated[least] - ones), leads[least])
-    notes = list(notes)
-    if lost:
-        where = ", ".join(f"{factor:g}" for factor in sorted(lost))
-        notes.append(f"Some scores were not finite (factor {where}): they count as the lowest.")
-    if gain.low <= 0 <= gain.high and _flat(by_factor):
-        low, high = by_factor.mean(1).min(), by_factor.mean(1).max()
-        notes.append(f"No factor differs from the others beyond noise (scores {low:.3g} to {high:.3g}): if these are "
-                     "at chance, nothing trains.")  # fmt: skip
+    notes = [*notes, *_warnings(lost, gain, by_factor)]
     return Choice(chosen, _curve(grid, by_factor), gain, which, control, len(every), tuple(notes))
 
 
@@ -135,6 +128,19 @@ def _score(key: str, factor: float, rate: float, seed: int, run: Callable[..., A
     except (TypeError, ValueError):
         kind = type(value).__name__
         raise UserError(f"score must be one number, got a {kind} at factor {factor:g}, seed {seed}") from None
+
+
+def _warnings(lost: set[float], gain: Interval, by_factor: np.ndarray) -> Iterator[str]:
+    """Sentences on factors `lost` to scores that are not finite, and on scores (factors, seeds) that hardly differ."""
+    if lost:
+        where = ", ".join(f"{factor:g}" for factor in sorted(lost))
+        yield f"Some scores were not finite (factor {where}): they count as the lowest."
+    if gain.low <= 0 <= gain.high and _flat(by_factor):
+        low, high = by_factor.mean(1).min(), by_factor.mean(1).max()
+        yield (
+            f"No factor differs from the others beyond noise (scores {low:.3g} to {high:.3g}): if these are at chance, "
+            "nothing trains."
+        )
 
 
 def _flat(by_factor: np.ndarray) -> bool:
