@@ -232,9 +232,13 @@ def _gains_of_controls(ax, risk):
     accuracy = _accuracy(plain, learning_rate=usual)
     rows = {name: (_accuracy(runs) - accuracy, runs, marker) for _, name, runs, marker in kinds}
     _gain_rows(ax, rows, GAIN)
-    # A factor with which nothing is learned would press all others together on a linear axis.
-    ax.set_xscale("symlog", linthresh=10, linscale=2)
-    ax.xaxis.set_major_formatter("{x:g}")
+    # A factor with which nothing is learned would press all others together: its mean is written at the left end.
+    least = -16.0
+    ax.set_xlim(least, None)
+    ax.xaxis.set_major_locator(plt.MultipleLocator(5))
+    for place, (gains, *_) in enumerate(rows.values()):
+        if (mean := float(np.mean(gains))) < least:
+            ax.annotate(f"← {mean:.0f}".replace("-", "−"), (least + 0.5, place), va="center")
 
 
 # Dimensionality (Fig. 8d).
