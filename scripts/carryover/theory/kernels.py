@@ -20,8 +20,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from carryover.theory.arguments import finite
-
 _PAIRS = 1 << 20  # pairs of units worked on at once (8 MB each array), so that batches do not fill the memory
 _PARALLEL = 8 * np.finfo(float).eps  # 1 − |cosine| that rounding alone can make of two parallel units
 _UNIT = 1e-6  # how far from 1 a norm may be
@@ -119,15 +117,13 @@ def tangent_risk(first, readout, first_change, readout_change, directions, teach
     return _in_blocks(xp, _gated_square, xp.concat([first, directions], -2), slopes)
 
 
-@_QUIET
 def function_power(c_star, W_star):
     """E f_*(x)² of f_*(x) = 1/m_* Σ_k c*_k relu(w*_k·x), 1/m_* c*ᵀK*c* in "Features are fate" (equations 143, 152).
 
     c_star : (..., m_*), W_star : (..., m_*, D); the leading axes broadcast. Returns (...), nonnegative. Accuracy as
     `relu_risk`.
     """
-    xp, c_star, W_star = _arrays((c_star, 1), (W_star, 2))
-    return _in_blocks(xp, _relu_square, W_star, c_star / max(1, c_star.shape[-1]))
+    return relu_risk(W_star, c_star, W_star[..., :0, :], c_star[..., :0]) / max(1, c_star.shape[-1]) ** 2
 
 
 @_QUIET
@@ -160,10 +156,8 @@ def rkhs_residual(c_star, W_star, W, *, cutoff=1e-10):
 
     Returns
     -------
-    (...), between 0 and `function_power`. Raises ValueError too for values not finite and a cutoff not in (0, 1).
+    (...), between 0 and `function_power`. Raises ValueError too for values not finite.
     """
-    if not 0 < cutoff < 1:
-        raise ValueError("cutoff must lie between 0 and 1")
     xp, c_star, W_star, W = _arrays((c_star, 1), (W_star, 2), (W, 2))
     if not all(bool(xp.isfinite(array).all()) for array in (c_star, W_star, W)):
         raise ValueError("c_star, W_star and W must be finite")
@@ -211,23 +205,19 @@ def ntk_bound(X: ArrayLike, residual: ArrayLike) -> NDArray:
 
     X : (n, d); residual : (..., n). Returns (...).
     """
-    gram, residual = infinite_width_gram(X), finite("residual", residual, axes=1)
-    if residual.shape[-1] != len(gram):
-        raise ValueError(f"residual must be (..., {len(gram)}); its shape is {residual.shape}")
+    gram = infinite_width_gram(X)
     eigenvalues, vectors = np.linalg.eigh(gram)
     kept = eigenvalues > len(gram) * np.finfo(float).eps * eigenvalues.max(initial=0)
-    parts = (residual @ vectors) ** 2
+    parts = (np.asarray(residual, dtype=float) @ vectors) ** 2
     square = np.where(kept, parts / np.where(kept, eigenvalues, 1.0), 0.0).sum(-1)
     outside = np.where(kept, 0.0, parts).sum(-1) > _OUTSIDE**2 * parts.sum(-1)
     return np.where(outside, np.inf, np.sqrt(square))[()]
 
 
 def _units(name: str, X: ArrayLike) -> NDArray:
-    X = finite(name, X, axes=2)
-    if X.ndim != 2:
-        raise ValueError(f"{name} must be (n, d); its shape is {X.shape}")
-    if np.any(abs(np.linalg.norm(X, axis=1) - 1) > _UNIT):
-        raise ValueError(f"the rows of {name} must have norm 1, as the theorem assumes")
+    X = np.asarray(X, dtype=float)
+    if X.ndim != 2 or not (abs(np.linalg.norm(X, axis=1) - 1) <= _UNIT).all():
+        raise ValueError(f"{name} must be (n, d), and its rows must have norm 1, as the theorem assumes")
     return X
 
 

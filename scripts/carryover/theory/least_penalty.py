@@ -75,14 +75,9 @@ def least_penalty(first: ArrayLike, readout: ArrayLike, X: ArrayLike, y: ArrayLi
 
     Raises
     ------
-    ValueError : other shapes, samples not independent or too many, or no network without biases fits them
+    ValueError : samples not independent or too many, or no network without biases fits them
     """
     first, readout, X, y = (np.asarray(a, dtype=float) for a in (first, readout, X, y))
-    if first.ndim != 2 or X.shape != (len(y), first.shape[1]) or readout.shape != (len(first),) or not len(y):
-        raise ValueError(
-            "first, readout, X and y must have the shapes (H, D), (H,), (n, D) and (n,), "
-            f"got {first.shape}, {readout.shape}, {X.shape} and {y.shape}"
-        )
     # In units of the inputs and of the task, and in the span of the samples: beyond it weights stay as they are.
     length = np.sqrt((X**2).sum(1).mean())
     size = np.sqrt((y**2).mean()) / length or 1.0

@@ -5,18 +5,17 @@ the target carry labels Xθ_T without noise. P∥ projects onto the row space of
 covariance Σ with eigenvalues λ_1 ≥ … ≥ λ_d.
 
 Everything is dimensionless. Coefficients are (..., d) and samples (..., n, d), leading axes broadcasting; X may have
-dependent rows and more rows than columns. A covariance `cov` is (d,), its diagonal, or (d, d). Every function raises
-ValueError where shapes do not fit, values are not finite, or an argument is out of its range.
+dependent rows and more rows than columns. A covariance `cov` is (d,), its diagonal, or symmetric, (d, d). Every function
+raises ValueError where shapes do not fit or an argument is out of its range.
 """
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from carryover.theory.arguments import Array, broadcast, finite, misfit
+from carryover.theory.arguments import Array, broadcast
 from carryover.theory.transfer import norm_factor
 
 _ROUNDING = np.finfo(float).eps
-_SYMMETRY = 1e-10  # how far from symmetric a covariance may be, relative to its largest entry
 
 
 def linear_limit(theta_s: ArrayLike, theta_t: ArrayLike, X: ArrayLike) -> Array:
@@ -24,7 +23,7 @@ def linear_limit(theta_s: ArrayLike, theta_t: ArrayLike, X: ArrayLike) -> Array:
 
     theta_s, theta_t : (..., d); X : (..., n, d). Returns (..., d); least squares, θ_T, where X has rank d.
     """
-    theta_s, theta_t, X = _problem(theta_s, theta_t, X)
+    theta_s = np.asarray(theta_s, dtype=float)
     return theta_s + _inside(X, theta_t - theta_s)[0]
 
 
@@ -45,14 +44,14 @@ def deep_linear_limit(theta_s: ArrayLike, theta_t: ArrayLike, X: ArrayLike, dept
     -------
     (..., d)
     """
-    theta_s, theta_t, X = _problem(theta_s, theta_t, X)
+    theta_s = np.asarray(theta_s, dtype=float)
     power = (theta_s**2).sum(-1)
     if not (power > 0).all():
         raise ValueError("theta_s must not be zero: a deep network does not leave zero")
     inside, fitted = _inside(X, theta_s, theta_t)
     outside = theta_s - inside
     share = (inside**2).sum(-1) / power
-    if np.any(np.isinf(np.asarray(depth, dtype=float)) & (share <= X.shape[-1] * _ROUNDING)):
+    if np.any(np.isinf(np.asarray(depth, dtype=float)) & (share <= theta_s.shape[-1] * _ROUNDING)):
         raise ValueError("theta_s must have a part in the row space of X where depth is infinite")
     factor = norm_factor((fitted**2).sum(-1) / power, (outside**2).sum(-1) / power, depth)
     return fitted + factor[..., None] * outside
@@ -60,12 +59,8 @@ def deep_linear_limit(theta_s: ArrayLike, theta_t: ArrayLike, X: ArrayLike, dept
 
 def population_risk(beta: ArrayLike, theta_t: ArrayLike, cov: ArrayLike) -> Array:
     """E(x·β − x·θ_T)² = (β − θ_T)ᵀΣ(β − θ_T). beta, theta_t : (..., d); cov : (d,) or (d, d). Returns (...)."""
-    beta, theta_t, cov = finite("beta", beta, 1), finite("theta_t", theta_t, 1), _covariance(cov)
-    try:
-        gap = beta - theta_t
-        return ((gap * cov if cov.ndim == 1 else gap @ cov) * gap).sum(-1)[()]
-    except ValueError as error:
-        raise misfit(beta=beta, theta_t=theta_t, cov=cov) from error
+    gap, cov = np.subtract(beta, theta_t, dtype=float), np.asarray(cov, dtype=float)
+    return ((gap * cov if cov.ndim == 1 else gap @ cov) * gap).sum(-1)[()]
 
 
 def estimation_error_bound(cov: ArrayLike, n: ArrayLike, confidence: ArrayLike, c: ArrayLike = 1) -> Array:
@@ -91,22 +86,16 @@ def covariance_terms(
     Where eigenvalues are equal, the first m are those of smallest index (diagonal) or LAPACK's choice; every choice
     gives a bound. Arguments and errors as in `covariance_bound`. Returns two arrays.
     """
-    difference = finite("difference", difference, 1)
+    difference, m = np.asarray(difference, dtype=float), np.asarray(m)
     eigenvalues, vectors = _spectrum(cov)
-    d = len(eigenvalues)
-    if difference.shape[-1] != d:
-        raise misfit(difference=difference, cov=np.asarray(cov))
-    m = np.asarray(m)
-    if not (np.all(m == np.floor(m)) and np.all((m >= 1) & (m <= d))):
-        raise ValueError(f"m must be a whole number from 1 to {d}")
-    chosen = eigenvalues[m.astype(int) - 1]
-    if not (chosen > 0).all():
-        raise ValueError(f"m must not exceed the rank of cov, {np.count_nonzero(eigenvalues)}: eigenvalue m is 0 there")
+    if not np.all((m >= 1) & (m <= np.count_nonzero(eigenvalues))):
+        raise ValueError(f"m must be a whole number from 1 to the rank of cov, {np.count_nonzero(eigenvalues)}")
+    chosen = eigenvalues[m - 1]
     g = estimation_error_bound(cov, n, confidence, c)
     parts = (difference[..., vectors] if vectors.ndim == 1 else difference @ vectors) ** 2
     # Two sums and not one with its complement, which would leave rounding where a part is 0.
-    top = np.where(np.arange(d) < m[..., None], parts, 0.0).sum(-1)
-    bottom = np.where(np.arange(d) < m[..., None], 0.0, parts).sum(-1)
+    above = np.arange(len(eigenvalues)) < m[..., None]
+    top, bottom = np.where(above, parts, 0.0).sum(-1), np.where(above, 0.0, parts).sum(-1)
     return (2 * g**3 * top / chosen**2)[()], (2 * g * bottom)[()]
 
 
@@ -141,13 +130,9 @@ def benign_overfitting_bound(difference: ArrayLike, cov: ArrayLike, n: ArrayLike
 
     difference : (..., d); cov : (d,) or (d, d); n ≥ 1, broadcasting with the leading axes. Returns (...).
     """
-    difference = finite("difference", difference, 1)
-    eigenvalues, _ = _spectrum(cov)
-    if difference.shape[-1] != len(eigenvalues):
-        raise misfit(difference=difference, cov=np.asarray(cov))
-    (n,) = broadcast(n=n)
+    (n,), (eigenvalues, _) = broadcast(n=n), _spectrum(cov)
     ratio = eigenvalues.sum() / eigenvalues[0] / n
-    return ((difference**2).sum(-1) * eigenvalues[0] * np.maximum(np.sqrt(ratio), ratio))[()]
+    return (np.square(difference).sum(-1) * eigenvalues[0] * np.maximum(np.sqrt(ratio), ratio))[()]
 
 
 def gaussian_bound(theta_s: ArrayLike, theta_t: ArrayLike, n: ArrayLike, epsilon: ArrayLike) -> Array:
@@ -156,8 +141,9 @@ def gaussian_bound(theta_s: ArrayLike, theta_t: ArrayLike, n: ArrayLike, epsilon
     So for any ε > 0 with probability 1 − 4e^{−cε²n} − 4e^{−cε²(d−n)} for some c > 0; at ε = 0 it is the mean risk.
     theta_s, theta_t : (..., d); n from 1 to d; ε ≥ 0; they broadcast with the leading axes. Returns (...).
     """
-    theta_s, theta_t, share, epsilon = _gaussian(theta_s, theta_t, n, epsilon)
-    return (share * (1 + epsilon) ** 2 * ((theta_t - theta_s) ** 2).sum(-1))[()]
+    n, epsilon = broadcast(n=n, epsilon=epsilon)
+    apart = np.subtract(theta_t, theta_s, dtype=float)
+    return ((1 - n / apart.shape[-1]) * (1 + epsilon) ** 2 * (apart**2).sum(-1))[()]
 
 
 def deep_gaussian_bound(theta_s: ArrayLike, theta_t: ArrayLike, n: ArrayLike, epsilon: ArrayLike) -> Array:
@@ -169,63 +155,32 @@ def deep_gaussian_bound(theta_s: ArrayLike, theta_t: ArrayLike, n: ArrayLike, ep
 
     Arguments as in `gaussian_bound`; neither θ may be zero. Returns (...).
     """
-    theta_s, theta_t, share, epsilon = _gaussian(theta_s, theta_t, n, epsilon)
+    (n, epsilon), d = broadcast(n=n, epsilon=epsilon), np.shape(theta_t)[-1]
     source, target = (np.linalg.norm(theta, axis=-1, keepdims=True) for theta in (theta_s, theta_t))
     if not ((source > 0).all() and (target > 0).all()):
         raise ValueError("theta_s and theta_t must not be zero: their directions are compared")
     apart = ((theta_t / target - theta_s / source) ** 2).sum(-1)
-    return (share * target[..., 0] ** 2 * ((1 + epsilon) ** 2 * apart + epsilon**2))[()]
+    return ((1 - n / d) * target[..., 0] ** 2 * ((1 + epsilon) ** 2 * apart + epsilon**2))[()]
 
 
-def _inside(X: Array, *thetas: Array) -> list[Array]:
+def _inside(X: ArrayLike, *thetas: ArrayLike) -> list[Array]:
     """P∥θ (..., d) of each θ."""
+    X = np.asarray(X, dtype=float)
     _, values, directions = np.linalg.svd(X, full_matrices=False)
     kept = values > max(X.shape[-2:]) * _ROUNDING * values[..., :1]
-    return [(directions.mT @ (kept[..., None] * (directions @ theta[..., None])))[..., 0] for theta in thetas]
+    parts = (directions @ np.asarray(theta, dtype=float)[..., None] for theta in thetas)
+    return [(directions.mT @ (kept[..., None] * part))[..., 0] for part in parts]
 
 
 def _spectrum(cov: ArrayLike) -> tuple[Array, NDArray]:
     """Eigenvalues (d,) from the largest, and their eigenvectors in columns or, of a diagonal, their indices."""
-    cov = _covariance(cov)
+    cov = np.asarray(cov, dtype=float)
     if cov.ndim == 1:
         order = np.argsort(-cov, kind="stable")
         eigenvalues, vectors = cov[order], order
     else:
         eigenvalues, vectors = (array[..., ::-1] for array in np.linalg.eigh(cov))
         eigenvalues = np.where(eigenvalues > len(cov) * _ROUNDING * eigenvalues[0], eigenvalues, 0.0)
-    if not eigenvalues[0] > 0:
-        raise ValueError("cov must not be zero")
+    if not (eigenvalues[0] > 0 and (eigenvalues >= 0).all()):
+        raise ValueError("cov must have no negative eigenvalue, and not be zero")
     return eigenvalues, vectors
-
-
-def _covariance(cov: ArrayLike) -> Array:
-    cov = finite("cov", cov, 1)
-    if cov.ndim > 2 or len(set(cov.shape)) != 1 or not cov.size:
-        raise ValueError(f"cov must be (d,), a diagonal, or (d, d); its shape is {cov.shape}")
-    size = abs(cov).max()
-    lowest = cov.min() if cov.ndim == 1 else np.linalg.eigvalsh(cov)[0]
-    if abs(cov - cov.T).max() > _SYMMETRY * size or lowest < -_SYMMETRY * size:
-        raise ValueError("cov must be symmetric and have no negative eigenvalue")
-    return cov
-
-
-def _problem(theta_s: ArrayLike, theta_t: ArrayLike, X: ArrayLike) -> tuple[Array, Array, Array]:
-    """The arguments as float64 arrays that broadcast; theta_s and theta_t of one shape."""
-    theta_s, theta_t, X = finite("theta_s", theta_s, 1), finite("theta_t", theta_t, 1), finite("X", X, 2)
-    if not theta_s.shape[-1] == theta_t.shape[-1] == X.shape[-1]:
-        raise misfit(theta_s=theta_s, theta_t=theta_t, X=X)
-    theta_s, theta_t, _ = broadcast(theta_s=theta_s, theta_t=theta_t, X=X.sum(-2))
-    return theta_s, theta_t, X
-
-
-def _gaussian(
-    theta_s: ArrayLike, theta_t: ArrayLike, n: ArrayLike, epsilon: ArrayLike
-) -> tuple[Array, Array, Array, Array]:
-    """Both θ, (d − n)/d and ε."""
-    theta_s, theta_t = finite("theta_s", theta_s, 1), finite("theta_t", theta_t, 1)
-    if theta_s.shape[-1] != theta_t.shape[-1]:
-        raise misfit(theta_s=theta_s, theta_t=theta_t)
-    (n, epsilon), d = broadcast(n=n, epsilon=epsilon), theta_t.shape[-1]
-    if np.any(n > d):
-        raise ValueError(f"n must not exceed the {d} dimensions")
-    return theta_s, theta_t, (d - n) / d, epsilon

@@ -11,6 +11,8 @@ ValueError for arguments that do not broadcast or are out of range: γ > 0, θ i
 depth whole numbers from 1.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -18,7 +20,7 @@ from carryover.theory.arguments import Array, broadcast
 
 _NEWTON_STEPS = 100  # 4-8 in general
 _TOLERANCE = 4 * np.finfo(float).eps
-_NEGLIGIBLE = 40.0  # −log of what the integrals over log s may leave out
+_FAR = 9.0  # standard deviations and more, beyond which χ_n has nothing
 
 
 def scratch_risk(gamma: ArrayLike, sigma: ArrayLike, *, target_norm: ArrayLike = 1.0) -> Array:
@@ -26,7 +28,7 @@ def scratch_risk(gamma: ArrayLike, sigma: ArrayLike, *, target_norm: ArrayLike =
 
     At γ = 1 it is infinite for σ > 0 and 0 for σ = 0.
     """
-    gamma, sigma, target_norm = _numbers(gamma=gamma, sigma=sigma, target_norm=target_norm)
+    gamma, sigma, target_norm = broadcast(gamma=gamma, sigma=sigma, target_norm=target_norm)
     return (target_norm**2 * np.maximum(1 - gamma, 0) + _noise_risk(gamma, sigma))[()]
 
 
@@ -36,7 +38,7 @@ def linear_transfer_risk(theta: ArrayLike, sigma: ArrayLike, n: ArrayLike) -> Ar
     Exact in every dimension: after pretraining the features span β_s alone. For n of 1 or 2 the mean is infinite,
     unless σ = sin θ = 0.
     """
-    theta, sigma, n = _numbers(theta=theta, sigma=sigma, n=n)
+    theta, sigma, n = broadcast(theta=theta, sigma=sigma, n=n)
     missed = _sine(theta) ** 2
     excess = missed + sigma**2
     return (missed + np.where(excess == 0, 0.0, np.where(n > 2, excess / np.where(n > 2, n - 2, 1), np.inf)))[()]
@@ -46,7 +48,7 @@ def linear_transferability(
     gamma: ArrayLike, theta: ArrayLike, sigma: ArrayLike, *, target_norm: ArrayLike = 1.0
 ) -> Array:
     """Equation 11: `scratch_risk` less κ² sin²θ, the risk of linear transfer as n and d grow together."""
-    gamma, theta, sigma, norm = _numbers(gamma=gamma, theta=theta, sigma=sigma, target_norm=target_norm)
+    gamma, theta, sigma, norm = broadcast(gamma=gamma, theta=theta, sigma=sigma, target_norm=target_norm)
     return scratch_risk(gamma, sigma, target_norm=norm) - (norm * _sine(theta))[()] ** 2
 
 
@@ -56,7 +58,7 @@ def negative_transfer_interval(theta: ArrayLike, sigma: ArrayLike) -> tuple[Arra
     Section 3.3: the roots of γ² − (1 + cos²θ − σ²)γ + cos²θ, which are real and in [0, 1] where σ < 1 − |cos θ|. (The
     paper prints the interval as (γ₊, γ₋), its ends exchanged, and its condition on θ for θ ≤ π/2.)
     """
-    theta, sigma = _numbers(theta=theta, sigma=sigma)
+    theta, sigma = broadcast(theta=theta, sigma=sigma)
     acute = np.minimum(theta, np.pi - theta)
     cosine, gap = np.cos(acute), 2 * np.sin(acute / 2) ** 2  # gap = 1 − |cos θ| without cancellation
     # The discriminant in factors, so that it does not cancel where the interval closes.
@@ -67,7 +69,7 @@ def negative_transfer_interval(theta: ArrayLike, sigma: ArrayLike) -> tuple[Arra
 
 def negative_transfer_threshold(theta: ArrayLike, sigma: ArrayLike) -> Array:
     """γ > 1 above which linear transfer is negative: 1 + σ²/sin²θ (section 3.3); infinite at θ = 0 and θ = π."""
-    theta, sigma = _numbers(theta=theta, sigma=sigma)
+    theta, sigma = broadcast(theta=theta, sigma=sigma)
     missed = _sine(theta)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         return np.where(missed == 0, np.inf, 1 + (sigma / missed) ** 2)[()]
@@ -81,13 +83,13 @@ def ridge_transfer_risk(theta: ArrayLike, ridge: ArrayLike, n: ArrayLike | None 
 
         sin²θ + E[(a² cos²θ + s (sin²θ + σ²))/(s + a)²],
 
-    integrated to 1e-13 of itself. At ridge = 0 this is equation 10, infinite for n ≤ 2 unless σ = sin θ = 0.
+    At ridge = 0 this is equation 10, infinite for n ≤ 2 unless σ = sin θ = 0.
     """
-    theta, sigma, ridge = _numbers(theta=theta, sigma=sigma, ridge=ridge)
+    theta, sigma, ridge = broadcast(theta=theta, sigma=sigma, ridge=ridge)
     missed, kept = _sine(theta) ** 2, np.cos(theta) ** 2
     if n is None:
         return (missed + kept * (ridge / (1 + ridge)) ** 2)[()]
-    shrinkage, variance = _ridge_means(*_numbers(ridge=ridge, n=n))
+    shrinkage, variance = _ridge_means(*broadcast(ridge=ridge, n=n))
     excess = missed + sigma**2
     with np.errstate(invalid="ignore"):
         return (missed + kept * shrinkage + np.where(excess == 0, 0.0, excess * variance))[()]
@@ -100,7 +102,7 @@ def optimal_ridge(theta: ArrayLike, sigma: ArrayLike, n: ArrayLike) -> Array:
     best a = nλ is v/c. So a little ridge helps at finite n, though theorem 3.8 finds 0 to be best for n → ∞. It grows
     without bound towards θ = π/2.
     """
-    theta, sigma, n = _numbers(theta=theta, sigma=sigma, n=n)
+    theta, sigma, n = broadcast(theta=theta, sigma=sigma, n=n)
     with np.errstate(over="ignore"):
         return ((_sine(theta) ** 2 + sigma**2) / (n * np.cos(theta) ** 2))[()]
 
@@ -125,7 +127,7 @@ def norm_factor(fitted: ArrayLike, outside: ArrayLike, depth: ArrayLike) -> Arra
     depth : L, 1 giving φ = 1
     """
     endless = np.asarray(depth, dtype=float) == np.inf
-    fitted, outside, depth = _numbers(fitted=fitted, outside=outside, depth=np.where(endless, 1, depth))
+    fitted, outside, depth = broadcast(fitted=fitted, outside=outside, depth=np.where(endless, 1, depth))
     power = 1 - 1 / depth
     with np.errstate(divide="ignore", invalid="ignore"):
         log_fitted, log_outside = np.log(fitted), np.log(outside)
@@ -157,7 +159,7 @@ def finetune_transferability(
 
     It follows from P⊥β_s·P⊥β_t = (1 − γ)κ cos θ. It tends to 0 as γ → 1.
     """
-    gamma, theta, sigma, norm = _numbers(gamma=gamma, theta=theta, sigma=sigma, target_norm=target_norm)
+    gamma, theta, sigma, norm = broadcast(gamma=gamma, theta=theta, sigma=sigma, target_norm=target_norm)
     phi = _asymptotic_factor(gamma, sigma, depth, norm)
     return np.where(gamma < 1, (1 - gamma) * phi * (2 * norm * np.cos(theta) - phi), 0.0)[()]
 
@@ -178,7 +180,7 @@ def finetune_boundary(
     φ as in `finetune_transferability`. NaN where finetuning hurts at every angle (φ > 2κ), and for γ ≥ 1, where it
     neither helps nor hurts.
     """
-    gamma, sigma, norm = _numbers(gamma=gamma, sigma=sigma, target_norm=target_norm)
+    gamma, sigma, norm = broadcast(gamma=gamma, sigma=sigma, target_norm=target_norm)
     cosine = _asymptotic_factor(gamma, sigma, depth, norm) / (2 * norm)
     return np.arccos(np.where((gamma < 1) & (cosine <= 1), cosine, np.nan))[()]
 
@@ -197,35 +199,21 @@ def _noise_risk(gamma: Array, sigma: Array) -> Array:
 
 
 def _ridge_means(ridge: Array, n: Array) -> tuple[Array, Array]:
-    """E[a²/(s + a)²] and E[s/(s + a)²] for s ~ χ²_n, a = n · ridge.
+    """E[a²/(s + a)²] and E[s/(s + a)²] for s ~ χ²_n, a = n · ridge, by quadrature over √s, which is √n to about 1."""
+    from scipy.integrate import tanhsinh  # here, since trainers import this module for less
+    from scipy.stats import chi
 
-    By the trapezoidal rule in x = log(s/n): the integrand is analytic around the real line and falls exponentially on
-    both sides, so that the rule converges faster than any power of its step.
-    """
-    half, positive = n / 2, ridge > 0
-    scale = np.where(positive, ridge, 1.0)  # a/n; where ridge = 0 any positive number
-    spread = 10 / np.sqrt(half)
-    # Left of the bulk and log(a/n) the integrands fall like e^{nx/2}, between the two at least like e^{(n/2 − 2)x}.
-    with np.errstate(divide="ignore"):
-        left = np.minimum(np.maximum(-np.log(scale), 0) + _NEGLIGIBLE / half, _NEGLIGIBLE / np.maximum(half - 2, 0))
-    step = np.minimum(0.2, 0.06 * spread)
-    nodes = int(np.ceil(np.max((left + 2 * spread) / step, initial=1)))
-    x = -(left + spread) + np.linspace(0, 1, nodes + 1).reshape(-1, *[1] * np.ndim(n)) * (left + 2 * spread)
-    weight = np.exp(half * (x - np.expm1(x)))
-    weight = weight / weight.sum(0)
-    total = np.logaddexp(x, np.log(scale))
-    share, rest = np.exp(x - total), np.exp(np.log(scale) - total)  # s/(s + a) and a/(s + a)
-    shrinkage, variance = (weight * rest**2).sum(0), (weight * share * rest).sum(0) / (n * scale)
-    unpenalised = 1 / np.where(n > 2, n - 2, 1)
-    return np.where(positive, shrinkage, 0.0), np.where(positive, variance, np.where(n > 2, unpenalised, np.inf))
+    ends = np.maximum(np.sqrt(n) - _FAR, 0), np.sqrt(n) + _FAR
+
+    def mean(numerator: Callable[[Array, Array], Array]) -> Array:
+        def density(r: Array, n: Array, a: Array) -> Array:
+            return numerator(r, a) / np.where(r > 0, r**2 + a, 1.0) ** 2 * chi.pdf(r, n)
+
+        return tanhsinh(density, *ends, args=(n, n * ridge), rtol=1e-10).integral
+
+    variance = np.where((ridge == 0) & (n <= 2), np.inf, mean(lambda r, a: r**2))
+    return mean(lambda r, a: a**2), variance
 
 
 def _sine(theta: Array) -> Array:
     return np.where(theta == np.pi, 0.0, np.sin(theta))  # the double nearest to π has a sine of 1e-16
-
-
-def _numbers(**arguments: ArrayLike) -> list[Array]:
-    """The arguments as float64 arrays of one shape, each in its range."""
-    if "gamma" in arguments and not np.all(np.asarray(arguments["gamma"], dtype=float) > 0):
-        raise ValueError("gamma must be finite and positive")
-    return broadcast(**arguments)
