@@ -5,8 +5,8 @@ the target carry labels Xθ_T without noise. P∥ projects onto the row space of
 covariance Σ with eigenvalues λ_1 ≥ … ≥ λ_d.
 
 Everything is dimensionless. Coefficients are (..., d) and samples (..., n, d), leading axes broadcasting; X may have
-dependent rows and more rows than columns. A covariance `cov` is (d,), its diagonal, or symmetric, (d, d). Every function
-raises ValueError where shapes do not fit or an argument is out of its range.
+dependent rows and more rows than columns. A covariance `cov` is (d,), its diagonal, or symmetric, (d, d). Functions
+raise ValueError where shapes do not fit or an argument is out of its range.
 """
 
 import numpy as np
