@@ -60,7 +60,7 @@ def test_single_precision_with_a_large_mean_stays_accurate():
 GOOD = np.eye(4)
 BAD = {
     "must be numbers of shape (samples, units) with two samples or more, got float64 of shape (4,)": GOOD[0],
-    "must be finite": np.where(GOOD == 1, np.inf, 0),
+    "must be finite, and sample 0 is not": np.where(GOOD == 1, np.inf, 0),
     "must vary between samples": np.ones((4, 3)),
 }
 
@@ -130,8 +130,8 @@ def test_networks_are_compared_by_their_responses_to_the_same_inputs(width):
     ("name", "value", "message"),
     [
         ("first", 0.0, "the hidden responses at the end of training must vary between samples"),
-        ("start_first", np.nan, "the hidden responses at the start of training must be finite"),
-        ("first", np.inf, "the hidden responses at the end of training must be finite"),
+        ("start_first", np.nan, "the hidden responses at the start of training must be finite, and sample 0 is not"),
+        ("first", np.inf, "the hidden responses at the end of training must be finite, and sample 0 is not"),
     ],
 )
 def test_a_run_without_dimensionality_is_named(name, value, message):

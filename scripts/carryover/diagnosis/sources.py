@@ -19,7 +19,7 @@ import numpy as np
 from safetensors.numpy import load_file
 
 from carryover.errors import UserError
-from carryover.measures.dimensionality import constant
+from carryover.measures.dimensionality import centred
 
 IDS = ("sample_id", "id")
 """Names under which samples may be named, (samples,), numbers or text."""
@@ -43,23 +43,12 @@ class Activations:
         where = f"the layer of {self.name}" if layer == SINGLE else f"layer {layer} of {self.name}"
         with _reading(where):
             values = as_array(self.layers[layer][...])
-        if values.dtype.kind not in "biuf" or not values.ndim or len(values) < 2 or not values.size:
-            raise UserError(
-                f"{where} must be numbers of shape (samples, …) with two samples or more, got {values.dtype} of shape "
-                f"{values.shape}"
-            )
-        if self.ids is not None and len(self.ids) != len(values):
+        if self.ids is not None and len(self.ids) != len(np.atleast_1d(values)):
             raise UserError(f"{self.name} must name all of its {len(values)} samples, but names {len(self.ids)}")
-        X = values.reshape(len(values), -1)
-        low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
-        if not np.isfinite([low, high]).all():
-            wrong = np.flatnonzero(~np.isfinite(X).all(axis=1))
-            raise UserError(f"{where} must be finite, and sample {wrong[0]} is not")
-        if constant(low, high, values.dtype):
-            raise UserError(f"{where} must vary between samples: leave it out by naming the other layers")
-        centred = np.empty(X.shape, np.float32)
-        np.subtract(X, X.mean(axis=0, dtype=np.float64), out=centred, casting="same_kind")  # in double precision
-        return np.ldexp(centred, -np.frexp((high - low).max())[1])
+        try:
+            return centred(where, values.reshape(*values.shape[:1], -1) if values.size else values, np.float32)
+        except ValueError as error:
+            raise UserError(str(error)) from None
 
 
 @contextmanager

@@ -35,7 +35,7 @@ def participation_ratio(X: ArrayLike) -> float:
     Raises ValueError where X is not a finite array of this shape with two samples or more, or is the same at all of
     them, up to the rounding of its type.
     """
-    return float(1 / _overlaps(_centred("X", X))[0, 0])
+    return float(1 / _overlaps(centred("X", X))[0, 0])
 
 
 def ensd(X: ArrayLike, Y: ArrayLike) -> float:
@@ -94,7 +94,7 @@ def _compare(network, inputs):
         weights = Weights(network[f"{prefix}first"].values, network[f"{prefix}second"].values)
         with np.errstate(invalid="ignore", over="ignore"):  # weights that are not finite are refused by name below
             responses = weights.responses(inputs)
-        compared.append(_centred(f"the hidden responses at the {when} of training", responses))
+        compared.append(centred(f"the hidden responses at the {when} of training", responses))
     return _summary(_overlaps(*compared))
 
 
@@ -111,16 +111,17 @@ def _alignment(overlaps):
 
 
 def _pair(X: ArrayLike, Y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    x, y = _centred("X", X), _centred("Y", Y)
+    x, y = centred("X", X), centred("Y", Y)
     if len(x) != len(y):
         raise ValueError(f"X and Y must have the same samples, got {len(x)} and {len(y)} of them")
     return x, y
 
 
-def _centred(name: str, values: ArrayLike) -> np.ndarray:
-    """Responses (samples, units) in double precision, of the order of 1, less their mean over samples.
+def centred(name: str, values: ArrayLike, dtype: type = np.float64) -> np.ndarray:
+    """Responses (samples, units) less their mean over samples, times a power of two that brings them to the order of 1.
 
-    Raises ValueError for what has no dimensions, in one sentence about `name`.
+    Computed in double precision, and stored as `dtype`. Raises ValueError for responses that are no numbers, not finite
+    or the same for all samples, in one sentence about `name`.
     """
     values = np.asarray(values)
     if values.dtype.kind not in "biuf" or values.ndim != 2 or values.shape[0] < 2 or not values.shape[1]:
@@ -130,14 +131,15 @@ def _centred(name: str, values: ArrayLike) -> np.ndarray:
         )
     low, high = (np.asarray(extreme, dtype=np.float64) for extreme in (values.min(axis=0), values.max(axis=0)))
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
-        raise ValueError(f"{name} must be finite")
+        wrong = np.flatnonzero(~np.isfinite(values).all(axis=1))
+        raise ValueError(f"{name} must be finite, and sample {wrong[0]} is not")
     if constant(low, high, values.dtype):
         raise ValueError(f"{name} must vary between samples")
     # The smallest responses, subtracted first, spare small variations about a large mean; powers of two round nothing.
-    centred = np.subtract(values, low, dtype=np.float64)
-    centred *= 2.0 ** -max(np.frexp((high - low).max())[1], -1000)
-    centred -= centred.mean(axis=0)
-    return centred
+    responses = np.subtract(values, low, out=np.empty(values.shape, dtype), casting="same_kind")
+    responses *= 2.0 ** -max(np.frexp((high - low).max())[1], -1000)
+    responses -= responses.mean(axis=0, dtype=np.float64)
+    return responses
 
 
 def _overlaps(*representations: np.ndarray) -> np.ndarray:

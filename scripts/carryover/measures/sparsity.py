@@ -6,42 +6,16 @@ from carryover.runs import measured
 
 
 def top_k_variance(beta, largest_k):
-    """Share of Σβ² in the k largest weights, k = 1…largest_k.
-
-    Fig. 5c,e of "Feature reuse in multi-task learning and finetuning" (appendix).
-
-    Parameters
-    ----------
-    beta : array_like, shape (..., D)
-    largest_k : int
-
-    Returns
-    -------
-    ndarray, shape (..., min(largest_k, D))
-        Between 0 and 1; NaN where beta is all zero.
-    """
+    """Share of Σβ² in the k largest weights, k = 1…largest_k: Fig. 5c,e of "Feature reuse in multi-task learning and
+    finetuning (appendix)". beta (..., D) -> (..., min(largest_k, D)); NaN where beta is all zero."""
     largest = -np.sort(-(np.asarray(beta, dtype=float) ** 2), axis=-1)
-    total = largest.sum(-1, keepdims=True)
     with np.errstate(invalid="ignore"):
-        return np.cumsum(largest, axis=-1)[..., :largest_k] / total
+        return np.cumsum(largest, axis=-1)[..., :largest_k] / largest.sum(-1, keepdims=True)
 
 
 def auxiliary_share(beta, auxiliary):
-    """Share of the norm ‖β‖₂ that lies in the auxiliary task's dimensions.
-
-    Fig. 5b,f of "Feature reuse in multi-task learning and finetuning" (appendix).
-
-    Parameters
-    ----------
-    beta : array_like, shape (..., D)
-    auxiliary : array_like, shape (..., D)
-        Coefficients of the auxiliary task.
-
-    Returns
-    -------
-    ndarray, shape (...)
-        Between 0 and 1; NaN where beta is all zero.
-    """
+    """Share of the norm ‖β‖₂ that lies in the auxiliary task's dimensions: Fig. 5b,f. beta and the coefficients of the
+    auxiliary task (..., D) -> (...); NaN where beta is all zero."""
     inside = np.where(np.asarray(auxiliary) != 0, beta, 0.0)
     with np.errstate(invalid="ignore"):
         return np.linalg.norm(inside, axis=-1) / np.linalg.norm(beta, axis=-1)

@@ -9,6 +9,7 @@ from carryover.networks.relu import Weights
 from carryover.runs import measured_by_run, teacher_units
 from carryover.streams import generator
 from carryover.tasks.sparse import sphere
+from carryover.training.kernel_ridge import leave_one_out
 
 MEANING = {
     "target_alignment": "alignment of the kernel of the features at the start of training with the target",
@@ -46,11 +47,9 @@ def left_out(features, target):
     kernel, spread = features @ features.T, ((target - target.mean()) ** 2).sum()
     if not (spread > 0 and np.trace(kernel) > 0):
         return np.nan
-    values, directions = np.linalg.eigh(kernel)
-    penalties = STRENGTHS[:, None] * (np.trace(kernel) / len(values))
-    kept = penalties / (np.maximum(values, 0) + penalties)  # (strengths, n) what is left of a residual along each
-    residual, own = (kept * (directions.T @ target)) @ directions.T, kept @ (directions**2).T
-    return 1 - ((residual / own) ** 2).sum(-1).min() / spread
+    values, vectors = np.linalg.eigh(kernel)
+    errors = leave_one_out(values.clip(min=0), vectors, target, STRENGTHS * (np.trace(kernel) / len(values)))
+    return 1 - (errors**2).sum(-1).min() / spread
 
 
 def _of_diagonal(network, inputs, _):

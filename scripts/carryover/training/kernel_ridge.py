@@ -77,7 +77,10 @@ def fit(kind: str, first: np.ndarray, readout: np.ndarray, X: np.ndarray, y: np.
     target = y if kind == "probe" else y - _function(X, first, readout)
     values, vectors = np.linalg.eigh(gram / scale)
     values = values.clip(min=0)
-    strength = _cross_validated(values, vectors, target) if len(X) >= _FEWEST else STRENGTHS[0]
+    strength = STRENGTHS[0]
+    if len(X) >= _FEWEST:
+        errors = leave_one_out(values, vectors, target, STRENGTHS)
+        strength = STRENGTHS[(errors**2).mean(1).argmin()]
     dual = vectors @ ((vectors.T @ target) / (values + strength)) / scale
     fitted, first_change = dual @ np.maximum(X @ first.T, 0), np.zeros_like(first)
     if kind == "tangent":
@@ -94,14 +97,14 @@ def kernel(kind: str, first: np.ndarray, readout: np.ndarray, X: np.ndarray, Z: 
     return responses + (X @ Z.T) * ((_gates(first, X) * readout**2) @ _gates(first, Z).T)
 
 
-def _cross_validated(values: np.ndarray, vectors: np.ndarray, target: np.ndarray) -> float:
-    """The strength of the smallest leave-one-out error, for eigenvalues (n,) and eigenvectors (n, n) of the kernel K.
+def leave_one_out(values: np.ndarray, vectors: np.ndarray, target: np.ndarray, strengths: np.ndarray) -> np.ndarray:
+    """Errors (strengths, n) of predictions of each target from all others, for eigenvalues (n,), not negative, and
+    eigenvectors (n, n) of the kernel K.
 
     With G = (K + strength)⁻¹ the error at sample i is (G y)_i / G_ii: one eigendecomposition serves all strengths.
     """
-    inverses = 1 / (values + STRENGTHS[:, None])
-    errors = (inverses * (vectors.T @ target)) @ vectors.T / (inverses @ (vectors**2).T)
-    return float(STRENGTHS[(errors**2).mean(1).argmin()])
+    inverses = 1 / (values + strengths[:, None])
+    return (inverses * (vectors.T @ target)) @ vectors.T / (inverses @ (vectors**2).T)
 
 
 def _function(X: np.ndarray, first: np.ndarray, readout: np.ndarray, slopes: np.ndarray | None = None) -> np.ndarray:
