@@ -13,7 +13,7 @@ import pytest
 
 from carryover.errors import UserError
 from carryover.tasks import image_files
-from carryover.tasks.image_files import CIFAR10, CIFAR100, MNIST, STL10, cifar10, cifar100, idx, stl10
+from carryover.tasks.image_files import CIFAR10, CIFAR100, MNIST, STL10, cifar, idx, stl10
 
 
 def packed(array):
@@ -123,8 +123,8 @@ def stl_files(parts):
 
 
 KINDS = {
-    "CIFAR10": (cifar10, CIFAR10, cifar10_files, 32, [0, 9, 5, 3, 1]),
-    "CIFAR100": (cifar100, CIFAR100, cifar_files, 32, [0, 99, 5, 31, 1]),
+    "CIFAR10": (lambda folder: cifar(folder, image_files.CIFAR10), CIFAR10, cifar10_files, 32, [0, 9, 5, 3, 1]),
+    "CIFAR100": (lambda folder: cifar(folder, image_files.CIFAR100), CIFAR100, cifar_files, 32, [0, 99, 5, 31, 1]),
     "STL10": (stl10, STL10, stl_files, 96, [0, 9, 3, 3, 1]),
 }
 

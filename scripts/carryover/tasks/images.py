@@ -17,8 +17,8 @@ from carryover.tasks import image_files
 READERS = {
     "mnist": image_files.idx,
     "fashion-mnist": partial(image_files.idx, published=image_files.FASHION_MNIST),
-    "cifar-10": image_files.cifar10,
-    "cifar-100": image_files.cifar100,
+    "cifar-10": partial(image_files.cifar, published=image_files.CIFAR10),
+    "cifar-100": partial(image_files.cifar, published=image_files.CIFAR100),
     "stl-10": image_files.stl10,
 }
 INSTALLED = {"fashion-mnist": ("dataset-fashion-mnist", Path("/usr/share/datasets/fashion-mnist"))}

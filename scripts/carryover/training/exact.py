@@ -39,18 +39,12 @@ def diagonal_flow_limit(
     interpolates although the columns of X are dependent, and a dimension with A = 0 or B = 0 but not both: its sign is
     fixed and the flow may have no limit. Dimensions whose weights are all zero stay at zero.
     """
-    n, D = np.shape(X)[-2:]
-    given = {"X": X, "y": y, "w1_plus": w1_plus, "w2_plus": w2_plus, "w1_minus": w1_minus, "w2_minus": w2_minus}
-    arrays, shapes = [], [(n, D), (n,), *[(D,)] * 4]
-    for (name, values), shape in zip(given.items(), shapes, strict=True):
-        arrays.append(array := np.asarray(values, dtype=np.float64))
-        if array.shape[-len(shape) :] != shape:
-            expected = ", ".join(map(str, shape))
-            raise ValueError(f"{name} must have the shape (..., {expected}) to fit X, got {array.shape}")
-        if not np.isfinite(array).all():
-            raise ValueError(f"{name} must be finite")
-    lead = np.broadcast_shapes(*(array.shape[: -len(shape)] for array, shape in zip(arrays, shapes, strict=True)))
-    X, y, *paths = (np.broadcast_to(array, (*lead, *shape)) for array, shape in zip(arrays, shapes, strict=True))
+    X, y, *paths = (np.asarray(values, dtype=np.float64) for values in (X, y, w1_plus, w2_plus, w1_minus, w2_minus))
+    if not all(np.isfinite(array).all() for array in (X, y, *paths)):
+        raise ValueError("inputs, targets and weights must be finite")
+    (n, D), lead = X.shape[-2:], np.broadcast_shapes(X.shape[:-2], y.shape[:-1], *(w.shape[:-1] for w in paths))
+    X, y = np.broadcast_to(X, (*lead, n, D)), np.broadcast_to(y, (*lead, n))
+    paths = [np.broadcast_to(w, (*lead, D)) for w in paths]
     A, B = rates(*paths)
     if np.any((A == 0) != (B == 0)):
         raise ValueError("w1_plus, w2_plus, w1_minus, w2_minus must not make exactly one of the rates A and B zero")
