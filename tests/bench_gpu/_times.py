@@ -5,7 +5,7 @@ import time
 
 import torch
 
-ROUNDS = 2
+ROUNDS, SECONDS = 5, 5.0
 
 
 def row(name, prepare, device, unit):
@@ -30,10 +30,10 @@ def row(name, prepare, device, unit):
 
 
 def fastest(work):
-    """Seconds a unit in the fastest of some rounds, after one that warms up."""
+    """Seconds a unit in the fastest of some rounds, after one that warms up; slow work has fewer rounds."""
     work()
-    found = []
-    for _ in range(ROUNDS):
+    found, first = [], time.perf_counter()
+    while len(found) < ROUNDS and (not found or time.perf_counter() - first < SECONDS):
         began = time.perf_counter()
         units = work()
         found.append((time.perf_counter() - began) / units)

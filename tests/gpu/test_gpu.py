@@ -2,8 +2,9 @@
 
 Where there is none, the CPU stands in and shows that the tests work.
 
-A number may differ by the stated share of the largest one of its variable. Sums in another order make shares of 1e-12
-in float64 and 1e-6 in float32 of the shards of these tests, of convolutional networks 4e-7.
+A number may differ by the stated share of the largest one of its variable. On an H100 the shares were at most 1e-12 in
+float64, 2e-8 in flows on samples, whose kernels are in single precision whatever is asked, 3e-6 in effective features,
+which are counted of responses in single precision, and 7e-5 in float32.
 """
 
 import json
@@ -37,6 +38,7 @@ CONVNETS = {"width": 8, "tasks": 1, "samples": (32,), "batch_size": 0, "learning
 
 pytestmark = pytest.mark.extended
 SINGLE = [name for name in TRAINERS if not name.startswith(("diagonal", "convnets", "wide_relu"))]
+FLOWS_ON_SAMPLES, IN_SINGLE = ("mean_field_samples", "wide_relu"), {"effective_features_curve"}
 CASES = [(name, {"precision": precision}) for name in SINGLE for precision in SHARES]
 CASES += [(name, {}) for name in ("diagonal_descent", "diagonal_flow", "wide_relu")]  # always in float64
 
@@ -44,8 +46,10 @@ CASES += [(name, {}) for name in ("diagonal_descent", "diagonal_flow", "wide_rel
 @pytest.mark.parametrize(("name", "options"), CASES)
 def test_a_trainer_gives_what_it_gives_on_the_cpu(name, options, card):
     shard = TRAINERS[name][0]
-    share = SHARES[options.get("precision", "float64")]
-    assert not differing(shard(device="cpu", **options), shard(device=card, **options), share)
+    share = SHARES["float32" if name in FLOWS_ON_SAMPLES else options.get("precision", "float64")]
+    expected, found = shard(device="cpu", **options), shard(device=card, **options)
+    assert not differing(found, expected, share) - IN_SINGLE
+    assert not differing(found, expected, SHARES["float32"])
 
 
 @pytest.mark.parametrize("together", [1, 2])

@@ -25,12 +25,13 @@ def measure(data, p):
     """Both measures of the main readout, for the solution and for the teacher."""
     solution = data["coefficients"].isel(output=0, drop=True).values
     teacher, auxiliary = data["teacher"].values, data["auxiliary_teacher"].values
-    top = top_k_variance(solution, p.largest_k)
+    # Single precision is enough for shares, and halves what is the largest part of the archive.
+    top, of_teacher = (top_k_variance(beta, p.largest_k).astype(np.float32) for beta in (solution, teacher))
     largest = "share of squared weight in the k largest coefficients"
     inside = "share of the weight norm in the auxiliary dimensions"
     variables = {
         "top_k_variance": (("run", "k"), top, largest),
-        "top_k_variance_teacher": (("run", "k"), top_k_variance(teacher, p.largest_k), f"{largest}, of the teacher"),
+        "top_k_variance_teacher": (("run", "k"), of_teacher, f"{largest}, of the teacher"),
         "auxiliary_share": ("run", auxiliary_share(solution, auxiliary), inside),
         "auxiliary_share_teacher": ("run", auxiliary_share(teacher, auxiliary), f"{inside}, of the teacher"),
     }

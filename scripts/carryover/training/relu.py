@@ -50,7 +50,8 @@ class Group(Descent):
         self.rate, self._step_size = rate, tensor([rate], device, dtype)
         self._columns = _COLUMNS[self.first.device.type]
         self.prepare()
-        self.batches = Batches(self, batch_size, shuffles)
+        rngs = [shuffles(int(run)) for run in self.runs] if shuffles else None
+        self.batches = Batches([y.shape[2] for y in self.y], batch_size, rngs)
         self.steps_per_epoch = self.batches.per_epoch
         self.begin(schedule, np.broadcast_to(tolerance, len(start.first))[runs])
 
@@ -85,7 +86,7 @@ class Group(Descent):
         return torch.mul(readout, room.relu_()).sum(2, keepdim=True)
 
     def epoch(self) -> None:
-        for batches in self.batches.epoch():
+        for batches in self.batches.epoch(self.x, self.y):
             self.step(batches)
 
     def step(self, batches: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> None:
@@ -126,33 +127,31 @@ class Group(Descent):
 
 
 class Batches:
-    """The batches of the samples of a `Group`, epoch by epoch.
+    """The batches of tasks of so many samples each, epoch by epoch.
 
-    Every step takes tasks of at most `batch_size` samples (0: of any size) as a whole. Each run shuffles the samples of
-    the others once per epoch, with the generator `shuffles(run)`. Tasks with fewer batches than others begin again.
+    Every step takes tasks of at most `size` samples (0: of any size) as a whole. Each run shuffles the samples of the
+    others once per epoch, with its own generator. Tasks with fewer batches than others begin again.
     """
 
-    def __init__(self, group: Group, batch_size: int, shuffles: Callable[[int], np.random.Generator] | None) -> None:
-        self.group, self.size = group, batch_size
-        self.samples = [y.shape[2] for y in group.y]
-        self.shuffled = [o for o, n in enumerate(self.samples) if batch_size and n > batch_size]
-        if self.shuffled and shuffles is None:
+    def __init__(self, samples: Sequence[int], size: int, rngs: Sequence[np.random.Generator] | None) -> None:
+        self.samples, self.size = samples, size
+        self.shuffled = [o for o, n in enumerate(samples) if size and n > size]
+        if self.shuffled and rngs is None:
             raise ValueError("batches smaller than a task need generators to shuffle with")
-        self.per_epoch = max([-(-self.samples[o] // batch_size) for o in self.shuffled], default=1)
-        rngs = [shuffles(int(run)) for run in group.runs] if self.shuffled and shuffles else []
-        self._generators = np.array(rngs, dtype=object)
+        self.per_epoch = max([-(-samples[o] // size) for o in self.shuffled], default=1)
+        self._generators = np.array(rngs if self.shuffled else [], dtype=object)
         self._epoch = 0
         self._orders: dict[int, torch.Tensor] = {}
 
-    def epoch(self) -> Iterator[list]:
-        """One list of (x (R, D, b), y (R, 1, b)) per step, an entry per task."""
-        whole = list(zip(self.group.x, self.group.y, strict=True))
-        if not self.shuffled:
-            yield whole
-            return
-        if self._epoch % _AHEAD == 0:
-            self._draw()
-        tasks = [self._shuffled(o) if o in self.shuffled else [(x, y)] for o, (x, y) in enumerate(whole)]
+    def epoch(self, x: Sequence[torch.Tensor], y: Sequence[torch.Tensor]) -> Iterator[list]:
+        """One list of (x (R, D, b), y (R, 1, b)) per step, an entry per task, of x (R, D, n) and y (R, 1, n)."""
+        tasks = [[pair] for pair in zip(x, y, strict=True)]
+        if self.shuffled and self._epoch % _AHEAD == 0:
+            self._draw(y[0].device)
+        for o in self.shuffled:
+            order = self._orders[o][:, None, self._epoch % _AHEAD]  # (R, 1, n)
+            parts = x[o].gather(2, order.expand_as(x[o])), y[o].gather(2, order)
+            tasks[o] = list(zip(*(part.split(self.size, 2) for part in parts), strict=True))
         self._epoch += 1
         for step in range(self.per_epoch):
             yield [parts[step % len(parts)] for parts in tasks]
@@ -163,17 +162,11 @@ class Batches:
             self._generators = self._generators[which.cpu().numpy()]
         self._orders = {o: order[which] for o, order in self._orders.items()}
 
-    def _draw(self) -> None:
+    def _draw(self, device: torch.device) -> None:
         for o in self.shuffled:
             samples = np.tile(np.arange(self.samples[o]), (_AHEAD, 1))
             orders = np.stack([rng.permuted(samples, axis=1) for rng in self._generators])
-            self._orders[o] = torch.as_tensor(orders, device=self.group.y[o].device)
-
-    def _shuffled(self, o: int) -> list:
-        order = self._orders[o][:, None, self._epoch % _AHEAD]  # (R, 1, n)
-        x, y = self.group.x[o], self.group.y[o]
-        x, y = x.gather(2, order.expand_as(x)), y.gather(2, order)
-        return list(zip(x.split(self.size, 2), y.split(self.size, 2), strict=True))
+            self._orders[o] = torch.as_tensor(orders, device=device)
 
 
 def gradient_descent(
