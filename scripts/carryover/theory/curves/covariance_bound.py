@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from carryover.labels import attributes, described
+from carryover.labels import described
 from carryover.streams import generator
 from carryover.theory.linear_teachers import (
     benign_overfitting_bound,
@@ -25,6 +25,19 @@ _DIMENSIONS = 30, 60  # of an instance, at least and at most
 _CONFIDENCE = 3.0  # δ: the bound is to hold with probability 1 − exp(−δ)
 _SAMPLES = np.array([10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000])
 _FIGURE_1 = np.repeat([1.5, 0.3], [50, 950])  # the spectrum for which the terms are drawn against n
+_MEANING = {
+    "spectrum": "spectrum of the covariance",
+    "alignment": "where the tasks differ",
+    "risk": "population risk of finetuning",
+    "top_unit": "term of the top eigenvectors at c = 1",
+    "bottom_unit": "term of the bottom eigenvectors at c = 1",
+    "benign_overfitting": "bound of benign overfitting",
+    "m": "number of top eigenvectors of the least bound at c = 1",
+    "needed": "least c at which the bound holds for every m",
+    "estimation_needed": "least c at which the bound on the covariance's error holds",
+    "n": "samples",
+    "dimension": "input dimensions",
+}
 _NEWTON_STEPS = 8  # from within a factor of 2 of the root of a convex cubic, 6 give all digits
 
 
@@ -38,28 +51,25 @@ def compute(p: Any) -> xr.Dataset:
     |XᵀX/n − Σ| ≤ g, never below it. `c` and `c_estimation` are their largest values in the first half (half 0),
     `violations` and `violations_estimation` the instances of the other half that need more.
     """
-    curve = xr.concat([_instance(i) for i in range(p.instances)], "instance", combine_attrs="override")
+    rows = [_instance(i) for i in range(p.instances)]
+    columns = {name: np.array(values) for name, values in zip(_MEANING, zip(*rows, strict=True), strict=True)}
+    variables = {name: ("instance", columns[name], meaning) for name, meaning in _MEANING.items()}
     half = (np.arange(p.instances) >= p.instances // 2).astype(int)
-    curve = curve.assign_coords(
-        instance=("instance", np.arange(p.instances), attributes("instance")),
-        half=("instance", half, attributes("0 where the constants are fitted, 1 where they are tested")),
-    )
     for suffix, name in (("", "needed"), ("_estimation", "estimation_needed")):
-        first, second = (curve[name][half == which] for which in (0, 1))
-        c, text = float(first.max()), f"largest {curve[name].attrs['long_name']}, first half"
-        curve[f"c{suffix}"] = ((), c, attributes(text))
-        more = int((second > c).sum())
-        curve[f"violations{suffix}"] = ((), more, attributes("instances of the second half that need more"))
+        first, second = (columns[name][half == which] for which in (0, 1))
+        variables[f"c{suffix}"] = ((), first.max(), f"largest {_MEANING[name]}, first half")
+        more = int((second > first.max()).sum())
+        variables[f"violations{suffix}"] = ((), more, "instances of the second half that need more")
     top, bottom = covariance_terms(np.full(1000, 1000**-0.5), _FIGURE_1, _SAMPLES, 50, _CONFIDENCE)
-    terms = {
-        "top_term": ("samples", top, "term of the top eigenvectors at c = 1"),
-        "bottom_term": ("samples", bottom, "term of the bottom eigenvectors at c = 1"),
-    }
-    return curve.merge(described(terms, {"samples": (_SAMPLES, "samples")}))
+    variables["top_term"] = ("samples", top, "term of the top eigenvectors at c = 1")
+    variables["bottom_term"] = ("samples", bottom, "term of the bottom eigenvectors at c = 1")
+    variables["half"] = ("instance", half, "0 where the constants are fitted, 1 where they are tested")
+    curve = described(variables, {"instance": (np.arange(p.instances), "instance"), "samples": (_SAMPLES, "samples")})
+    return curve.set_coords(["half", "spectrum", "alignment"])
 
 
 def _instance(index):
-    """One random problem, without an instance dimension."""
+    """Values in the order of _MEANING of one random problem."""
     rng = generator("covariance_bound", {"instance": index}, 0, "instance")
     d = int(rng.integers(_DIMENSIONS[0], _DIMENSIONS[1] + 1))
     n, cut = int(rng.integers(1, d)), int(rng.integers(1, d // 2 + 1))
@@ -79,20 +89,8 @@ def _instance(index):
     terms = covariance_terms(difference, cov, n, np.arange(1, d + 1), _CONFIDENCE)
     best = np.argmin(np.add(*terms))
     error = np.linalg.norm(X.T @ X / n - np.diag(cov), 2) / estimation_error_bound(cov, n, _CONFIDENCE)
-    values = {
-        "risk": (risk, "population risk of finetuning"),
-        "top_unit": (terms[0][best], "term of the top eigenvectors at c = 1"),
-        "bottom_unit": (terms[1][best], "term of the bottom eigenvectors at c = 1"),
-        "benign_overfitting": (benign_overfitting_bound(difference, cov, n), "bound of benign overfitting"),
-        "m": (best + 1, "number of top eigenvectors of the least bound at c = 1"),
-        "needed": (_least_constant(risk, *terms).max(), "least c at which the bound holds for every m"),
-        "estimation_needed": (error, "least c at which the bound on the covariance's error holds"),
-        "n": (n, "samples"),
-        "dimension": (d, "input dimensions"),
-    }
-    data = described({name: ((), *value) for name, value in values.items()}, {})
-    labels = {"spectrum": (spectrum, "spectrum of the covariance"), "alignment": (alignment, "where the tasks differ")}
-    return data.assign_coords({name: ((), value, attributes(text)) for name, (value, text) in labels.items()})
+    benign, needed = benign_overfitting_bound(difference, cov, n), _least_constant(risk, *terms).max()
+    return spectrum, alignment, risk, terms[0][best], terms[1][best], benign, best + 1, needed, error, n, d
 
 
 def _least_constant(risk, top, bottom):
