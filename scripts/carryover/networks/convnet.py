@@ -28,9 +28,9 @@ WIDTH = 64  # channels of torchvision's first convolution
 
 
 class Convnet(nn.Module):
-    """What all networks share. A subclass has `_build`, `_readout`, `stages`, and `_start_linear` for another start."""
+    """What all networks share. A subclass has `_build`, `stages`, and `_start_linear` for another start."""
 
-    READOUT: ClassVar[str]  # name of the last layer
+    READOUT: ClassVar[str]  # name of the last layer, in or as the submodule that reads what the last stage gives
     SMALLEST: ClassVar[dict[str, int]]  # {stem: pixels on the shorter side}
     PIXELS: ClassVar = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
     """Mean and standard deviation of red, green and blue with which published weights were trained."""
@@ -74,7 +74,7 @@ class Convnet(nn.Module):
         """Outputs (n, classes) for images (n, channels, height, width); errors as `stages`."""
         for _, output in self.stages(images):
             features = output
-        return self._readout(features)
+        return self.get_submodule(self.READOUT.partition(".")[0])(features)
 
     @staticmethod
     def _start_linear(name: str, layer: nn.Linear, generator: torch.Generator) -> None:
@@ -128,9 +128,6 @@ class ResNet18(Convnet):
             output = self.get_submodule(name)(output)
             yield name, output
         yield "pooled", F.adaptive_avg_pool2d(output, 1).flatten(1)
-
-    def _readout(self, features: Tensor) -> Tensor:
-        return self.fc(features)
 
 
 class _Block(nn.Module):
@@ -200,9 +197,6 @@ class VGG11(Convnet):
             yield f"block{number}", output
             start = end
         yield "pooled", self.avgpool(output).flatten(1)
-
-    def _readout(self, features: Tensor) -> Tensor:
-        return self.classifier(features)
 
     @staticmethod
     def _start_linear(name: str, layer: nn.Linear, generator: torch.Generator) -> None:

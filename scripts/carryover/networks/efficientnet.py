@@ -68,9 +68,6 @@ class EfficientNetLite0(Convnet):
         output = F.relu6(self._bn1(self._conv_head(output)))
         yield "pooled", F.adaptive_avg_pool2d(output, 1).flatten(1)
 
-    def _readout(self, features: Tensor) -> Tensor:
-        return self._fc(features)
-
 
 class _SamePadding(Conv2d):
     """A convolution padded as in TensorFlow: as many outputs as inputs over the stride, the odd zero behind."""
