@@ -6,7 +6,7 @@ import torch
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, LeaveOneOut
 
-from carryover.training.kernel_ridge import KINDS, STRENGTHS, fit, kernel
+from carryover.training.kernel_ridge import STRENGTHS, fit, kernel
 
 
 def sphere(rng, n, D):
@@ -60,7 +60,7 @@ def test_kernels_are_gram_matrices_of_autograds_jacobians():
     np.testing.assert_allclose(kernel("probe", first, readout, X, Z), last[0] @ last[1].T, rtol=1e-10)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["probe", "tangent"])
 def test_strengths_are_those_of_explicit_leave_one_out(kind):
     chosen = []
     for seed, noise in enumerate([0.0, 0.3, 1.0, 10.0, 30.0]):
@@ -77,7 +77,7 @@ def test_strengths_are_those_of_explicit_leave_one_out(kind):
     assert len(set(chosen)) >= 3
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["probe", "tangent"])
 def test_predictions_are_those_of_kernel_ridge(kind):
     first, readout, X, y, *_ = problem(2)
     X_new = sphere(np.random.default_rng(3), 50, 4)
@@ -91,7 +91,7 @@ def test_predictions_are_those_of_kernel_ridge(kind):
     np.testing.assert_allclose(fitted.loss, np.mean((predicted(fitted, X) - y) ** 2), rtol=1e-12)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["probe", "tangent"])
 def test_risk_is_the_mean_squared_error_over_the_sphere(kind):
     first, readout, X, y, directions, teacher_readout = problem(7)
     fitted = fit(kind, first, readout, X, y)
@@ -100,7 +100,7 @@ def test_risk_is_the_mean_squared_error_over_the_sphere(kind):
     assert abs(fitted.risk(directions, teacher_readout) - errors.mean()) < 5 * errors.std() / np.sqrt(len(errors))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["probe", "tangent"])
 @pytest.mark.parametrize("n", [1, 2])
 def test_too_few_samples_to_choose_are_interpolated(kind, n):
     first, readout, X, y, *_ = problem(11, n=n)

@@ -25,7 +25,7 @@ from carryover.diagnosis.networks import renew_statistics as renewed
 from carryover.diagnosis.search import Choice, search_factor, source_of
 from carryover.diagnosis.sources import as_array
 from carryover.errors import UserError
-from carryover.networks.convnet_weights import KINDS
+from carryover.networks.convnet_weights import KINDS, inside, multiplied
 
 
 def choose_factor(
@@ -117,7 +117,7 @@ def load_rescaled(
     parameters = dict(module.named_parameters(remove_duplicate=False))
     if which not in KINDS or (which == "readout" and head is None):
         raise UserError(f"which must be one of {', '.join(KINDS)}, the last with head=, got {which!r}")
-    in_head = {name for name in module.state_dict() if head is not None and _inside(name, head)}
+    in_head = {name for name in module.state_dict() if head is not None and inside(name, head)}
     if head is not None and not in_head & parameters.keys():
         layers = dict.fromkeys(name.rpartition(".")[0] for name in reversed(parameters))
         raise UserError(
@@ -138,8 +138,10 @@ def load_rescaled(
                 "the layer named with head= alone may be another"
             )
     module.load_state_dict(fitting, strict=False)
-    chosen = _chosen(parameters, which, head)
-    trained = [value for value in chosen if value.requires_grad]
+    chosen = {
+        id(parameters[name]): parameters[name] for name in multiplied(parameters, which, head)
+    }
+    trained = [value for value in chosen.values() if value.requires_grad]
     if not trained:
         raise UserError(f"there is nothing to multiply: {kind} has no {which} that is trained")
     with torch.no_grad():
@@ -147,24 +149,3 @@ def load_rescaled(
             value.mul_(factor)
     frozen = len(chosen) - len(trained)
     return [f"{frozen} of {len(chosen)} parameters are frozen and stay as they are."] if frozen else []
-
-
-def _inside(name: str, layer: str | None) -> bool:
-    return name.startswith(f"{layer}.") or (layer == "" and "." not in name)
-
-
-def _chosen(parameters: Mapping[str, Tensor], which: str, head: str | None) -> list[Tensor]:
-    """Parameters to multiply, each once whatever it is shared by."""
-
-    def layer(name: str) -> str:  # whatever makes its weight
-        return name.partition(".parametrizations.")[0] if ".parametrizations." in name else name.rpartition(".")[0]
-
-    axes: dict[str, int] = {}
-    for name, value in parameters.items():
-        axes[layer(name)] = max(axes.get(layer(name), 0), value.ndim)
-    found = {}
-    for name, value in parameters.items():
-        weighs = (axes[layer(name)] if name.endswith("bias") else value.ndim) > 1
-        if which == "all" or (weighs if which == "weights" else _inside(name, head)):
-            found[id(value)] = value
-    return list(found.values())

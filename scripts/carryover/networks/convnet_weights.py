@@ -49,13 +49,32 @@ def rescaled(state: Mapping[str, Tensor], factor: float, which: str) -> dict[str
     by `factor`, and once more by its last layer, and "weights" scales the last layer alone. (But a step of gradient
     descent then turns the weights of a convolution further: relative to their size, by 1/factor² with "weights".)
     """
-    scaled, last = {}, next(reversed(state), "").rpartition(".")[0]
-    for name, tensor in state.items():
-        layer, _, kind = name.rpartition(".")
-        normalises = state.get(f"{layer}.weight", tensor).ndim == 1
-        kept = kind in _BUFFERS or (which == "weights" and normalises) or (which == "readout" and layer != last)
-        scaled[name] = tensor.detach().clone() if kept else tensor.detach() * factor
-    return scaled
+    parameters = {name: tensor for name, tensor in state.items() if name.rpartition(".")[2] not in _BUFFERS}
+    chosen = multiplied(parameters, which, next(reversed(state), "").rpartition(".")[0])
+    return {
+        name: tensor.detach() * factor if name in chosen else tensor.detach().clone() for name, tensor in state.items()
+    }
+
+
+def multiplied(parameters: Mapping[str, Tensor], which: str, head: str | None) -> set[str]:
+    """Names of the parameters that a rescaling multiplies, as `which` of `KINDS` says: all; those of two axes or more
+    with the biases of their layers; or those of the layer `head`."""
+
+    def layer(name: str) -> str:  # whatever makes its weight
+        return name.partition(".parametrizations.")[0] if ".parametrizations." in name else name.rpartition(".")[0]
+
+    axes: dict[str, int] = {}
+    for name, value in parameters.items():
+        axes[layer(name)] = max(axes.get(layer(name), 0), value.ndim)
+    if which == "weights":
+        ndim = {name: axes[layer(name)] if name.endswith("bias") else one.ndim for name, one in parameters.items()}
+        return {name for name in parameters if ndim[name] > 1}
+    return {name for name in parameters if which == "all" or inside(name, head)}
+
+
+def inside(name: str, layer: str | None) -> bool:
+    """Whether a parameter or buffer is of a layer; without a name, the network itself."""
+    return name.startswith(f"{layer}.") or (layer == "" and "." not in name)
 
 
 def packed(state: Mapping[str, Tensor]) -> np.ndarray:

@@ -17,7 +17,6 @@ import numpy as np
 
 from carryover.theory.kernels import relu_risk, tangent_risk
 
-KINDS = ("probe", "tangent")
 STRENGTHS = np.logspace(-8, 2, 21)
 """What cross-validation chooses from: from nearly interpolating to nearly constant."""
 _FEWEST = 3  # samples with which cross-validation says anything

@@ -53,11 +53,6 @@ class Factored:
         return np.asarray(y, dtype=np.float64) @ self.left
 
 
-def minimum_norm(data: Factored, targets: np.ndarray) -> np.ndarray:
-    """X⁺y, where networks from vanishing weights end ("Features are fate", theorem 3.5); least squares for n > d."""
-    return (np.asarray(targets) / data.values) @ data.directions
-
-
 def finetuned(data: Factored, targets: np.ndarray, start: np.ndarray, depth: int) -> np.ndarray:
     """Where balanced networks of coefficients `start` (..., d) end: X⁺y + (|β|/|β₀|)^{(L−1)/L} P⊥β₀.
 
@@ -68,7 +63,7 @@ def finetuned(data: Factored, targets: np.ndarray, start: np.ndarray, depth: int
     norm = np.linalg.norm(start, axis=-1)
     if not (norm > 0).all():
         raise ValueError("finetuning must start from coefficients that are not zero: gradient flow does not leave them")
-    fitted = minimum_norm(data, targets)
+    fitted = (np.asarray(targets) / data.values) @ data.directions
     outside = start - (start @ data.directions.T) @ data.directions
     inside_power, outside_power = ((part**2).sum(-1) / norm**2 for part in (fitted, outside))
     return fitted + norm_factor(inside_power, outside_power, depth)[..., None] * outside
@@ -92,8 +87,9 @@ def weight_decayed(data: Factored, targets: np.ndarray, strength: float | np.nda
 
     Among networks of one β the penalty is least where they are balanced, strength |β|, so β minimises
     |Xβ − y|²/(2n) + strength |β|: a norm and not its square. β = 0 where |Xᵀy|/n ≤ strength; else it is the ridge
-    solution of the strength μ at which μ|β(μ)| = strength, the one root of a function that rises with μ. Strengths
-    (...) broadcast with the targets. Raises ValueError for negative ones.
+    solution of the strength μ at which μ|β(μ)| = strength, the one root of a function that rises with μ. For
+    strength 0 it is X⁺y, where networks of any depth from vanishing weights end ("Features are fate", theorem 3.5).
+    Strengths (...) broadcast with the targets. Raises ValueError for negative ones.
     """
     strength = np.asarray(strength, dtype=np.float64)
     if (strength < 0).any():
