@@ -8,7 +8,6 @@ From "Feature reuse in multi-task learning and finetuning (appendix)", A and B. 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from carryover.networks.diagonal import rates
 from carryover.theory.arguments import Array, broadcast
 
 
@@ -54,9 +53,12 @@ def flow_penalty(
     -------
     (...), dimensionless; inf where β cannot be reached from the starting weights (β > 0 with A = 0, β < 0 with B = 0).
     """
-    beta, *weights = broadcast(beta=beta, w1_plus=w1_plus, w2_plus=w2_plus, w1_minus=w1_minus, w2_minus=w2_minus)
-    A, B = rates(*weights)
-    start = weights[0] * weights[1] - weights[2] * weights[3]
+    beta, w1_plus, w2_plus, w1_minus, w2_minus = broadcast(
+        beta=beta, w1_plus=w1_plus, w2_plus=w2_plus, w1_minus=w1_minus, w2_minus=w2_minus
+    )
+    A = ((w1_plus + w2_plus) ** 2 + (w1_minus - w2_minus) ** 2) / 4
+    B = ((w1_minus + w2_minus) ** 2 + (w1_plus - w2_plus) ** 2) / 4
+    start = w1_plus * w2_plus - w1_minus * w2_minus
     with np.errstate(divide="ignore", invalid="ignore"):
         share = (beta + start) / (np.hypot(beta, 2 * np.sqrt(A) * np.sqrt(B)) + A + B)
         # P − A and N − B: of the logarithms P/A and B/N, that of the larger part is accurate
