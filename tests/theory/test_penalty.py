@@ -59,11 +59,22 @@ def test_it_solves_the_constrained_problem_in_the_weights_themselves():
         np.testing.assert_allclose(relu_penalty(m, m0, rho, gamma), min(found), rtol=1e-7)
 
 
-def test_it_is_accurate_over_four_decades():
-    units = random_units(3, 24, decades=2.0)
+def test_it_is_accurate_over_sixteen_decades():
+    units = random_units(3, 24, decades=8.0)
     penalty, exponent = np.transpose([precise_minimum(*unit) for unit in np.transpose(units)])
-    np.testing.assert_allclose(relu_penalty(*units), penalty, rtol=1e-12)
-    np.testing.assert_allclose(relu_penalty_exponent(*units), exponent, atol=1e-6)
+    np.testing.assert_allclose(relu_penalty(*units), penalty, rtol=1e-14)
+    np.testing.assert_allclose(relu_penalty_exponent(*units), exponent, rtol=2e-14)
+
+
+@pytest.mark.parametrize("nudge", [1e-3, 1e-6, 1e-9])
+def test_it_does_not_cancel_close_to_the_start(nudge):
+    """A unit that only has to move by `nudge`: the penalty is nudge², far below the rounding of its terms."""
+    m, m0, gamma = 3.0 * (1 + nudge), 2.0, 1.5
+    penalty, exponent = precise_minimum(m, m0, 1.0, gamma)
+    change = m - 3.0
+    assert penalty == pytest.approx(change**2 / (m0**2 + gamma**2), rel=nudge)
+    np.testing.assert_allclose(relu_penalty(m, m0, 1.0, gamma), penalty, rtol=1e-14)
+    np.testing.assert_allclose(relu_penalty_exponent(m, m0, 1.0, gamma), exponent, rtol=1e-14)
 
 
 @pytest.mark.parametrize("rho", [-1.0, -0.3, 0.0, 0.6, 1.0])
@@ -74,8 +85,9 @@ def test_at_zero_it_continues_the_side_of_the_readout(m0, rho, gamma):
     zero = relu_penalty(0, m0, rho, gamma)
     assert zero == pytest.approx(min(m0**2, gamma**2 + m0**2 * (1 - max(rho, 0) ** 2)), rel=1e-15)
     np.testing.assert_allclose(relu_penalty(m, m0, rho, gamma), zero, atol=1e-9)
-    limit = relu_penalty_exponent(0, m0, rho, gamma)
-    np.testing.assert_allclose(relu_penalty_exponent(side * 1e-5, m0, rho, gamma), limit, atol=1e-3)
+    np.testing.assert_allclose(
+        relu_penalty_exponent(m, m0, rho, gamma), relu_penalty_exponent(0, m0, rho, gamma), atol=1e-9
+    )
     # From the other side the readout must be given up.
     against = relu_penalty(-m, m0, rho, gamma)
     np.testing.assert_allclose(against, gamma**2 + m0**2 * (1 - max(rho, 0) ** 2), atol=1e-9)

@@ -22,6 +22,9 @@ is between 0 and 1 and ∂r̃/∂m = 2q. Where all recruited units pay the same 
 The last sum is what it costs to turn the units, whatever they take up: so few do, those nearest to v in direction.
 """
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -56,7 +59,7 @@ def relu_penalty(m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: ArrayLike) 
     ------
     ValueError : an argument is not finite or out of its range, or the shapes do not broadcast
     """
-    return _penalty_and_exponent(m, m0, rho, gamma)[0][()]
+    return _in_blocks(_penalty, m, m0, rho, gamma)
 
 
 def relu_penalty_exponent(m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: ArrayLike) -> Array:
@@ -70,7 +73,7 @@ def relu_penalty_exponent(m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: Ar
     1 where m₀ = γ = 0 (r̃ = 2|m|), and 2 otherwise. Where r̃ = 0 at m ≠ 0 (ρ = 1, m = γ m₀) it is NaN: the one-sided
     limits are −∞ and +∞.
     """
-    return _penalty_and_exponent(m, m0, rho, gamma)[1][()]
+    return _in_blocks(_exponent, m, m0, rho, gamma)
 
 
 def network_penalty(first: ArrayLike, readout: ArrayLike, start: ArrayLike, start_readout: ArrayLike) -> float:
@@ -105,9 +108,14 @@ def teacher_penalty(first: ArrayLike, directions: ArrayLike, coefficients: Array
     Parameters
     ----------
     first : (H, D) input weights after pretraining; near 0 they cost 2 Σ |c|, the penalty of training from scratch
-    directions, coefficients : (K, D) unit vectors and (K,) of the teacher
+    directions, coefficients : (K, D) unit vectors and (K,) of the teacher; ValueError for other shapes
     """
     first, directions, coefficients = (np.asarray(a, dtype=float) for a in (first, directions, coefficients))
+    if first.ndim != 2 or directions.shape != (len(coefficients), first.shape[1]):
+        raise ValueError(
+            "first, directions and coefficients must have the shapes (H, D), (K, D) and (K,), "
+            f"got {first.shape}, {directions.shape} and {coefficients.shape}"
+        )
     lengths = np.linalg.norm(first, axis=1)
     projections = first @ directions.T
     nearest = projections.argmax(axis=1)
@@ -139,34 +147,62 @@ def paired_penalty(directions: ArrayLike, coefficients: ArrayLike, auxiliary: Ar
     return float(relu_penalty(coefficients, norms, np.clip(cosines.max(axis=1), -1, 1), 0.0).sum())
 
 
-def _penalty_and_exponent(m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: ArrayLike) -> Array:
-    """Both, (2, ...), at the points to which the arguments broadcast, block by block."""
+def _in_blocks(function: Callable[..., Array], m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: ArrayLike) -> Array:
+    """Evaluate `function` on blocks of the points to which the arguments broadcast."""
     points = broadcast(m=m, m0=m0, rho=rho, readout=gamma)
-    found, points = np.empty((2, points[0].size)), [np.ravel(point) for point in points]
-    for start in range(0, found.shape[1], _BLOCK):
+    result = np.empty(points[0].shape)
+    flat_points, flat_result = [np.ravel(point) for point in points], result.reshape(-1)
+    for start in range(0, result.size, _BLOCK):
         block = slice(start, start + _BLOCK)
-        found[:, block] = _of_block(*(point[block] for point in points))
-    return found.reshape(2, *np.broadcast_shapes(*map(np.shape, (m, m0, rho, gamma))))
+        flat_result[block] = function(*(point[block] for point in flat_points))
+    return result[()]
 
 
-def _of_block(m: Array, m0: Array, rho: Array, gamma: Array) -> tuple[Array, Array]:
-    u = _minimiser(np.where(m == 0, 1.0, m), m0, rho, gamma)
-    readout = m / u
-    penalty = (readout - gamma) ** 2 + (u - m0 * rho) ** 2 + m0**2 * (1 - rho) * (1 + rho)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        exponent = 2 * (readout - gamma) * readout / penalty
-    positive = np.maximum(rho, 0)
-    at_zero = np.minimum(m0**2, gamma**2 + m0**2 * (1 - positive) * (1 + positive))
-    exponent_at_zero = np.where(at_zero > 0, 0.0, np.where((m0 == 0) & (gamma == 0), 1.0, 2.0))
-    return np.where(m == 0, at_zero, penalty), np.where(m == 0, exponent_at_zero, exponent)
+def _penalty(m: Array, m0: Array, rho: Array, gamma: Array) -> Array:
+    point = _nearest_point(np.where(m == 0, 1.0, m), m0, rho, gamma)
+    penalty = (np.sqrt(np.abs(m)) * point.offset) ** 2 * (1 + point.y**4) + _sine_squared(m0, rho)
+    return np.where(m == 0, _penalty_at_zero(m0, rho, gamma), penalty)
 
 
-def _minimiser(m: Array, m0: Array, rho: Array, gamma: Array) -> Array:
-    """u* for m other than 0: √|m| times the coordinate x of the nearest point, or y where they were exchanged."""
-    scale = np.sqrt(np.abs(m))
-    first, second = m0 * rho / scale, np.sign(m) * gamma / scale
-    x = _largest_root(np.maximum(first, second), np.minimum(first, second))
-    return scale * np.where(first >= second, x, 1 / x)
+def _exponent(m: Array, m0: Array, rho: Array, gamma: Array) -> Array:
+    nonzero_m = np.where(m == 0, 1.0, m)
+    point = _nearest_point(nonzero_m, m0, rho, gamma)
+    # Both sides of 2|m|λ / r̃ are divided by the offset, so that a small r̃ does not underflow: with λ = offset · y the
+    # exponent is 2y / (offset (1 + y⁴) + residue / offset), whose only 0/0 is r̃ = 0.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        residue = _sine_squared(m0, rho) / np.abs(nonzero_m)
+        exponent = 2 * point.y / (point.offset * (1 + point.y**4) + residue / point.offset)
+    vanishing = np.where((m0 == 0) & (gamma == 0), 1.0, 2.0)
+    return np.where(m == 0, np.where(_penalty_at_zero(m0, rho, gamma) > 0, 0.0, vanishing), exponent)
+
+
+def _sine_squared(m0: Array, rho: Array) -> Array:
+    """The part m₀²(1 − ρ²) of the distance that no u removes, without cancellation at ρ near ±1."""
+    return m0**2 * (1 - rho) * (1 + rho)
+
+
+def _penalty_at_zero(m0: Array, rho: Array, gamma: Array) -> Array:
+    return np.minimum(m0**2, gamma**2 + _sine_squared(m0, np.maximum(rho, 0)))
+
+
+class _NearestPoint(NamedTuple):
+    """The point of the hyperbola nearest to (a, b), coordinates exchanged so that a ≥ b and hence x ≥ 1."""
+
+    y: Array  # smaller coordinate, 1/x
+    offset: Array  # y − b = λx, where (x − a, y − b) = λ (y, x) is normal to the hyperbola and ∂r̃/∂|m| = 2λ
+
+
+def _nearest_point(m: Array, m0: Array, rho: Array, gamma: Array) -> _NearestPoint:
+    scale, projection = np.sqrt(np.abs(m)), m0 * rho
+    first, second = projection / scale, np.sign(m) * gamma / scale
+    a, b = np.maximum(first, second), np.minimum(first, second)
+    x = _largest_root(a, b)
+    y = 1 / x
+    # y − b cancels where the unit hardly moves. The stationarity condition turns it into (1 − ab) / (x + b y²), whose
+    # only difference is that of the data, taken before the division by |m|. For b < 0 nothing cancels.
+    start_gap = (m - gamma * projection) * np.sign(m) / scale
+    denominator = np.where(b < 0, 1.0, scale * (x + b * y**2))
+    return _NearestPoint(y, np.where(b < 0, y - b, start_gap / denominator))
 
 
 def _largest_root(a: Array, b: Array) -> Array:
@@ -175,8 +211,11 @@ def _largest_root(a: Array, b: Array) -> Array:
     On x ≥ max(1, a/2) the quartic is convex, starts at or below zero and has this one root, so Newton's iteration from
     any bound above it falls to it monotonically, without safeguards.
     """
-    # x²(x − a) = 1/x − b ≤ 1 + max(−b, 0) for x ≥ 1 bounds the cube of what x exceeds max(a, 0) by.
-    x = np.maximum(a, 0) + np.cbrt(1 + np.maximum(-b, 0))
+    # The bound: x²(x − a) = 1/x − b ≤ 1 + |min(b, 0)| for x ≥ 1.
+    excess = 1 + np.maximum(-b, 0)
+    size = np.maximum(np.abs(a), 1)  # below 1 the cube root is the tighter bound in any case
+    beyond_a = np.maximum(a, 0) + np.minimum(np.cbrt(excess), excess / size / size)
+    x = np.maximum(1, np.where(a < 0, np.minimum(np.cbrt(excess), np.sqrt(excess / size)), beyond_a))
     for _ in range(_NEWTON_STEPS):
         # Divided by x³, so that no power overflows.
         y = 1 / x
