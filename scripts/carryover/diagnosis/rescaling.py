@@ -138,9 +138,7 @@ def load_rescaled(
                 "the layer named with head= alone may be another"
             )
     module.load_state_dict(fitting, strict=False)
-    chosen = {
-        id(parameters[name]): parameters[name] for name in multiplied(parameters, which, head)
-    }
+    chosen = {id(parameters[name]): parameters[name] for name in multiplied(parameters, which, head)}
     trained = [value for value in chosen.values() if value.requires_grad]
     if not trained:
         raise UserError(f"there is nothing to multiply: {kind} has no {which} that is trained")

@@ -53,7 +53,7 @@ def compute(p: Any) -> xr.Dataset:
     """
     rows = [_instance(i) for i in range(p.instances)]
     columns = {name: np.array(values) for name, values in zip(_MEANING, zip(*rows, strict=True), strict=True)}
-    variables = {name: ("instance", columns[name], meaning) for name, meaning in _MEANING.items()}
+    variables: dict[str, tuple] = {name: ("instance", columns[name], meaning) for name, meaning in _MEANING.items()}
     half = (np.arange(p.instances) >= p.instances // 2).astype(int)
     for suffix, name in (("", "needed"), ("_estimation", "estimation_needed")):
         first, second = (columns[name][half == which] for which in (0, 1))
