@@ -26,10 +26,10 @@ def described(variables, coordinates):
     )
 
 
-def of_family(family, families=FAMILIES):
+def of_family(family):
     """{coordinate: {"label": …, "value_labels": {value: …}}} of the runs of a family: the common ones and its own."""
     found = {}
-    for file in (families / "labels.json", families / family / "labels.json"):
+    for file in (FAMILIES / "labels.json", FAMILIES / family / "labels.json"):
         own = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
         for name, attrs in own.items():
             words = found.get(name, {}).get("value_labels", {}) | attrs.get("value_labels", {})

@@ -102,10 +102,10 @@ def test_a_part_is_that_of_the_whole_and_is_read_alone(saved):
         taken.append(data)
         return data[["single"]]
 
-    xr.testing.assert_identical(store.load(saved, select), store.load(saved)[["single"]])
+    xr.testing.assert_identical(*store.load_all(saved, select), store.load(saved)[["single"]])
     assert not taken[0]["w"].variable._in_memory
     with pytest.raises(store.DataError, match=r"0\.nc does not have what is to be taken of it: .*teacher"):
-        store.load(saved, lambda data: data[["teacher"]])
+        store.load_all(saved, lambda data: data[["teacher"]])
 
 
 def test_a_missing_and_a_foreign_file_are_named(tmp_path):

@@ -13,7 +13,7 @@ from carryover.workflow.causes import causes, few, recorded_key
 VERDICTS = ("ALTERED", "MISSING", "UNRECORDED", "STALE", "OK")
 """Worst first."""
 NO_JOB = "configuration: no job makes it; for the results of an overlay name its files with --configfile"
-_IGNORED = ("logs", "benchmarks", "audit.html")
+_IGNORED = ("logs", "audit.html")
 """Files and folders in a results folder that are no results."""
 
 

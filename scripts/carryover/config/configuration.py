@@ -9,7 +9,7 @@ from carryover.config import parameters, plugins
 from carryover.config.artifacts import ARTIFACTS, STAGES
 from carryover.errors import UserError
 
-RESERVED = ("theory", *(kind.section for kind in ARTIFACTS.values()), "logs", "benchmarks")
+RESERVED = ("theory", *(kind.section for kind in ARTIFACTS.values()), "logs")
 """Folders of results that no experiment may have the name of."""
 
 

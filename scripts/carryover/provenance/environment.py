@@ -18,7 +18,7 @@ _DISTRIBUTIONS = {"PIL": "pillow", "dateutil": "python-dateutil", "sklearn": "sc
 """Modules that are not called like the distribution they come from."""
 
 
-def environment(device: Any = None, imported: Collection[str] = ("numpy", "scipy", "torch")) -> dict[str, Any]:
+def environment(device: Any, imported: Collection[str]) -> dict[str, Any]:
     """The software and hardware that the bits of a result may depend on, with the versions of packages `imported`."""
     from threadpoolctl import threadpool_info
 

@@ -68,16 +68,9 @@ def save(dataset: xr.Dataset | Sequence[xr.Dataset], path: str | Path, record: M
             raise DataError(f"cannot write into the folder {Path(path).parent}, is it full? {error}") from error
 
 
-def load(path: str | Path, select: Callable[[xr.Dataset], xr.Dataset] = lambda whole: whole) -> xr.Dataset:
-    """The dataset in `path`, in memory, the file closed; `select` takes a part of it before values are read.
-
-    Raises
-    ------
-    DataError
-        For a file that is missing, damaged or not written by `save`, that holds several datasets, or that lacks what
-        `select` takes (KeyError).
-    """
-    first, *others = load_all(path, select)
+def load(path: str | Path) -> xr.Dataset:
+    """The dataset in `path`; as `load_all`, and DataError for several."""
+    first, *others = load_all(path)
     if others:
         raise DataError(f"{path} holds {1 + len(others)} datasets, where one is expected")
     return first
@@ -86,7 +79,11 @@ def load(path: str | Path, select: Callable[[xr.Dataset], xr.Dataset] = lambda w
 def load_all(
     path: str | Path, select: Callable[[xr.Dataset], xr.Dataset] = lambda whole: whole
 ) -> Sequence[xr.Dataset]:
-    """As `load`, of a file with one dataset or several."""
+    """The datasets in `path`, in memory, the file closed; `select` takes a part of each before values are read.
+
+    Raises DataError for a file that is missing, damaged or not written by `save`, or that lacks what `select` takes
+    (KeyError).
+    """
     import xarray as xr
 
     with regular(path), ExitStack() as stack:  # netCDF does not tell a missing file from a damaged one
