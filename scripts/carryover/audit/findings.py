@@ -1,7 +1,6 @@
 """An audit: each result of a results folder against its record, the configuration, the code and the software."""
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,7 +79,7 @@ def audit(sweep):
     paths = [*sorted(results - requests.keys()), *requests]
     names = sorted({*paths, *(name for record in records.values() for name in record["inputs"])})
     with ThreadPoolExecutor() as pool:
-        hashes = dict(zip(names, pool.map(_sha256, names), strict=True))
+        hashes = dict(zip(names, pool.map(store.sha256_or_none, names), strict=True))
 
     findings, roots = {}, {}  # roots: the results in which the trouble of a path begins
     for path in paths:
@@ -121,12 +120,6 @@ def _records(files):
         except DataError as error:
             problems[path] = str(error)
     return records, problems
-
-
-def _sha256(path):
-    """The hash of a file; None where there is none that can be read."""
-    with suppress(DataError):
-        return store.sha256(path)
 
 
 def _condition(path, record, request, archived, digest, problems):

@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -27,10 +27,6 @@ RECORD = "carryover_record"
 VERSION = 1
 # Level 4 of zlib: on weights as small as any higher level and as fast as level 1. Damaged chunks fail their checksum.
 _COMPRESSION = {"zlib": True, "complevel": 4, "shuffle": True, "fletcher32": True}
-
-
-class MissingError(DataError):
-    """There is no such file."""
 
 
 def save(dataset: xr.Dataset | Sequence[xr.Dataset], path: str | Path, record: Mapping[str, Any] | None = None) -> None:
@@ -124,12 +120,19 @@ def sha256(path: str | Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def sha256_or_none(path: str | Path) -> str | None:
+    """The `sha256` of a file; None where there is none that can be read."""
+    with suppress(DataError):
+        return sha256(path)
+    return None
+
+
 def regular(path: str | Path) -> BinaryIO:
     """A file to be read, which the caller closes; DataError where it cannot be."""
     try:
         return open(path, "rb")
     except FileNotFoundError:
-        raise MissingError(f"{path} is missing: run the step that makes it") from None
+        raise DataError(f"{path} is missing: run the step that makes it") from None
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
 

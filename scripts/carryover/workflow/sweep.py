@@ -5,7 +5,6 @@ The Snakefile imports this module, so it imports nothing large.
 """
 
 import re
-from contextlib import suppress
 from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
@@ -36,7 +35,11 @@ class Sweep:
         self.scripts = self.root / "scripts"
         self.archive = self.typed.archive and self.found(self.typed.archive)
         # Many jobs have the same code and read the same files.
-        self.code_digest, self.sha256, self.archived = cache(closure_digest), cache(_sha256), cache(self._archived)
+        self.code_digest, self.sha256, self.archived = (
+            cache(closure_digest),
+            cache(store.sha256_or_none),
+            cache(self._archived),
+        )
         self._request = cache(lambda rule, items: Request(self, rule, dict(items)))
         self.inputs, self.flags, self.key, self.paper, self.labels = (
             self._asked(attribute) for attribute in ("inputs", "flags", "key", "paper", "labels")
@@ -182,9 +185,3 @@ class Sweep:
         """A file of the working directory, or else one of that name that comes with the workflow."""
         shipped = self.root / file
         return file if Path(file).exists() or not shipped.exists() else shipped.as_posix()
-
-
-def _sha256(file):
-    """The hash of a file from outside; None where there is none."""
-    with suppress(store.MissingError):
-        return store.sha256(file)
