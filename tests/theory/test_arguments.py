@@ -19,6 +19,7 @@ ONES = np.ones
         (lambda: transfer.scratch_risk(0, 0.1), "gamma must be positive"),
         (lambda: transfer.finetune_transferability(0.5, 1.0, 0.1, 1.5), "depth must be a whole number"),
         (lambda: lt.covariance_bound(ONES(4), [0.5, 2.0, 0.0, 1.0], 5, 4, 1), "rank of cov, 3"),
+        (lambda: lt.gaussian_bound(ONES(2), ONES(2), 3, 0.1), "n must not exceed the 2 dimensions"),
         (lambda: lt.deep_gaussian_bound(np.zeros(2), ONES(2), 1, 0.1), "must not be zero"),
         (lambda: kernels.ntk_bound([[np.nan, 1.0]], ONES(1)), "rows must have norm 1"),
         (lambda: kernels.rkhs_residual(ONES(3), ONES((3, 4)), np.full((2, 4), np.nan)), "must be finite"),

@@ -48,7 +48,7 @@ class Activations:
         try:
             return centred(where, values.reshape(*values.shape[:1], -1) if values.size else values, np.float32)
         except ValueError as error:
-            raise UserError(str(error)) from None
+            raise UserError(f"{error}: leave it out by naming the other layers") from None
 
 
 @contextmanager

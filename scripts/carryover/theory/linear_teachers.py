@@ -143,7 +143,7 @@ def gaussian_bound(theta_s: ArrayLike, theta_t: ArrayLike, n: ArrayLike, epsilon
     """
     n, epsilon = broadcast(n=n, epsilon=epsilon)
     apart = np.subtract(theta_t, theta_s, dtype=float)
-    return ((1 - n / apart.shape[-1]) * (1 + epsilon) ** 2 * (apart**2).sum(-1))[()]
+    return (_outside(n, apart.shape[-1]) * (1 + epsilon) ** 2 * (apart**2).sum(-1))[()]
 
 
 def deep_gaussian_bound(theta_s: ArrayLike, theta_t: ArrayLike, n: ArrayLike, epsilon: ArrayLike) -> Array:
@@ -155,12 +155,19 @@ def deep_gaussian_bound(theta_s: ArrayLike, theta_t: ArrayLike, n: ArrayLike, ep
 
     Arguments as in `gaussian_bound`; neither θ may be zero. Returns (...).
     """
-    (n, epsilon), d = broadcast(n=n, epsilon=epsilon), np.shape(theta_t)[-1]
+    n, epsilon = broadcast(n=n, epsilon=epsilon)
     source, target = (np.linalg.norm(theta, axis=-1, keepdims=True) for theta in (theta_s, theta_t))
     if not ((source > 0).all() and (target > 0).all()):
         raise ValueError("theta_s and theta_t must not be zero: their directions are compared")
     apart = ((theta_t / target - theta_s / source) ** 2).sum(-1)
-    return ((1 - n / d) * target[..., 0] ** 2 * ((1 + epsilon) ** 2 * apart + epsilon**2))[()]
+    return (_outside(n, np.shape(theta_t)[-1]) * target[..., 0] ** 2 * ((1 + epsilon) ** 2 * apart + epsilon**2))[()]
+
+
+def _outside(n: Array, d: int) -> Array:
+    """Share of the d dimensions that n independent samples do not span."""
+    if (n > d).any():
+        raise ValueError(f"n must not exceed the {d} dimensions")
+    return (d - n) / d
 
 
 def _inside(X: ArrayLike, *thetas: ArrayLike) -> list[Array]:
