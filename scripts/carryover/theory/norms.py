@@ -52,6 +52,7 @@ def flow_penalty(
     Returns
     -------
     (...), dimensionless; inf where β cannot be reached from the starting weights (β > 0 with A = 0, β < 0 with B = 0).
+    Its relative error is about 1e-16 |β₀|/|β − β₀|, where both terms cancel close to the start.
     """
     beta, w1_plus, w2_plus, w1_minus, w2_minus = broadcast(
         beta=beta, w1_plus=w1_plus, w2_plus=w2_plus, w1_minus=w1_minus, w2_minus=w2_minus
