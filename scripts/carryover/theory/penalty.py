@@ -13,27 +13,22 @@ quartic x⁴ − a x³ + b x − 1 = 0 leaves open. It may have three positive r
 side of the diagonal x = y than (a, b) is farther than its mirror image, so the nearest point is on the side of (a, b).
 Exchanging the two coordinates where needed, a ≥ b and x ≥ 1, and there the root is unique.
 
-For the teacher, units h with input weights w₀ₕ and readouts 0 take up parts mₕ of the teacher's unit v, of coefficient
-c = Σ mₕ. With pₕ = ⟨w₀ₕ, v⟩ > 0 the stationarity of equation 9 gives u = pₕ/(1 − q²) and m = q u², where q = |w⁽²⁾|/u
-is between 0 and 1 and ∂r̃/∂m = 2q. Where all recruited units pay the same for a little more of m, they have one q, and
+For the teacher, units h with input weights w₀ₕ and readouts 0 share the teacher's unit v, of coefficient c. With pₕ =
+⟨w₀ₕ, v⟩ > 0, u and a their new lengths and readouts, and all three as vectors over h, they travel
 
-    Σ mₕ = q/(1 − q²)² Σ pₕ²,        Σ r̃ = (q² + q⁴)/(1 − q²)² Σ pₕ² + Σ (‖w₀ₕ‖² − pₕ²).
+    |u − p|² + |a|² + Σ (‖w₀ₕ‖² − pₕ²)        subject to u · a = c.
 
-The last sum is what it costs to turn the units, whatever they take up: so few do, those nearest to v in direction.
+The first two terms are least where u and a are along p: together the units cost what one unit of norm |p| does that
+need not turn (ρ = 1). The last sum is what it costs to turn them, whatever they take up: so few do, those nearest to v.
 """
-
-from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from carryover.theory.arguments import Array, broadcast
 
-_BLOCK = 1 << 13  # points whose temporaries stay in cache together
 _NEWTON_STEPS = 100  # 5-10 in general; about 40 beside the cusp a = b = 2, where the three roots meet
 _TOLERANCE = 4 * np.finfo(float).eps
-_HALVINGS = 60  # of an interval of length 1
 
 
 def relu_penalty(m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: ArrayLike) -> Array:
@@ -59,7 +54,10 @@ def relu_penalty(m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: ArrayLike) 
     ------
     ValueError : an argument is not finite or out of its range, or the shapes do not broadcast
     """
-    return _in_blocks(_penalty, m, m0, rho, gamma)
+    m, m0, rho, gamma = broadcast(m=m, m0=m0, rho=rho, readout=gamma)
+    y, offset = _nearest_point(np.where(m == 0, 1.0, m), m0, rho, gamma)
+    penalty = (np.sqrt(np.abs(m)) * offset) ** 2 * (1 + y**4) + _sine_squared(m0, rho)
+    return np.where(m == 0, _penalty_at_zero(m0, rho, gamma), penalty)[()]
 
 
 def relu_penalty_exponent(m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: ArrayLike) -> Array:
@@ -73,7 +71,17 @@ def relu_penalty_exponent(m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: Ar
     1 where m₀ = γ = 0 (r̃ = 2|m|), and 2 otherwise. Where r̃ = 0 at m ≠ 0 (ρ = 1, m = γ m₀) it is NaN: the one-sided
     limits are −∞ and +∞.
     """
-    return _in_blocks(_exponent, m, m0, rho, gamma)
+    m, m0, rho, gamma = broadcast(m=m, m0=m0, rho=rho, readout=gamma)
+    nonzero_m = np.where(m == 0, 1.0, m)
+    y, offset = _nearest_point(nonzero_m, m0, rho, gamma)
+    # Both sides of 2|m|λ / r̃ are divided by the offset, so that a small r̃ does not underflow: with λ = offset · y the
+    # exponent is 2y / (offset (1 + y⁴) + residue / offset), whose only 0/0 is r̃ = 0.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        residue = _sine_squared(m0, rho) / np.abs(nonzero_m)
+        exponent = 2 * y / (offset * (1 + y**4) + residue / offset)
+    vanishing = np.where((m0 == 0) & (gamma == 0), 1.0, 2.0)
+    at_zero = np.where(_penalty_at_zero(m0, rho, gamma) > 0, 0.0, vanishing)
+    return np.where(m == 0, at_zero, exponent)[()]
 
 
 def network_penalty(first: ArrayLike, readout: ArrayLike, start: ArrayLike, start_readout: ArrayLike) -> float:
@@ -120,10 +128,13 @@ def teacher_penalty(first: ArrayLike, directions: ArrayLike, coefficients: Array
     projections = first @ directions.T
     nearest = projections.argmax(axis=1)
     total = 0.0
-    for k, coefficient in enumerate(np.abs(coefficients)):
+    for k, coefficient in enumerate(coefficients):
         own = (nearest == k) & (projections[:, k] > 0)
         if own.any():
-            total += _of_one_unit(lengths[own], projections[own, k], coefficient)
+            order = np.argsort(-projections[own, k] / lengths[own])
+            along, squares = projections[own, k][order] ** 2, lengths[own][order] ** 2
+            together = relu_penalty(coefficient, np.sqrt(np.cumsum(along)), 1.0, 0.0)
+            total += (together + np.cumsum(squares - along)).min()
         else:  # the best of those that point elsewhere, which is a turn of a right angle or more
             cosines = np.clip(projections[:, k] / np.where(lengths > 0, lengths, 1.0), -1, 1)
             total += relu_penalty(coefficient, lengths, cosines, 0.0).min()
@@ -147,35 +158,6 @@ def paired_penalty(directions: ArrayLike, coefficients: ArrayLike, auxiliary: Ar
     return float(relu_penalty(coefficients, norms, np.clip(cosines.max(axis=1), -1, 1), 0.0).sum())
 
 
-def _in_blocks(function: Callable[..., Array], m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: ArrayLike) -> Array:
-    """Evaluate `function` on blocks of the points to which the arguments broadcast."""
-    points = broadcast(m=m, m0=m0, rho=rho, readout=gamma)
-    result = np.empty(points[0].shape)
-    flat_points, flat_result = [np.ravel(point) for point in points], result.reshape(-1)
-    for start in range(0, result.size, _BLOCK):
-        block = slice(start, start + _BLOCK)
-        flat_result[block] = function(*(point[block] for point in flat_points))
-    return result[()]
-
-
-def _penalty(m: Array, m0: Array, rho: Array, gamma: Array) -> Array:
-    point = _nearest_point(np.where(m == 0, 1.0, m), m0, rho, gamma)
-    penalty = (np.sqrt(np.abs(m)) * point.offset) ** 2 * (1 + point.y**4) + _sine_squared(m0, rho)
-    return np.where(m == 0, _penalty_at_zero(m0, rho, gamma), penalty)
-
-
-def _exponent(m: Array, m0: Array, rho: Array, gamma: Array) -> Array:
-    nonzero_m = np.where(m == 0, 1.0, m)
-    point = _nearest_point(nonzero_m, m0, rho, gamma)
-    # Both sides of 2|m|λ / r̃ are divided by the offset, so that a small r̃ does not underflow: with λ = offset · y the
-    # exponent is 2y / (offset (1 + y⁴) + residue / offset), whose only 0/0 is r̃ = 0.
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        residue = _sine_squared(m0, rho) / np.abs(nonzero_m)
-        exponent = 2 * point.y / (point.offset * (1 + point.y**4) + residue / point.offset)
-    vanishing = np.where((m0 == 0) & (gamma == 0), 1.0, 2.0)
-    return np.where(m == 0, np.where(_penalty_at_zero(m0, rho, gamma) > 0, 0.0, vanishing), exponent)
-
-
 def _sine_squared(m0: Array, rho: Array) -> Array:
     """The part m₀²(1 − ρ²) of the distance that no u removes, without cancellation at ρ near ±1."""
     return m0**2 * (1 - rho) * (1 + rho)
@@ -185,14 +167,11 @@ def _penalty_at_zero(m0: Array, rho: Array, gamma: Array) -> Array:
     return np.minimum(m0**2, gamma**2 + _sine_squared(m0, np.maximum(rho, 0)))
 
 
-class _NearestPoint(NamedTuple):
-    """The point of the hyperbola nearest to (a, b), coordinates exchanged so that a ≥ b and hence x ≥ 1."""
+def _nearest_point(m: Array, m0: Array, rho: Array, gamma: Array) -> tuple[Array, Array]:
+    """(y, y − b) of the point (x, y) of the hyperbola nearest to (a, b), exchanged so that a ≥ b and hence x ≥ 1.
 
-    y: Array  # smaller coordinate, 1/x
-    offset: Array  # y − b = λx, where (x − a, y − b) = λ (y, x) is normal to the hyperbola and ∂r̃/∂|m| = 2λ
-
-
-def _nearest_point(m: Array, m0: Array, rho: Array, gamma: Array) -> _NearestPoint:
+    As (x − a, y − b) = λ (y, x) is normal to the hyperbola, y − b = λx, and ∂r̃/∂|m| = 2λ.
+    """
     scale, projection = np.sqrt(np.abs(m)), m0 * rho
     first, second = projection / scale, np.sign(m) * gamma / scale
     a, b = np.maximum(first, second), np.minimum(first, second)
@@ -202,7 +181,7 @@ def _nearest_point(m: Array, m0: Array, rho: Array, gamma: Array) -> _NearestPoi
     # only difference is that of the data, taken before the division by |m|. For b < 0 nothing cancels.
     start_gap = (m - gamma * projection) * np.sign(m) / scale
     denominator = np.where(b < 0, 1.0, scale * (x + b * y**2))
-    return _NearestPoint(y, np.where(b < 0, y - b, start_gap / denominator))
+    return y, np.where(b < 0, y - b, start_gap / denominator)
 
 
 def _largest_root(a: Array, b: Array) -> Array:
@@ -211,11 +190,8 @@ def _largest_root(a: Array, b: Array) -> Array:
     On x ≥ max(1, a/2) the quartic is convex, starts at or below zero and has this one root, so Newton's iteration from
     any bound above it falls to it monotonically, without safeguards.
     """
-    # The bound: x²(x − a) = 1/x − b ≤ 1 + |min(b, 0)| for x ≥ 1.
-    excess = 1 + np.maximum(-b, 0)
-    size = np.maximum(np.abs(a), 1)  # below 1 the cube root is the tighter bound in any case
-    beyond_a = np.maximum(a, 0) + np.minimum(np.cbrt(excess), excess / size / size)
-    x = np.maximum(1, np.where(a < 0, np.minimum(np.cbrt(excess), np.sqrt(excess / size)), beyond_a))
+    excess = 1 + np.maximum(-b, 0)  # x²(x − a) = 1/x − b is at most that for x ≥ 1
+    x = np.maximum(a, 0) + np.minimum(np.cbrt(excess), np.sqrt(excess / np.maximum(-a, 1)))
     for _ in range(_NEWTON_STEPS):
         # Divided by x³, so that no power overflows.
         y = 1 / x
@@ -229,18 +205,3 @@ def _largest_root(a: Array, b: Array) -> Array:
             break
         x = np.where(moving, np.maximum(x - step, 1), x)
     return x
-
-
-def _of_one_unit(lengths: Array, projections: Array, coefficient: float) -> float:
-    """The same for one unit of the teacher and those of the network that it may recruit, of positive projections."""
-    order = np.argsort(-projections / lengths)
-    squares, norms = projections[order] ** 2, lengths[order] ** 2
-    sums = np.cumsum(squares)
-    # q in [0, 1) with q/(1 − q²)² = c/Σ p², by halving, which holds from sizes near 0 to huge ones
-    size = coefficient / sums
-    low, high = np.zeros_like(size), np.ones_like(size)
-    for _ in range(_HALVINGS):
-        q = (low + high) / 2
-        above = q > size * (1 - q**2) ** 2
-        low, high = np.where(above, low, q), np.where(above, q, high)
-    return float((sums * (low**2 + low**4) / (1 - low**2) ** 2 + np.cumsum(norms - squares)).min())
