@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, linprog
 
-from carryover.theory.least_penalty import NEW, least_penalty
+from carryover.theory.least_penalty import least_penalty
 from carryover.theory.penalty import relu_penalty
 
 GAP = 1e-4
@@ -76,19 +76,16 @@ def test_in_the_plane_it_is_what_a_fine_grid_of_penalties_gives(seed):
 
 @pytest.mark.parametrize(("seed", "dimension", "samples"), [(0, 2, 3), (1, 3, 4), (2, 3, 6), (3, 4, 2), (4, 5, 5)])
 def test_the_network_of_its_parts_fits_and_is_as_far_away_as_it_says(seed, dimension, samples):
-    """Over weights: every unit is split into its parts and what stays, and the distance is summed."""
+    """Over weights: every unit is split into parts, which start at the roots of their shares of its weights."""
     first, readout, X, y = problem(seed, dimension, units=3, samples=samples, size=0.5)
     found = least_penalty(first, readout, X, y, gap=GAP)
-    squares = 0.0
-    for k, w0 in enumerate(first):  # of so different directions that none are taken together
-        (own,) = np.flatnonzero(np.isclose(found.start, w0).all(1))
-        parts = found.origin == own
-        assert found.share[parts].sum() == pytest.approx(1)
-        root = np.sqrt(found.share[parts])
-        squares += ((found.first[parts] - root[:, None] * w0) ** 2).sum()
-        squares += ((found.readout[parts] - root * readout[k]) ** 2).sum()
-    new = found.origin == NEW
-    squares += (found.first[new] ** 2).sum() + (found.readout[new] ** 2).sum()
+    lengths = np.linalg.norm(found.start, axis=1)
+    start_readout = np.zeros(len(lengths))
+    for w0, gamma in zip(first, readout, strict=True):  # of so different directions that none are taken together
+        parts = np.isclose(found.start @ w0, lengths * np.linalg.norm(w0)) & (lengths > 0)
+        assert (lengths[parts] ** 2).sum() == pytest.approx(w0 @ w0)
+        start_readout[parts] = gamma * lengths[parts] / np.linalg.norm(w0)
+    squares = ((found.first - found.start) ** 2).sum() + ((found.readout - start_readout) ** 2).sum()
     assert squares == pytest.approx(found.penalty, rel=1e-6)
     assert outputs(found.first, found.readout, X) == pytest.approx(y, abs=1e-9)
     assert found.bound <= found.penalty <= found.bound * (1 + 2 * GAP)

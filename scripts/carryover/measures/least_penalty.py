@@ -12,7 +12,7 @@ import numpy as np
 from carryover.networks.relu import Weights
 from carryover.runs import measured_by_run, teacher_units
 from carryover.theory.kernels import relu_risk
-from carryover.theory.least_penalty import NEW, least_penalty
+from carryover.theory.least_penalty import least_penalty
 from carryover.theory.penalty import network_penalty, unit_cosines
 
 _MEANINGS = {
@@ -43,7 +43,6 @@ def _of_run(network, gap):
     teacher = teacher_units(network)
     power = relu_risk(first[:0], readout[:0], *teacher)
     errors = Weights(first, readout[None]).outputs(X)[:, 0] - y
-    moved = least.origin != NEW
     return (
         network_penalty(first, readout, start, old_readout),
         least.penalty,
@@ -53,12 +52,12 @@ def _of_run(network, gap):
         relu_risk(first, readout, least.first, least.readout) / power,
         (errors**2).mean() / (y**2).mean(),
         _turned(first, start),
-        _turned(least.first[moved], np.sqrt(least.share[moved])[:, None] * least.start[least.origin[moved]]),
+        _turned(least.first, least.start),
     )
 
 
 def _turned(first, start):
-    """Mean of 1 − cosine, weighted by squared length at the start; NaN of no units. What has no length has not
+    """Mean of 1 − cosine, weighted by squared length at the start; NaN where all are new. What has no length has not
     turned."""
-    squares = np.linalg.norm(start, axis=1) ** 2
-    return (squares * (1 - unit_cosines(first, start))).sum() / squares.sum() if len(start) else np.nan
+    squares = (start**2).sum(1)
+    return (squares * (1 - unit_cosines(first, start))).sum() / squares.sum() if start.any() else np.nan

@@ -5,15 +5,14 @@ face of a cone is where some of the products w · x_i vanish besides; a point is
 about 2 (n − 1 choose D − 1) cones, and a few times as many faces: few for few samples in few dimensions.
 """
 
-from __future__ import annotations
-
 from itertools import combinations, product
 from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from carryover.theory.arguments import Array
+
 MOST = 500_000  # faces
 _APART = 1e-9  # of the lengths of both, a product of a sample and a ray that is taken to be 0
 
@@ -33,7 +32,8 @@ class Faces:
         self.X = X
         self.rays = _rays(X)
         self.signs = _signs(X, self.rays)
-        self.projections = _projections(X, self.signs == 0)
+        vanishing = np.where((self.signs == 0)[..., None], X, 0.0)  # (F, n, D), of rank D at the origin alone
+        self.projections = np.eye(D) - np.linalg.pinv(vanishing, rtol=_APART) @ vanishing
         self._active = (self.signs > 0).astype(float)
 
     def slopes(self, multipliers: Array) -> Array:
@@ -69,14 +69,3 @@ def _signs(X: Array, rays: Array) -> NDArray[np.int8]:
     np.put_along_axis(signs, smallest[:, None], every[None], axis=2)
     origin = np.zeros((1, X.shape[0]), dtype=np.int8)
     return np.unique(np.concatenate([signs.reshape(-1, X.shape[0]), origin]), axis=0)
-
-
-def _projections(X: Array, vanishing: NDArray[np.bool_]) -> Array:
-    D = X.shape[1]
-    projections = np.broadcast_to(np.eye(D), (len(vanishing), D, D)).copy()
-    for count in range(1, D):
-        which = np.flatnonzero(vanishing.sum(1) == count)
-        samples = X[np.nonzero(vanishing[which])[1].reshape(-1, count)]
-        projections[which] -= np.linalg.pinv(samples) @ samples
-    projections[vanishing.all(1)] = 0
-    return projections

@@ -20,8 +20,6 @@ of finitely many points: the dual is exact. Shares come by column generation: a 
 that grows by those that the dual asks for, until it costs no more than the dual says it must.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,9 +28,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 
 from carryover.theory.activation_faces import Faces
+from carryover.theory.arguments import Array
 
-Array = NDArray[np.float64]
-NEW = -1
 _COSINE = 1 - 1e-5  # from which on units count as of one direction while shares are sought
 _SHORT = 1e-4  # units shorter than this beside what the task needs count as new ones while shares are sought
 _COLUMNS = 10  # of a unit that are added at a time
@@ -40,25 +37,23 @@ _ROUNDS = 200
 _INSIDE = 1 - 1e-6  # of the bound on g, where multipliers are evaluated
 _NOTHING = 1e-12  # cost that counts as none
 _CHEAPER = 1e-10  # by which parts that are added make a network cheaper, at least
-_AT_ONCE = 1 << 20  # products of faces, samples and units that are held at a time
 _KEPT = 1e-9  # share below which a part is left out
+_NEW = -1  # the last unit is one without weights, of which there are as many as are used
 
 
 @dataclass(frozen=True)
 class Least:
     """The function of least penalty, Σ_p readout_p relu(first_p · x), and what it costs.
 
-    `penalty` is what its parts cost, `bound` what no network costs less than; the truth is between. Parts (P, D) and
-    (P,) have come from the units `origin` (P,) of `start` (K, D), pretrained units of one direction taken together, or
-    are `NEW`; `share` (P,) is what they are of the unit.
+    `penalty` is what its parts cost, `bound` what no network costs less than; the truth is between. Part p, of weights
+    (P, D) and (P,), started at `start` (P, D): at √share times the weights of the pretrained unit of which it is a
+    share, units of one direction being taken together, or at 0 where it is a new unit.
     """
 
     penalty: float
     bound: float
     first: Array
     readout: Array
-    origin: NDArray[np.int64]
-    share: Array
     start: Array
 
 
@@ -81,23 +76,24 @@ def least_penalty(first: ArrayLike, readout: ArrayLike, X: ArrayLike, y: ArrayLi
     # In units of the inputs and of the task, and in the span of the samples: beyond it weights stay as they are.
     length = np.sqrt((X**2).sum(1).mean())
     size = np.sqrt((y**2).mean()) / length or 1.0
+    targets = y / length / size
     units = Units(first / np.sqrt(size), readout / np.sqrt(size), np.zeros(len(first)))
-    gathered = units.gathered()
+    gathered = _gathered(units)
     span = np.linalg.svd(X, full_matrices=False)[2]
     faces = Faces(X @ span.T / length)
-    parts, shares, cost, best = _search(faces, y / length / size, gathered.within(span), gap)
-    bound = max(0.0, dual_value(faces, best, y / length / size, units.within(span)))
-    kept = shares > _KEPT
-    origin, share = parts.owners[kept], shares[kept]
-    beyond = np.concatenate([gathered.first - gathered.first @ span.T @ span, np.zeros((1, first.shape[1]))])
-    root = np.sqrt(size * share)
-    points = root[:, None] * (parts.points[kept] @ span + beyond[origin])
-    start = np.sqrt(size) * gathered.first
-    return Least(size * cost, size * bound, points, root * parts.readouts[kept], origin, share, start)
+    parts, shares, cost, best = _search(faces, targets, gathered._replace(first=gathered.first @ span.T), gap)
+    bound, _, _ = _dual(faces, targets, units._replace(first=units.first @ span.T), best)
+    kept = np.flatnonzero(shares > _KEPT)
+    start = gathered.first[parts.owners[kept]]
+    moved = (parts.points[kept] - start @ span.T) @ span
+    root = np.sqrt(size * shares[kept])
+    return Least(
+        size * cost, size * max(0.0, bound), root[:, None] * (start + moved), root * parts.readouts[kept],
+        root[:, None] * start,
+    )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Units:
+class Units(NamedTuple):
     """Where units start: input weights (K, D), readouts (K,), and `spread` (K,), what it costs besides to move one that
     stands for several which are not quite of one direction, on which they agree to go."""
 
@@ -105,107 +101,27 @@ class Units:
     readout: Array
     spread: Array
 
-    def within(self, span: Array) -> Units:
-        """The same in coordinates of a span (r, D)."""
-        return Units(self.first @ span.T, self.readout, self.spread)
 
-    def gathered(self) -> Units:
-        """Units of one direction taken together, without those that are too short to count.
+def _gathered(units: Units) -> Units:
+    """Units of one direction taken together, without those that are too short to count, and the new unit.
 
-        Where each goes to its share of one (w, a), by its length, all cost ‖w − w₀‖² + (a − γ)² + spread, with sums w₀
-        and γ weighted by these shares' roots.
-        """
-        lengths = np.linalg.norm(self.first, axis=1)
-        groups: list[list[int]] = []
-        for h in np.argsort(-lengths):
-            if lengths[h] <= _SHORT:
-                break
-            near = (g for g in groups if self.first[h] @ self.first[g[0]] >= _COSINE * lengths[h] * lengths[g[0]])
-            group = next(near, None)
-            groups.append([h]) if group is None else group.append(h)
-        roots = np.zeros((len(groups), len(lengths)))
-        for k, group in enumerate(groups):
-            roots[k, group] = lengths[group] / np.linalg.norm(lengths[group])
-        first, readout = roots @ self.first, roots @ self.readout
-        squares = (roots > 0) @ (lengths**2 + self.readout**2)
-        return Units(first, readout, (squares - (first**2).sum(1) - readout**2).clip(0))
-
-
-def dual_value(faces: Faces, multipliers: Array, targets: Array, units: Units) -> float:
-    """What no network costs less than, by multipliers (n,) which are shrunk where g exceeds its bound."""
-    multipliers = multipliers * _shrinkage(_sizes(faces, faces.slopes(multipliers))[1].max())
-    some = max(1, _AT_ONCE // faces.signs.size)
-    pieces = (slice(start, start + some) for start in range(0, len(units.first), some))
-    parts = [Units(units.first[piece], units.readout[piece], units.spread[piece]) for piece in pieces]
-    nothing = np.zeros(len(targets))
-    return float(multipliers @ targets) + sum(_asked(faces, multipliers, nothing, part)[0] for part in parts)
-
-
-def _shrinkage(largest: float) -> float:
-    return 2 * _INSIDE / largest if largest > 2 * _INSIDE else 1.0
-
-
-def _asked(faces: Faces, multipliers: Array, targets: Array, units: Units) -> tuple[float, Array, Array]:
-    """The dual's value at multipliers for which g is within its bound, and `_gains` of the units."""
-    gains, points = _gains(faces, faces.slopes(multipliers), units)
-    stay = units.readout * (np.maximum(units.first @ faces.X.T, 0) @ multipliers)
-    worth = np.maximum(stay, gains.max(1, initial=-np.inf) - units.spread)
-    return float(multipliers @ targets - worth.sum()), gains, points
-
-
-def _sizes(faces: Faces, slopes: Array) -> tuple[Array, Array]:
-    """(F, D) unit vectors inside faces where |g| has a maximum over them, and its values (F,); 0 where it has none."""
-    length = np.linalg.norm(slopes, axis=1)
-    up, down = faces.inside(slopes), faces.inside(-slopes)
-    vectors = np.where(down, -1.0, 1.0)[:, None] * slopes / np.where(length > 0, length, 1.0)[:, None]
-    return vectors, np.where(up | down, length, 0.0)
-
-
-def _gains(faces: Faces, slopes: Array, units: Units) -> tuple[Array, Array]:
-    """Values (K, F) of g(w)²/4 + γ g(w) − ‖w − w₀‖² at its maxima inside of faces, and these (K, F, D); −∞ for none.
-
-    With c of a face and p, w₀ in its span, w = p + (γ/2 + q/4) c, where q = c · w. If |c| ≥ 2 it is no maximum.
+    Where each goes to its share of one (w, a), by its length, all cost ‖w − w₀‖² + (a − γ)² + spread, with sums w₀ and
+    γ weighted by these shares' roots.
     """
-    squares, gamma = (slopes**2).sum(1), units.readout[:, None]
-    p = np.einsum("fde,ke->kfd", faces.projections, units.first)
-    bounded = squares < 4
-    q = ((slopes * p).sum(2) + gamma * squares / 2) / np.where(bounded, 1 - squares / 4, 1.0)
-    along = gamma / 2 + q / 4
-    points = p + along[..., None] * slopes
-    left = (p**2).sum(2) - (units.first**2).sum(1)[:, None]  # minus the squared length that is not in the face's span
-    values = gamma * q + q**2 / 4 - along**2 * squares + left
-    return np.where(bounded & faces.inside(points), values, -np.inf), points
-
-
-def _search(faces: Faces, targets: Array, units: Units, gap: float) -> tuple[Parts, Array, float, Array]:
-    """Column generation: the parts, their shares (P,), what these cost, and the best multipliers (n,) of the dual.
-
-    It ends where the cost exceeds the dual's value by no more than the share `gap`, or no part makes anything cheaper.
-    """
-    parts = [_parts(faces, units, units.first[k : k + 1], units.readout[k : k + 1], k) for k in range(len(units.first))]
-    for part in parts:
-        part.costs[:] = 0  # these stay where they are
-    # Every function of a ReLU network on the samples is one of units along the edges of cones.
-    for ray in (faces.rays, -faces.rays):
-        parts += [_parts(faces, units, ray, np.full(len(ray), sign), NEW) for sign in (1.0, -1.0)]
-    listed, cost = _joined(parts), 1.0
-    best, bound = np.zeros(len(targets)), 0.0  # multipliers of 0 say that nothing costs less than 0
-    for _ in range(_ROUNDS):
-        shares, cost, multipliers, prices = _cheapest_shares(listed, targets, len(units.first), cost)
-        if cost - bound <= gap * cost:
-            return listed, shares, cost, best
-        # Half-way to the best ones so far, multipliers jump less; if that asks for nothing, the others do.
-        for at in ((best + multipliers) / 2, multipliers):
-            value, shrunk, new = _wanted(faces, targets, units, at, multipliers, prices)
-            if value > bound:
-                best, bound = shrunk, value
-            if len(new.costs):
-                listed = _joined([listed, new])
-                break
-        else:
-            return listed, shares, cost, best
-    shares, cost, _, _ = _cheapest_shares(listed, targets, len(units.first), cost)
-    return listed, shares, cost, best
+    lengths = np.linalg.norm(units.first, axis=1)
+    groups: list[list[int]] = []
+    for h in np.argsort(-lengths):
+        if lengths[h] <= _SHORT:
+            break
+        near = (g for g in groups if units.first[h] @ units.first[g[0]] >= _COSINE * lengths[h] * lengths[g[0]])
+        group = next(near, None)
+        groups.append([h]) if group is None else group.append(h)
+    roots = np.zeros((len(groups) + 1, len(lengths)))
+    for k, group in enumerate(groups):
+        roots[k, group] = lengths[group] / np.linalg.norm(lengths[group])
+    first, readout = roots @ units.first, roots @ units.readout
+    squares = (roots > 0) @ (lengths**2 + units.readout**2)
+    return Units(first, readout, (squares - (first**2).sum(1) - readout**2).clip(0))
 
 
 class Parts(NamedTuple):
@@ -218,17 +134,44 @@ class Parts(NamedTuple):
     costs: Array
 
 
-def _parts(faces: Faces, units: Units, points: Array, readouts: Array, owner: int) -> Parts:
+def _parts(faces: Faces, units: Units, points: Array, readouts: Array, owners: NDArray[np.int64]) -> Parts:
     outputs = readouts[:, None] * np.maximum(points @ faces.X.T, 0)
-    costs = np.full(len(points), 2.0)
-    if owner != NEW:
-        costs = ((points - units.first[owner]) ** 2).sum(1) + (readouts - units.readout[owner]) ** 2
-        costs += units.spread[owner]
-    return Parts(points, readouts, np.full(len(points), owner), outputs, costs)
+    costs = ((points - units.first[owners]) ** 2).sum(1) + (readouts - units.readout[owners]) ** 2
+    return Parts(points, readouts, owners, outputs, costs + units.spread[owners])
 
 
-def _joined(parts: list[Parts]) -> Parts:
-    return Parts(*map(np.concatenate, zip(*parts, strict=True)))
+def _search(faces: Faces, targets: Array, units: Units, gap: float) -> tuple[Parts, Array, float, Array]:
+    """Column generation: the parts, the shares of the first of them, their cost, and the best multipliers (n,) of the
+    dual.
+
+    It ends where the cost exceeds the dual's value by no more than the share `gap`, or no part makes anything cheaper.
+    """
+    old, edges = np.arange(len(units.first) - 1), len(faces.rays)
+    # Every function of a ReLU network on the samples is one of units along the edges of cones.
+    listed = _parts(
+        faces, units, np.concatenate([units.first[old], faces.rays, faces.rays, -faces.rays, -faces.rays]),
+        np.concatenate([units.readout[old], np.repeat([1.0, -1.0, 1.0, -1.0], edges)]),
+        np.concatenate([old, np.full(4 * edges, _NEW)]),
+    )  # fmt: skip
+    listed.costs[old] = 0  # these stay where they are
+    cost = 1.0
+    best, bound = np.zeros(len(targets)), 0.0  # multipliers of 0 say that nothing costs less than 0
+    for _ in range(_ROUNDS):
+        shares, cost, multipliers, prices = _cheapest_shares(listed, targets, len(old), cost)
+        if cost - bound <= gap * cost:
+            break
+        # Half-way to the best ones so far, multipliers jump less; if that asks for nothing, the others do.
+        for at in ((best + multipliers) / 2, multipliers):
+            value, shrunk, asked = _asked(faces, targets, units, at)
+            if value > bound:
+                best, bound = shrunk, value
+            cheaper = asked.costs - asked.outputs @ multipliers < np.append(prices, 0.0)[asked.owners] - _CHEAPER
+            if cheaper.any():
+                break
+        if not cheaper.any():
+            break
+        listed = Parts(*(np.concatenate([a, b[cheaper]]) for a, b in zip(listed, asked, strict=True)))
+    return listed, shares, cost, best
 
 
 def _cheapest_shares(parts: Parts, targets: Array, count: int, cost: float) -> tuple[Array, float, Array, Array]:
@@ -246,26 +189,48 @@ def _cheapest_shares(parts: Parts, targets: Array, count: int, cost: float) -> t
     return shares, float(parts.costs @ shares), marginals[:n], marginals[n:]
 
 
-def _wanted(
-    faces: Faces, targets: Array, units: Units, at: Array, multipliers: Array, prices: Array
-) -> tuple[float, Array, Parts]:
-    """The dual's value at multipliers `at`, these, shrunk to its bound, and the parts they ask for, of which
-    `multipliers` say that they make a network cheaper."""
-    vectors, sizes = _sizes(faces, faces.slopes(at))
+def _asked(faces: Faces, targets: Array, units: Units, multipliers: Array) -> tuple[float, Array, Parts]:
+    """The dual's value at multipliers (n,) that are shrunk to the bound on g, these, and the parts they ask for."""
+    # Of new units: |g| at its maximum over unit vectors inside of each face, 0 where it has none.
+    slopes = faces.slopes(multipliers)
+    length = np.linalg.norm(slopes, axis=1)
+    down = faces.inside(-slopes)
+    sizes = np.where(down | faces.inside(slopes), length, 0.0)
     new = np.argsort(-sizes)[:_COLUMNS]
     new = new[sizes[new] > 2]
-    signs = np.sign(at @ np.maximum(faces.X @ vectors[new].T, 0))
-    parts = [_parts(faces, units, vectors[new], signs, NEW)]
-    at = at * _shrinkage(sizes.max())
-    slopes = faces.slopes(at)
-    value, gains, places = _asked(faces, at, targets, units)
-    for k, gamma in enumerate(units.readout):
-        chosen = np.argsort(-gains[k])[:_COLUMNS]
-        chosen = chosen[np.isfinite(gains[k, chosen])]
-        readouts = gamma + (slopes[chosen] * places[k, chosen]).sum(1) / 2
-        parts.append(_parts(faces, units, places[k, chosen], readouts, k))
-    candidates = _joined(parts)
-    price = np.append(prices, 0.0)[candidates.owners]  # NEW is −1: new units have none
-    cheaper = candidates.costs - candidates.outputs @ multipliers < price - _CHEAPER
-    points, readouts, owners, outputs, costs = candidates
-    return value, at, Parts(points[cheaper], readouts[cheaper], owners[cheaper], outputs[cheaper], costs[cheaper])
+    vectors = np.where(down, -1.0, 1.0)[new, None] * slopes[new] / length[new, None]
+    signs = np.sign(multipliers @ np.maximum(faces.X @ vectors.T, 0))
+
+    multipliers = multipliers * (2 * _INSIDE / max(sizes.max(), 2 * _INSIDE))
+    value, gains, places = _dual(faces, targets, units, multipliers)
+    best = np.argsort(-gains, axis=1)[:, :_COLUMNS]
+    owners, ranks = np.nonzero(np.isfinite(np.take_along_axis(gains, best, axis=1)))
+    chosen = best[owners, ranks]
+    points = places[owners, chosen]
+    readouts = units.readout[owners] + (faces.slopes(multipliers)[chosen] * points).sum(1) / 2
+
+    points, readouts = np.concatenate([vectors, points]), np.concatenate([signs, readouts])
+    owners = np.concatenate([np.full(len(new), _NEW), owners])
+    return value, multipliers, _parts(faces, units, points, readouts, owners)
+
+
+def _dual(faces: Faces, targets: Array, units: Units, multipliers: Array) -> tuple[float, Array, Array]:
+    """What no network costs less than, by multipliers (n,) for which g is within its bound; and where it comes from.
+
+    That is the values (K, F) of g(w)²/4 + γ g(w) − ‖w − w₀‖² at its maxima inside of faces, −∞ where there is none, and
+    these points (K, F, D). With c of a face and p, w₀ in its span, w = p + (γ/2 + q/4) c, where q = c · w. If |c| ≥ 2
+    it is no maximum.
+    """
+    slopes = faces.slopes(multipliers)
+    squares, gamma = (slopes**2).sum(1), units.readout[:, None]
+    p = np.einsum("fde,ke->kfd", faces.projections, units.first)
+    bounded = squares < 4
+    q = ((slopes * p).sum(2) + gamma * squares / 2) / np.where(bounded, 1 - squares / 4, 1.0)
+    along = gamma / 2 + q / 4
+    points = p + along[..., None] * slopes
+    left = (p**2).sum(2) - (units.first**2).sum(1)[:, None]  # minus the squared length that is not in the face's span
+    gains = gamma * q + q**2 / 4 - along**2 * squares + left
+    gains = np.where(bounded & faces.inside(points), gains, -np.inf)
+    stay = units.readout * (np.maximum(units.first @ faces.X.T, 0) @ multipliers)
+    worth = np.maximum(stay, gains.max(1, initial=-np.inf) - units.spread)
+    return float(multipliers @ targets - worth.sum()), gains, points
