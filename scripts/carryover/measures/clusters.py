@@ -4,13 +4,11 @@ From section E.2 and Fig. 6 of "Feature reuse in multi-task learning and finetun
 act as one feature whatever their lengths, so directions are clustered, each weighted by the unit's importance.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist
 from threadpoolctl import ThreadpoolController
 
 from carryover.errors import UserError
@@ -146,8 +144,7 @@ def _solutions(W, weights, counts, seed, restarts):
             starts = [start[:k] for start in random if k <= len(start)]
             if k in (finer := merged(_FINE if 2 * k <= _FINE else max(2 * max(counts), _FINE))):
                 starts.append(finer[k])
-            best = min((_lloyd(points, masses, start) for start in starts), key=lambda fit: fit.inertia)
-            solution = best.inertia, best.centers
+            solution = min((_lloyd(points, masses, start)[:2] for start in starts), key=lambda one: one[0])
         solutions.append(min([*solutions[-1:], solution], key=lambda one: one[0]))  # at worst one stays unused
     return solutions
 
@@ -178,9 +175,8 @@ def _directions(W, weights, most, fewest):
 
 def _unit_vectors(vectors):
     """Rows of unit length; those of length 0 stay what they are."""
-    largest = np.abs(vectors).max(axis=1, keepdims=True)
-    scaled = vectors / np.where(largest > 0, largest, 1.0)  # to lengths of at least 1, whose squares lose nothing
-    return scaled / np.maximum(np.linalg.norm(scaled, axis=1, keepdims=True), 1.0)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(lengths > 0, lengths, 1.0)
 
 
 def _merged(points, masses, many, seed):
@@ -191,8 +187,10 @@ def _merged(points, masses, many, seed):
     """
     centers, shares = points, masses
     if many < len(points):
-        fit = _lloyd(points, masses, _plus_plus(points, masses, many, np.random.default_rng(seed)))
-        centers, shares = fit.centers, np.bincount(fit.labels, masses, minlength=many)
+        start = _plus_plus(points, masses, many, np.random.default_rng(seed))
+        _, centers, labels = _lloyd(points, masses, start)
+        used = np.unique(labels)  # not all where directions are nearly the same
+        centers, shares = centers[used], np.bincount(labels, masses)[used]
     centers, shares, left = centers.copy(), shares.copy(), np.ones(len(shares), dtype=bool)
     by_number = {len(shares): centers.copy()}
     costs = ((centers[:, None] - centers) ** 2).sum(2) * np.multiply.outer(shares, shares)
@@ -212,13 +210,6 @@ def _merged(points, masses, many, seed):
     return by_number
 
 
-@dataclass(frozen=True)
-class Clusters:
-    centers: np.ndarray  # (k, input), mean points of the clusters
-    labels: np.ndarray  # (points,)
-    inertia: float  # Σ masses |point − centre|²
-
-
 def _plus_plus(points: np.ndarray, masses: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
     """k of the points (points, input) by greedy k-means++ (Arthur & Vassilvitskii 2007); of fewer they are the first.
 
@@ -226,47 +217,29 @@ def _plus_plus(points: np.ndarray, masses: np.ndarray, k: int, rng: np.random.Ge
     brings all points nearest to their centres.
     """
     chosen = [int(rng.choice(len(points), p=masses / masses.sum()))]
-    nearest = _squares(points, points[chosen])[0]
+    nearest = cdist(points[chosen], points, "sqeuclidean")[0]
     for size in range(2, k + 1):
         shares = np.cumsum(masses * nearest)
         drawn = np.searchsorted(shares, rng.random(2 + int(np.log(size))) * shares[-1])
         candidates = drawn.clip(max=len(points) - 1)
-        left = np.minimum(nearest, _squares(points, points[candidates]))
+        left = np.minimum(nearest, cdist(points[candidates], points, "sqeuclidean"))
         best = (left @ masses).argmin()
         chosen.append(int(candidates[best]))
         nearest = left[best]
     return points[chosen]
 
 
-def _lloyd(points: np.ndarray, masses: np.ndarray, centers: np.ndarray) -> Clusters:
-    """Where Lloyd's rounds lead from these centres (k, input); an empty cluster gets the point that is worst off."""
+def _lloyd(points: np.ndarray, masses: np.ndarray, centers: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """Where Lloyd's rounds lead from these centres (k, input): Σ masses |point − centre|², centres, labels (points,).
+
+    A centre that no point is nearest to stays where it is.
+    """
     numbers, labels = np.arange(len(centers))[:, None], np.full(len(points), -1)
     for _ in range(_MOST):
-        scores = centers @ points.T
-        scores -= (centers * centers).sum(1)[:, None] / 2
-        before, labels = labels, scores.argmax(0)
-        shares = np.where(labels == numbers, masses, 0.0)
-        sums = shares.sum(1)
-        if not sums.all():
-            labels, shares = _without_empty(points, masses, centers, labels, sums == 0)
-            sums = shares.sum(1)
-        elif (labels == before).all():
+        before, labels = labels, (centers @ points.T - (centers * centers).sum(1)[:, None] / 2).argmax(0)
+        if (labels == before).all():
             break
-        centers = shares @ points / sums[:, None]
-    return Clusters(centers, labels, float(masses @ ((points - centers[labels]) ** 2).sum(1)))
-
-
-def _without_empty(points, masses, centers, labels, empty):
-    """Labels in which each empty cluster has one point, of those that cost most, and the masses (k, points) in each."""
-    labels, numbers = labels.copy(), np.arange(len(centers))
-    for cluster in np.flatnonzero(empty):
-        costs = masses * ((points - centers[labels]) ** 2).sum(1)
-        alone = np.bincount(labels, minlength=len(centers))[labels] == 1
-        labels[np.where(alone, -1.0, costs).argmax()] = cluster
-    return labels, np.where(labels == numbers[:, None], masses, 0.0)
-
-
-def _squares(points, centers):
-    """Squared distances (k, points), not below 0."""
-    products = (points * points).sum(1) - 2 * centers @ points.T + (centers * centers).sum(1)[:, None]
-    return products.clip(min=0)
+        shares = np.where(labels == numbers, masses, 0.0)
+        sums = shares.sum(1)[:, None]
+        centers = np.divide(shares @ points, sums, out=centers.copy(), where=sums > 0)
+    return float(masses @ ((points - centers[labels]) ** 2).sum(1)), centers, labels
