@@ -4,10 +4,6 @@ From section G of "Feature reuse in multi-task learning and finetuning (appendix
 their mean over samples, and blind to rotations, to a common scale, and to the order of samples and units.
 """
 
-from collections.abc import Sequence
-from functools import partial
-from itertools import combinations_with_replacement
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -35,7 +31,9 @@ def participation_ratio(X: ArrayLike) -> float:
     Raises ValueError where X is not a finite array of this shape with two samples or more, or is the same at all of
     them, up to the rounding of its type.
     """
-    return float(1 / _overlaps(centred("X", X))[0, 0])
+    x = centred("X", X)
+    gram = x @ x.T if x.shape[1] > len(x) else x.T @ x
+    return float(np.trace(gram) ** 2 / np.vdot(gram, gram))
 
 
 def ensd(X: ArrayLike, Y: ArrayLike) -> float:
@@ -45,7 +43,7 @@ def ensd(X: ArrayLike, Y: ArrayLike) -> float:
     for ten uncorrelated units of equal variance and five of them, 0 if nothing is shared. Raises ValueError as
     `participation_ratio`, and where X and Y have different numbers of samples.
     """
-    return float(_shared(_overlaps(*_pair(X, Y))))
+    return float(compare_responses(X, Y)[2])
 
 
 def cka(X: ArrayLike, Y: ArrayLike) -> float:
@@ -53,7 +51,22 @@ def cka(X: ArrayLike, Y: ArrayLike) -> float:
 
     Arguments and errors are those of `ensd`.
     """
-    return float(_alignment(_overlaps(*_pair(X, Y))))
+    return float(compare_responses(X, Y)[3])
+
+
+def compare_responses(
+    start: ArrayLike, end: ArrayLike, *, names: tuple[str, str] = ("X", "Y")
+) -> tuple[float, float, float, float]:
+    """PR at the end, PR at the start, ENSD and CKA, in the order of MEANING, of responses as `cka` takes them; errors
+    call them by `names`."""
+    x, y = centred(names[0], start), centred(names[1], end)
+    if len(x) != len(y):
+        raise ValueError(f"{names[0]} and {names[1]} must have the same samples, got {len(x)} and {len(y)} of them")
+    if max(x.shape[1], y.shape[1]) > len(x):
+        return compare_kernels(x @ x.T, y @ y.T)
+    # The inner product of the kernels XXᵀ and YYᵀ is |XᵀY|²: the matrices between units, which are smaller, serve too.
+    kk, kl, ll = (np.square(a.T @ b).sum() for a, b in ((x, x), (x, y), (y, y)))
+    return _summary(kk, kl, ll, np.vdot(x, x), np.vdot(y, y))
 
 
 def compare_kernels(start: np.ndarray, end: np.ndarray) -> tuple[float, float, float, float]:
@@ -62,13 +75,15 @@ def compare_kernels(start: np.ndarray, end: np.ndarray) -> tuple[float, float, f
     start, end: (samples, samples) in double precision and C order, of responses less their mean over samples. Where
     one is 0, of responses that are constant, what needs it is NaN.
     """
+    kk, kl, ll = (np.vdot(a, b) for a, b in ((start, start), (start, end), (end, end)))
+    return _summary(kk, kl, ll, np.trace(start), np.trace(end))
+
+
+def _summary(kk, kl, ll, trace_k, trace_l):
+    """From the inner products of the kernels at the start, K, and at the end, L, and their traces."""
     with np.errstate(invalid="ignore"):
-        return _summary(_kernel_overlaps((start, end)))
-
-
-def compare_responses(start: ArrayLike, end: ArrayLike) -> tuple[float, float, float, float]:
-    """PR at the end, PR at the start, ENSD and CKA, in the order of MEANING, of responses as `cka` takes them."""
-    return _summary(_overlaps(*_pair(start, end)))
+        kk, kl, ll = kk / trace_k**2, kl / (trace_k * trace_l), ll / trace_l**2
+        return 1 / ll, 1 / kk, kl / (kk * ll), kl / np.sqrt(kk * ll)
 
 
 def constant(low: np.ndarray, high: np.ndarray, dtype: np.dtype | type) -> bool:
@@ -84,37 +99,17 @@ def measure(data, p):
     constant or not finite.
     """
     inputs = sphere(generator("dimensionality", "", 0, "inputs"), p.samples, data.sizes["input"])
-    return measured_by_run(data, partial(_compare, inputs=inputs), MEANING)
+    names = "the hidden responses at the start of training", "the hidden responses at the end of training"
 
+    def of_run(network):
+        with np.errstate(invalid="ignore", over="ignore"):  # weights that are not finite are refused by name
+            start, end = (
+                Weights(network[f"{prefix}first"].values, network[f"{prefix}second"].values).responses(inputs)
+                for prefix in ("start_", "")
+            )
+        return compare_responses(start, end, names=names)
 
-def _compare(network, inputs):
-    """PR at the end and at the start, ENSD and CKA of one run."""
-    compared = []
-    for when, prefix in (("start", "start_"), ("end", "")):
-        weights = Weights(network[f"{prefix}first"].values, network[f"{prefix}second"].values)
-        with np.errstate(invalid="ignore", over="ignore"):  # weights that are not finite are refused by name below
-            responses = weights.responses(inputs)
-        compared.append(centred(f"the hidden responses at the {when} of training", responses))
-    return _summary(_overlaps(*compared))
-
-
-def _summary(overlaps):
-    return 1 / overlaps[1, 1], 1 / overlaps[0, 0], _shared(overlaps), _alignment(overlaps)
-
-
-def _shared(overlaps):
-    return overlaps[0, 1] / (overlaps[0, 0] * overlaps[1, 1])
-
-
-def _alignment(overlaps):
-    return overlaps[0, 1] / np.sqrt(overlaps[0, 0] * overlaps[1, 1])
-
-
-def _pair(X: ArrayLike, Y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    x, y = centred("X", X), centred("Y", Y)
-    if len(x) != len(y):
-        raise ValueError(f"X and Y must have the same samples, got {len(x)} and {len(y)} of them")
-    return x, y
+    return measured_by_run(data, of_run, MEANING)
 
 
 def centred(name: str, values: ArrayLike, dtype: type = np.float64) -> np.ndarray:
@@ -140,25 +135,3 @@ def centred(name: str, values: ArrayLike, dtype: type = np.float64) -> np.ndarra
     responses *= 2.0 ** -max(np.frexp((high - low).max())[1], -1000)
     responses -= responses.mean(axis=0, dtype=np.float64)
     return responses
-
-
-def _overlaps(*representations: np.ndarray) -> np.ndarray:
-    """⟨K_i, K_j⟩ of the kernels K = XXᵀ/tr(XXᵀ) between samples, for i ≤ j: upper triangle of a square matrix.
-
-    As ⟨XXᵀ, YYᵀ⟩ = ‖XᵀY‖², the matrices between units serve as well; the smaller ones are used.
-    """
-    if max(x.shape[1] for x in representations) > len(representations[0]):
-        return _kernel_overlaps([x @ x.T for x in representations])
-    overlaps, traces = np.zeros((len(representations),) * 2), [np.vdot(x, x) for x in representations]
-    for i, j in combinations_with_replacement(range(len(representations)), 2):
-        products = representations[i].T @ representations[j]
-        overlaps[i, j] = np.vdot(products, products)
-    return overlaps / np.outer(traces, traces)
-
-
-def _kernel_overlaps(kernels: Sequence[np.ndarray]) -> np.ndarray:
-    """`_overlaps` from kernels, times any number."""
-    overlaps, traces = np.zeros((len(kernels),) * 2), [np.trace(kernel) for kernel in kernels]
-    for i, j in combinations_with_replacement(range(len(kernels)), 2):
-        overlaps[i, j] = np.vdot(kernels[i], kernels[j])
-    return overlaps / np.outer(traces, traces)
