@@ -78,7 +78,7 @@ def precise_ridge_risk(theta, ridge, n, sigma):
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 40, 501])
-@pytest.mark.parametrize("ridge", [1e-6, 0.03, 50.0])
+@pytest.mark.parametrize("ridge", [1e-6, 1e-3, 0.03, 50.0])
 def test_ridge_risk_is_equation_125(n, ridge):
     theta, sigma = 0.9, 0.4
     found = ridge_transfer_risk(theta, ridge, n, sigma)

@@ -127,7 +127,7 @@ def _explained(network, counts):
 @_THREADS.wrap(limits=1)  # problems this small are ten times slower when threads wait for each other
 def _solutions(W, weights, counts, seed, restarts):
     """[(inertia, centres)] for every number of clusters in `counts`, in rising order; inertias do not rise."""
-    points, masses = _directions(W, weights, max(counts), min(counts))
+    points, masses = _directions(W, weights, max(counts))
 
     rng = np.random.default_rng(seed)
     few = [k for k in counts if 2 * k <= _FINE] or counts  # to more, merging leads so much better that it is alone
@@ -149,15 +149,15 @@ def _solutions(W, weights, counts, seed, restarts):
     return solutions
 
 
-def _directions(W, weights, most, fewest):
+def _directions(W, weights, most):
     """Distinct directions (points, input) of the units that matter, and their shares of all weight (points,)."""
     W, weights = np.asarray(W, dtype=np.float64), np.asarray(weights, dtype=np.float64)
     if W.ndim != 2 or weights.shape != W.shape[:1]:
         raise ValueError(
             f"W and weights must have the shapes (units, input) and (units,), got {W.shape} and {weights.shape}"
         )
-    if fewest < 1 or most > len(W):
-        raise ValueError(f"k must be from 1 to the number of units, {len(W)}, got {fewest if fewest < 1 else most}")
+    if not 1 <= most <= len(W):
+        raise ValueError(f"k must be from 1 to the number of units, {len(W)}, got {most}")
     if not np.isfinite(W).all():
         raise ValueError("W must be finite")
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):

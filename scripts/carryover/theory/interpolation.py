@@ -13,9 +13,10 @@ is arcsinh(b/c) − h.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[np.float64]
+from carryover.theory.arguments import Array
+
 _NODES = np.linspace(-6, 6, 65)  # of g, by the trapezoidal rule: kinks do not spoil it as they do Gauss's
 _WEIGHTS = np.exp(-(_NODES**2) / 2) / np.exp(-(_NODES**2) / 2).sum()
 _NEWTON, _HALVINGS_LAMBDA, _HALVINGS_TAU = 12, 30, 18  # the risk to 2e-3 of itself

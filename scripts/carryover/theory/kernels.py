@@ -270,19 +270,15 @@ def _cosines(xp, W, V):
 
 
 def _arrays(*arguments):
-    """The namespace, and of (values, number of their own axes) the float64 arrays, all with the same leading axes."""
-    xp, *arrays = _float64(*(values for values, _ in arguments))
+    """The namespace, and of (values, number of their own axes) the float64 arrays, all with the same leading axes: of
+    PyTorch, on the device of the first tensor, where any is a tensor, else of NumPy."""
+    xp: Any = sys.modules.get("torch")  # where PyTorch was never imported, nothing can be one of its tensors
+    tensors = [values for values, _ in arguments if xp is not None and isinstance(values, xp.Tensor)]
+    if tensors:
+        device = tensors[0].device
+        arrays = [xp.as_tensor(values, dtype=xp.float64, device=device).detach() for values, _ in arguments]
+    else:
+        xp, arrays = np, [np.asarray(values, dtype=np.float64) for values, _ in arguments]
     pairs = [(array, array.ndim - own) for array, (_, own) in zip(arrays, arguments, strict=True)]
     lead = np.broadcast_shapes(*(tuple(array.shape[:first]) for array, first in pairs))
     return xp, *(xp.broadcast_to(array, (*lead, *array.shape[first:])) for array, first in pairs)
-
-
-def _float64(*values):
-    """NumPy or PyTorch, and the values as its arrays, on the device of the first tensor."""
-    torch: Any = sys.modules.get("torch")  # where PyTorch was never imported, nothing can be one of its tensors
-    tensors = [value for value in values if torch is not None and isinstance(value, torch.Tensor)]
-    if not tensors:
-        return np, *(np.asarray(value, dtype=np.float64) for value in values)
-    device = tensors[0].device
-    detached = (value.detach() if isinstance(value, torch.Tensor) else value for value in values)
-    return torch, *(torch.as_tensor(value, dtype=torch.float64, device=device) for value in detached)

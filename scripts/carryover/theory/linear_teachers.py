@@ -126,13 +126,12 @@ def covariance_bound(
 def benign_overfitting_bound(difference: ArrayLike, cov: ArrayLike, n: ArrayLike) -> Array:
     """|Δ|² λ_1 max(√(r/n), r/n), r = Σλ/λ_1: theorem 4 of Bartlett et al. (2020) for Δ = θ_T − θ_S in place of θ*.
 
-    Left out are its constant factor, the term √(log(1/δ)/n) in the maximum, and all that the label noise adds.
+    Left out are its constant factor, the term √(log(1/δ)/n) in the maximum, and all that the label noise adds. What is
+    left is `estimation_error_bound` at δ = 1, since r is never smaller.
 
     difference : (..., d); cov : (d,) or (d, d); n ≥ 1, broadcasting with the leading axes. Returns (...).
     """
-    (n,), (eigenvalues, _) = broadcast(n=n), _spectrum(cov)
-    ratio = eigenvalues.sum() / eigenvalues[0] / n
-    return (np.square(difference).sum(-1) * eigenvalues[0] * np.maximum(np.sqrt(ratio), ratio))[()]
+    return (np.square(difference).sum(-1) * estimation_error_bound(cov, n, 1))[()]
 
 
 def gaussian_bound(theta_s: ArrayLike, theta_t: ArrayLike, n: ArrayLike, epsilon: ArrayLike) -> Array:

@@ -11,8 +11,6 @@ ValueError for arguments that do not broadcast or are out of range: γ > 0, θ i
 depth whole numbers from 1.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -89,10 +87,19 @@ def ridge_transfer_risk(theta: ArrayLike, ridge: ArrayLike, n: ArrayLike | None 
     missed, kept = _sine(theta) ** 2, np.cos(theta) ** 2
     if n is None:
         return (missed + kept * (ridge / (1 + ridge)) ** 2)[()]
-    shrinkage, variance = _ridge_means(*broadcast(ridge=ridge, n=n))
+    from scipy.integrate import tanhsinh  # here, since trainers import this module for less
+    from scipy.stats import chi
+
     excess = missed + sigma**2
-    with np.errstate(invalid="ignore"):
-        return (missed + kept * shrinkage + np.where(excess == 0, 0.0, excess * variance))[()]
+    _, n = broadcast(ridge=ridge, n=n)
+
+    def density(r: Array, n: Array, a: Array, kept: Array, excess: Array) -> Array:
+        return (a**2 * kept + r**2 * excess) / np.where(r > 0, r**2 + a, 1.0) ** 2 * chi.pdf(r, n)
+
+    # Over r = √s, which is √n to about 1. At lower levels of the quadrature two may agree by chance.
+    ends = np.maximum(np.sqrt(n) - _FAR, 0), np.sqrt(n) + _FAR
+    mean = tanhsinh(density, *ends, args=(n, n * ridge, kept, excess), minlevel=5, rtol=1e-10).integral
+    return (missed + np.where((ridge == 0) & (n <= 2) & (excess > 0), np.inf, mean))[()]
 
 
 def optimal_ridge(theta: ArrayLike, sigma: ArrayLike, n: ArrayLike) -> Array:
@@ -196,23 +203,6 @@ def _noise_risk(gamma: Array, sigma: Array) -> Array:
     """E|X⁺ε|²."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(sigma == 0, 0.0, sigma**2 * np.minimum(gamma, 1) / abs(1 - gamma))
-
-
-def _ridge_means(ridge: Array, n: Array) -> tuple[Array, Array]:
-    """E[a²/(s + a)²] and E[s/(s + a)²] for s ~ χ²_n, a = n · ridge, by quadrature over √s, which is √n to about 1."""
-    from scipy.integrate import tanhsinh  # here, since trainers import this module for less
-    from scipy.stats import chi
-
-    ends = np.maximum(np.sqrt(n) - _FAR, 0), np.sqrt(n) + _FAR
-
-    def mean(numerator: Callable[[Array, Array], Array]) -> Array:
-        def density(r: Array, n: Array, a: Array) -> Array:
-            return numerator(r, a) / np.where(r > 0, r**2 + a, 1.0) ** 2 * chi.pdf(r, n)
-
-        return tanhsinh(density, *ends, args=(n, n * ridge), rtol=1e-10).integral
-
-    variance = np.where((ridge == 0) & (n <= 2), np.inf, mean(lambda r, a: r**2))
-    return mean(lambda r, a: a**2), variance
 
 
 def _sine(theta: Array) -> Array:
