@@ -27,13 +27,6 @@ class DiagonalRisk(Model):
 class DiagonalNestedRisk(DiagonalRisk):
     """The tasks, as in experiments with nested tasks of diagonal networks."""
 
-    auxiliary_features: PositiveInt = parameter(16, "active dimensions of the auxiliary task, ±1/√k each")
-    main_features: tuple[PositiveInt, ...] = parameter((4,), "active dimensions k of the main task")
-    main_norm: Literal["l1", "l2"] = parameter("l1", "its coefficients are ±1/√k (l2) or ±1/k (l1)")
-    overlap: tuple[Fraction, ...] = parameter((0.0, 1.0), "share of them that the auxiliary task has")
-    samples: tuple[PositiveInt, ...] = parameter((4, 8, 16, 32, 64), "main-task samples n, fewer than D")
-    rescale: tuple[PositiveFloat, ...] = parameter((1.0, 0.1, 0.01, 0.001), "factor on all weights before training")
-
 
 class GaussianBounds(Model):
     dimension: tuple[Annotated[int, Field(ge=2)], ...] = parameter((40, 160), "input dimensions d")
