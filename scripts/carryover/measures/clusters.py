@@ -84,16 +84,11 @@ def measure(data, p):
     tasks; with those of the main task alone, clusters that join main with auxiliary features would count as missing
     alignment. Networks that were not trained, such as those of tangent kernels, are measured at their start.
 
-    Raises UserError where there are fewer units than clusters, where `further_k` does not rise from `largest_k`, or,
-    naming the run, where a network has no clusters.
+    Raises UserError where there are fewer units than clusters, or, naming the run, where a network has no clusters.
     """
-    units = data.sizes["unit"]
-    counts = [*range(1, p.largest_k + 1), *p.further_k]
-    if sorted(set(counts)) != counts:
-        raise UserError(f"further_k must rise from above largest_k, {p.largest_k}, not {list(p.further_k)}.")
+    units, counts = data.sizes["unit"], sorted({*range(1, p.largest_k + 1), *p.further_k})
     if counts[-1] > units:
-        name = "further_k" if p.further_k else "largest_k"
-        raise UserError(f"{name} is {counts[-1]}, but the networks have {units} units.")
+        raise UserError(f"largest_k and further_k must not exceed {units}, the networks' units; got {counts[-1]}.")
     explained = []
     for run in range(data.sizes["run"]):
         network = data.isel(run=run)

@@ -19,7 +19,7 @@ class Clusters(Model):
     APPLIES_TO: ClassVar = ALL_LAYERS
 
     largest_k: PositiveInt = parameter(12, "most clusters of which each number is tried")
-    further_k: tuple[PositiveInt, ...] = parameter((), "larger numbers that are tried as well, rising")
+    further_k: tuple[PositiveInt, ...] = parameter((), "larger numbers that are tried as well")
 
 
 class Coefficients(Model):

@@ -163,10 +163,7 @@ def rkhs_residual(c_star, W_star, W, *, cutoff=1e-10):
         raise ValueError("c_star, W_star and W must be finite")
     units = _polar(xp, W)[1]
     overlaps = (relu_kernel(units, W_star) @ (c_star / max(1, c_star.shape[-1]))[..., None])[..., 0]
-    eigenvalues, vectors = xp.linalg.eigh(relu_kernel(units, units))
-    kept = eigenvalues > cutoff * eigenvalues[..., -1:]
-    overlaps = (vectors.mT @ overlaps[..., None])[..., 0]
-    inside = xp.where(kept, overlaps**2 / xp.where(kept, eigenvalues, 1.0), 0.0).sum(-1)
+    inside, _ = _solved(xp, relu_kernel(units, units), overlaps, cutoff)
     power = function_power(c_star, W_star)
     return xp.minimum(xp.clip(power - inside, 0, None), power)
 
@@ -205,13 +202,18 @@ def ntk_bound(X: ArrayLike, residual: ArrayLike) -> NDArray:
 
     X : (n, d); residual : (..., n). Returns (...).
     """
-    gram = infinite_width_gram(X)
-    eigenvalues, vectors = np.linalg.eigh(gram)
-    kept = eigenvalues > len(gram) * np.finfo(float).eps * eigenvalues.max(initial=0)
-    parts = (np.asarray(residual, dtype=float) @ vectors) ** 2
-    square = np.where(kept, parts / np.where(kept, eigenvalues, 1.0), 0.0).sum(-1)
-    outside = np.where(kept, 0.0, parts).sum(-1) > _OUTSIDE**2 * parts.sum(-1)
-    return np.where(outside, np.inf, np.sqrt(square))[()]
+    gram, residual = infinite_width_gram(X), np.asarray(residual, dtype=float)
+    square, outside = _solved(np, gram, residual, len(gram) * np.finfo(float).eps)
+    return np.where(outside > _OUTSIDE**2 * (residual**2).sum(-1), np.inf, np.sqrt(square))[()]
+
+
+def _solved(xp, gram, values, cutoff):
+    """vᵀK⁻¹v (...) of values v (..., n) in the range of a Gram matrix K (..., n, n), and the square of what lies
+    outside: along eigenvectors with eigenvalues up to `cutoff` times the largest."""
+    eigenvalues, vectors = xp.linalg.eigh(gram)
+    kept = eigenvalues > cutoff * eigenvalues[..., -1:]
+    parts = (vectors.mT @ values[..., None])[..., 0] ** 2
+    return xp.where(kept, parts / xp.where(kept, eigenvalues, 1.0), 0.0).sum(-1), xp.where(kept, 0.0, parts).sum(-1)
 
 
 def _units(name: str, X: ArrayLike) -> NDArray:
