@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from scipy.optimize import brentq
 
 from carryover.labels import described
 from carryover.streams import generator
@@ -38,7 +39,6 @@ _MEANING = {
     "n": "samples",
     "dimension": "input dimensions",
 }
-_NEWTON_STEPS = 8  # from within a factor of 2 of the root of a convex cubic, 6 give all digits
 
 
 def compute(p: Any) -> xr.Dataset:
@@ -86,18 +86,10 @@ def _instance(index):
     X = rng.standard_normal((n, d)) * np.sqrt(cov)
     source = np.zeros(d)
     risk = population_risk(linear_limit(source, difference, X), difference, cov)
-    terms = covariance_terms(difference, cov, n, np.arange(1, d + 1), _CONFIDENCE)
-    best = np.argmin(np.add(*terms))
+    benign = benign_overfitting_bound(difference, cov, n)
+    top, bottom = covariance_terms(difference, cov, n, np.arange(1, d + 1), _CONFIDENCE)
+    best = np.argmin(top + bottom)
     error = np.linalg.norm(X.T @ X / n - np.diag(cov), 2) / estimation_error_bound(cov, n, _CONFIDENCE)
-    benign, needed = benign_overfitting_bound(difference, cov, n), _least_constant(risk, *terms).max()
-    return spectrum, alignment, risk, terms[0][best], terms[1][best], benign, best + 1, needed, error, n, d
-
-
-def _least_constant(risk, top, bottom):
-    """The root c ≥ 0 of c³ top + c bottom = risk, (m,)."""
-    with np.errstate(divide="ignore"):
-        # What either term alone would need; both together need at least half of the lesser.
-        c = np.minimum(np.cbrt(np.divide(risk, top)), np.divide(risk, bottom))
-    for _ in range(_NEWTON_STEPS):
-        c = (2 * c**3 * top + risk) / (3 * c**2 * top + bottom)
-    return c
+    # Where g is the covariance's error itself, the bound holds for every m.
+    needed = brentq(lambda c: (c**3 * top + c * bottom).min() - risk, 0, error, xtol=1e-18)
+    return spectrum, alignment, risk, top[best], bottom[best], benign, best + 1, needed, error, n, d
