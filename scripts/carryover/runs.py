@@ -44,6 +44,18 @@ def teacher_units(network, task="teacher"):
     return network[f"{task}_directions"].values[present].astype(float), coefficients[present]
 
 
+def learned_units(network):
+    """Coefficients (units, outputs) of the units of the teacher of one run, of both teachers where it has learned both
+    tasks: a unit that both have, of the same direction in single precision, once."""
+    directions, main = teacher_units(network)
+    if network.sizes["output"] == 1:
+        return main[:, None]
+    others, auxiliary = teacher_units(network, "auxiliary")
+    same = directions @ others.T > 1 - 1e-5
+    alone = auxiliary[~same.any(axis=0)]
+    return np.concatenate([np.stack([main, same @ auxiliary], axis=1), np.stack([0 * alone, alone], axis=1)])
+
+
 @contextmanager
 def naming(network):
     """Let a ValueError about one run, a dataset without the dimension `run`, name it by its coordinates: UserError."""

@@ -13,14 +13,13 @@ from threadpoolctl import ThreadpoolController
 
 from carryover.errors import UserError
 from carryover.networks.relu import importance
-from carryover.runs import measured, naming, teacher_units
+from carryover.runs import learned_units, measured, naming, teacher_units
 
 _MOST = 300  # rounds of k-means, of which a dozen is common
 RESTARTS = 2
 _DECIMALS = 12  # to which directions are told apart
 _NOTHING = 1e-16  # share of the largest weight up to which a unit is ignored
 _FINE = 36  # clusters at least, twice as many as are asked for at least, from which the merging begins
-_SAME = 1 - 1e-5  # cosine of teacher units that are one feature, in single precision
 _SEED = 0  # of k-means: one for all networks
 _THREADS = ThreadpoolController()
 
@@ -111,11 +110,8 @@ def _explained(network, counts):
     first, second = network["first"].values.astype(np.float64), network["second"].values.astype(np.float64)
     solutions = _solutions(first, importance(first, second), counts, _SEED, RESTARTS)
     teacher = teacher_units(network)[0]
-    features = teacher if len(second) == 1 else np.concatenate([teacher, teacher_units(network, "auxiliary")[0]])
-    directions = _unit_vectors(features)
-    repeated = np.triu(directions @ directions.T > _SAME, k=1).any(axis=0)
     alignments = [alignment(centers, teacher) for _, centers in solutions]
-    own = np.searchsorted(counts, (~repeated).sum(), side="right") - 1
+    own = np.searchsorted(counts, len(learned_units(network)), side="right") - 1
     return [value for value, _ in solutions], alignments, alignments[own]
 
 

@@ -7,10 +7,9 @@ norms of diagonal networks with those of the ground truth (Fig. 5a).
 import numpy as np
 
 from carryover.networks.relu import importance
-from carryover.runs import measured
+from carryover.runs import learned_units, measured
 from carryover.theory.kernels import relu_risk
 
-_SAME = 1 - 1e-5  # cosine of teacher units that are one feature, in single precision
 _MEANINGS = {
     "f1_norm": "F₁ norm of the main task's function",
     "f12_norm": "F₁,₂ norm of all outputs",
@@ -32,22 +31,13 @@ def measure(data, p):
     first, second = data["first"].values.astype(float), data["second"].values.astype(float)
     directions, readout = (data[f"teacher_{name}"].values.astype(float) for name in ("directions", "readout"))
     f12 = importance(first, second).sum(-1)
+    learned = [learned_units(data.isel(run=run)) for run in range(data.sizes["run"])]
     values = {
         "f1_norm": importance(first, second[:, :1]).sum(-1),
         "f12_norm": f12,
         "f1_norm_teacher": np.abs(readout).sum(-1),
-        "f12_norm_teacher": [_of_teachers(data.isel(run=run)) for run in range(data.sizes["run"])],
+        "f12_norm_teacher": [np.linalg.norm(units, axis=1).sum() for units in learned],
         "l2_norm_teacher": relu_risk(directions[:, :0], readout[:, :0], directions, readout) ** 0.5,
         "balance": ((first**2).sum((1, 2)) + (second**2).sum((1, 2))) / (2 * f12),
     }
     return measured(data, {name: ("run", value, _MEANINGS[name]) for name, value in values.items()})
-
-
-def _of_teachers(network):
-    """F₁,₂ norm of what one network learns."""
-    main = network["teacher_readout"].values.astype(float)
-    if network.sizes["output"] == 1:
-        return np.abs(main).sum()
-    auxiliary = network["auxiliary_readout"].values.astype(float)
-    same = network["teacher_directions"].values @ network["auxiliary_directions"].values.T > _SAME
-    return np.hypot(main, same @ auxiliary).sum() + np.abs(auxiliary[~same[main != 0].any(axis=0)]).sum()
