@@ -5,10 +5,10 @@ f(x) = β·x of x ~ N(0, I_d), |β_s| = 1, at an angle θ; n = γd samples of th
 Risks are E(f̂(x) − f_t(x))², without the noise of a test label, averaged over training sets; γ formulas are the limit
 d → ∞. Transferability is the risk of training from scratch less that of transfer: negative where transfer hurts.
 
-Everything is dimensionless, angles are in radians, arguments broadcast, and scalars give scalars. A target of another
-norm κ = `target_norm` has, where a function does not take it, κ² times the risk at σ/κ. Every function raises
-ValueError for arguments that do not broadcast or are out of range: γ > 0, θ in [0, π], σ ≥ 0, κ > 0, ridge ≥ 0, n and
-depth whole numbers from 1.
+Everything is dimensionless, angles are in radians, arguments broadcast, and scalars give scalars. The target's norm is
+1. One of norm κ has κ² times the risk at σ/κ, but after finetuning, whose functions take κ as `target_norm`. Every
+function raises ValueError for arguments that do not broadcast or are out of range: γ > 0, θ in [0, π], σ ≥ 0, κ > 0,
+ridge ≥ 0, n and depth whole numbers from 1.
 """
 
 import numpy as np
@@ -21,13 +21,13 @@ _TOLERANCE = 4 * np.finfo(float).eps
 _FAR = 9.0  # standard deviations and more, beyond which χ_n has nothing
 
 
-def scratch_risk(gamma: ArrayLike, sigma: ArrayLike, *, target_norm: ArrayLike = 1.0) -> Array:
-    """Equation 8, the risk of the minimum-norm solution X⁺y: κ²(1 − γ) + σ²γ/(1 − γ), and σ²/(γ − 1) for γ > 1.
+def scratch_risk(gamma: ArrayLike, sigma: ArrayLike) -> Array:
+    """Equation 8, the risk of the minimum-norm solution X⁺y: 1 − γ + σ²γ/(1 − γ), and σ²/(γ − 1) for γ > 1.
 
     At γ = 1 it is infinite for σ > 0 and 0 for σ = 0.
     """
-    gamma, sigma, target_norm = broadcast(gamma=gamma, sigma=sigma, target_norm=target_norm)
-    return (target_norm**2 * np.maximum(1 - gamma, 0) + _noise_risk(gamma, sigma))[()]
+    gamma, sigma = broadcast(gamma=gamma, sigma=sigma)
+    return (np.maximum(1 - gamma, 0) + _noise_risk(gamma, sigma))[()]
 
 
 def linear_transfer_risk(theta: ArrayLike, sigma: ArrayLike, n: ArrayLike) -> Array:
@@ -42,12 +42,10 @@ def linear_transfer_risk(theta: ArrayLike, sigma: ArrayLike, n: ArrayLike) -> Ar
     return (missed + np.where(excess == 0, 0.0, np.where(n > 2, excess / np.where(n > 2, n - 2, 1), np.inf)))[()]
 
 
-def linear_transferability(
-    gamma: ArrayLike, theta: ArrayLike, sigma: ArrayLike, *, target_norm: ArrayLike = 1.0
-) -> Array:
-    """Equation 11: `scratch_risk` less κ² sin²θ, the risk of linear transfer as n and d grow together."""
-    gamma, theta, sigma, norm = broadcast(gamma=gamma, theta=theta, sigma=sigma, target_norm=target_norm)
-    return scratch_risk(gamma, sigma, target_norm=norm) - (norm * _sine(theta))[()] ** 2
+def linear_transferability(gamma: ArrayLike, theta: ArrayLike, sigma: ArrayLike) -> Array:
+    """Equation 11: `scratch_risk` less sin²θ, the risk of linear transfer as n and d grow together."""
+    gamma, theta, sigma = broadcast(gamma=gamma, theta=theta, sigma=sigma)
+    return scratch_risk(gamma, sigma) - _sine(theta)[()] ** 2
 
 
 def negative_transfer_interval(theta: ArrayLike, sigma: ArrayLike) -> tuple[Array, Array]:
@@ -175,24 +173,23 @@ def finetune_risk(
     gamma: ArrayLike, theta: ArrayLike, sigma: ArrayLike, depth: ArrayLike | None = None, *, target_norm: ArrayLike = 1
 ) -> Array:
     """Equation 14, the risk after all layers were finetuned: `scratch_risk` less `finetune_transferability`."""
-    gain = finetune_transferability(gamma, theta, sigma, depth, target_norm=target_norm)
-    return scratch_risk(gamma, sigma, target_norm=target_norm) - gain
+    norm = np.asarray(target_norm, dtype=float)
+    gain = finetune_transferability(gamma, theta, sigma, depth, target_norm=norm)
+    return norm**2 * scratch_risk(gamma, sigma / norm) - gain
 
 
-def finetune_boundary(
-    gamma: ArrayLike, sigma: ArrayLike, depth: ArrayLike | None = None, *, target_norm: ArrayLike = 1.0
-) -> Array:
-    """Angle θ = arccos(φ/(2κ)) below which finetuning helps and above which it hurts; π/3 for depth None and κ = 1.
+def finetune_boundary(gamma: ArrayLike, sigma: ArrayLike, depth: ArrayLike | None = None) -> Array:
+    """Angle θ = arccos(φ/2) below which finetuning helps and above which it hurts; π/3 for depth None.
 
-    φ as in `finetune_transferability`. NaN where finetuning hurts at every angle (φ > 2κ), and for γ ≥ 1, where it
+    φ as in `finetune_transferability`. NaN where finetuning hurts at every angle (φ > 2), and for γ ≥ 1, where it
     neither helps nor hurts.
     """
-    gamma, sigma, norm = broadcast(gamma=gamma, sigma=sigma, target_norm=target_norm)
-    cosine = _asymptotic_factor(gamma, sigma, depth, norm) / (2 * norm)
+    gamma, sigma = broadcast(gamma=gamma, sigma=sigma)
+    cosine = _asymptotic_factor(gamma, sigma, depth, 1.0) / 2
     return np.arccos(np.where((gamma < 1) & (cosine <= 1), cosine, np.nan))[()]
 
 
-def _asymptotic_factor(gamma: Array, sigma: Array, depth: ArrayLike | None, norm: Array) -> Array:
+def _asymptotic_factor(gamma: Array, sigma: Array, depth: ArrayLike | None, norm: Array | float) -> Array:
     """φ of finetuning for γ < 1; of no meaning beyond."""
     below = np.where(gamma < 1, gamma, 0.5)
     fitted = norm**2 * below + _noise_risk(below, sigma)

@@ -157,7 +157,7 @@ def linear_transfer(frame, protocol, floor):
     with linear teachers". Risks below the floor count as the floor; 0 where both are infinite."""
     gamma, noise, norm = (frame[name].to_numpy(float) for name in ("gamma", "noise", "target_norm"))
     theta, depth = np.pi * frame["angle"].to_numpy(float), frame["depth"].to_numpy()
-    scratch = transfer.scratch_risk(gamma, noise, target_norm=norm)
+    scratch = norm**2 * transfer.scratch_risk(gamma, noise / norm)
     with np.errstate(invalid="ignore"):  # ∞ − ∞ at γ = 1
         if protocol == "finetuning":
             transferred = transfer.finetune_risk(gamma, theta, noise, depth, target_norm=norm)

@@ -24,8 +24,9 @@ def compute(p: Any) -> xr.Dataset:
     theta, norm = np.pi * np.array(p.angle, float), np.array(p.target_norm, float)
     targets = norm[:, None, None] * np.stack([np.cos(theta), np.sin(theta)], axis=-1)
     source = np.array([1.0, 0.0])
-    linear = transfer.linear_transferability(p.gamma, theta, p.noise, target_norm=norm[:, None])
-    finetuning = transfer.finetune_transferability(p.gamma, theta, p.noise, p.depth, target_norm=norm[:, None])
+    length = norm[:, None]
+    linear = length**2 * transfer.linear_transferability(p.gamma, theta, p.noise / length)
+    finetuning = transfer.finetune_transferability(p.gamma, theta, p.noise, p.depth, target_norm=length)
     dims, sampled = ("target_norm", "angle"), ("target_norm", "angle", "repeat")
     wasserstein, dudley = distances = np.empty((2, *targets.shape[:2], p.repeats))
     for *index, repeat in np.ndindex(wasserstein.shape):
