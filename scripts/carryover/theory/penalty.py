@@ -116,14 +116,9 @@ def teacher_penalty(first: ArrayLike, directions: ArrayLike, coefficients: Array
     Parameters
     ----------
     first : (H, D) input weights after pretraining; near 0 they cost 2 Σ |c|, the penalty of training from scratch
-    directions, coefficients : (K, D) unit vectors and (K,) of the teacher; ValueError for other shapes
+    directions, coefficients : (K, D) unit vectors and (K,) of the teacher
     """
     first, directions, coefficients = (np.asarray(a, dtype=float) for a in (first, directions, coefficients))
-    if first.ndim != 2 or directions.shape != (len(coefficients), first.shape[1]):
-        raise ValueError(
-            "first, directions and coefficients must have the shapes (H, D), (K, D) and (K,), "
-            f"got {first.shape}, {directions.shape} and {coefficients.shape}"
-        )
     lengths = np.linalg.norm(first, axis=1)
     projections = first @ directions.T
     nearest = projections.argmax(axis=1)

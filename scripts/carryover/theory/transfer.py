@@ -6,7 +6,7 @@ Risks are E(f̂(x) − f_t(x))², without the noise of a test label, averaged ov
 d → ∞. Transferability is the risk of training from scratch less that of transfer: negative where transfer hurts.
 
 Everything is dimensionless, angles are in radians, arguments broadcast, and scalars give scalars. The target's norm is
-1. One of norm κ has κ² times the risk at σ/κ, but after finetuning, whose functions take κ as `target_norm`. Every
+1. One of norm κ has κ² times the risk at σ/κ, except after finetuning, whose functions take κ as `target_norm`. Every
 function raises ValueError for arguments that do not broadcast or are out of range: γ > 0, θ in [0, π], σ ≥ 0, κ > 0,
 ridge ≥ 0, n and depth whole numbers from 1.
 """
