@@ -16,7 +16,11 @@ def measure(data, p):
     """
     solution, teacher = data["coefficients"].isel(output=0, drop=True).values, data["teacher"].values
     auxiliary = data["auxiliary_teacher"].values
-    learned = data["coefficients"].values[:, 1] if data.sizes["output"] > 1 else auxiliary
+    several = data.sizes["output"] > 1
+    learned = data["coefficients"].values[:, 1] if several else auxiliary
+    names = (f"start_{layer}_{path}" for path in ("plus", "minus") for layer in ("first", "second"))
+    start = [data[name].isel(output=0, missing_dims="ignore").values for name in names]
+    other_flow = np.char.endswith(data["protocol"].values.astype(str), "_probe") | several
     variables: dict[str, tuple] = {}
     for suffix, of, beta, other in (("", "", solution, learned), ("_teacher", ", of the teacher", teacher, auxiliary)):
         norms = {
@@ -24,17 +28,8 @@ def measure(data, p):
             "l12_norm": (l12_norm(np.stack([beta, other], axis=1)), "ℓ1,2 norm of main and auxiliary coefficients"),
             "q_norm": (q_norm(beta, np.sqrt(np.abs(auxiliary)), p.readout_scale),
                        "Q penalty of the main coefficients after ideal pretraining (eq 22)"),
-            "flow_penalty": (_flow_penalty(data, beta),
+            "flow_penalty": (np.where(other_flow, np.nan, flow_penalty(beta, *start)),
                              "penalty that gradient flow minimises from the network's own start"),
         }  # fmt: skip
         variables |= {f"{name}{suffix}": ("run", values, f"{text}{of}") for name, (values, text) in norms.items()}
     return measured(data, variables)
-
-
-def _flow_penalty(data, beta):
-    if data.sizes["output"] > 1:
-        return np.full(len(beta), np.nan)
-    start = (data[f"start_{name}"].values for name in ("first_plus", "second_plus", "first_minus", "second_minus"))
-    w1_plus, w2_plus, w1_minus, w2_minus = (w.reshape(beta.shape) for w in start)
-    probe = np.char.endswith(data["protocol"].values.astype(str), "_probe")
-    return np.where(probe, np.nan, flow_penalty(beta, w1_plus, w2_plus, w1_minus, w2_minus))

@@ -124,12 +124,12 @@ def teacher_penalty(first: ArrayLike, directions: ArrayLike, coefficients: Array
     nearest = projections.argmax(axis=1)
     total = 0.0
     for k, coefficient in enumerate(coefficients):
-        own = (nearest == k) & (projections[:, k] > 0)
-        if own.any():
-            order = np.argsort(-projections[own, k] / lengths[own])
-            along, squares = projections[own, k][order] ** 2, lengths[own][order] ** 2
+        own = np.flatnonzero((nearest == k) & (projections[:, k] > 0))
+        if len(own):
+            own = own[np.argsort(-projections[own, k] / lengths[own])]
+            along = projections[own, k] ** 2
             together = relu_penalty(coefficient, np.sqrt(np.cumsum(along)), 1.0, 0.0)
-            total += (together + np.cumsum(squares - along)).min()
+            total += (together + np.cumsum(lengths[own] ** 2 - along)).min()
         else:  # the best of those that point elsewhere, which is a turn of a right angle or more
             cosines = np.clip(projections[:, k] / np.where(lengths > 0, lengths, 1.0), -1, 1)
             total += relu_penalty(coefficient, lengths, cosines, 0.0).min()
