@@ -8,6 +8,7 @@ from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.measures import clusters
 from carryover.measures.clusters import alignment, effective_clusters, importance, inertia
+from toy import made_up_networks
 from toy.students import built, noisy, student, unit
 
 
@@ -101,28 +102,21 @@ def networks(copies=4):
 
     The third run's teacher has two units, which the others' third one exceeds: its array is filled up with NaN.
     """
-    named = {"long_name": "made for a test", "units": "1"}
     main, auxiliary = FRAME[:3], FRAME[2:6]  # one unit shared
     parts = [
         built(teacher, copies * 12 // len(teacher), seed) for seed, teacher in enumerate((main, auxiliary, main[:2]))
     ]
     directions = np.stack([main] * 3)
     directions[2, 2] = np.nan
-    return xr.Dataset(
-        {
-            "first": (("run", "unit", "input"), np.stack([first for first, _ in parts]).astype(np.float32), named),
-            "second": (("run", "output", "unit"), np.stack([second for _, second in parts]).astype(np.float32), named),
-            "teacher_directions": (("run", "teacher_unit", "input"), directions, named),
-            "teacher_readout": (("run", "teacher_unit"), [[1.0, -1, 1], [1, 1, 1], [1, 1, 0]], named),
-            "auxiliary_directions": (("run", "auxiliary_unit", "input"), np.stack([auxiliary] * 3), named),
-            "auxiliary_readout": (("run", "auxiliary_unit"), np.ones((3, 4)), named),
-        },
-        coords={
-            "seed": ("run", [5, 6, 7], named),
-            "protocol": ("run", ["single_task", "finetuning_kernel", "single_task"], named),
-            "output": ("output", ["main"], named),
-        },
-    )
+    variables = {
+        "first": np.stack([first for first, _ in parts]).astype(np.float32),
+        "second": np.stack([second for _, second in parts]).astype(np.float32),
+        "teacher_directions": directions,
+        "teacher_readout": [[1.0, -1, 1], [1, 1, 1], [1, 1, 0]],
+        "auxiliary_directions": np.stack([auxiliary] * 3),
+        "auxiliary_readout": np.ones((3, 4)),
+    }
+    return made_up_networks.networks(variables, protocol=["single_task", "finetuning_kernel", "single_task"])
 
 
 PARAMETERS = model_of("measures", "clusters")(largest_k=6)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import xarray as xr
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import KernelCenterer
 
@@ -12,6 +11,7 @@ from carryover.measures import dimensionality
 from carryover.measures.dimensionality import cka, ensd, participation_ratio
 from carryover.streams import generator
 from carryover.tasks.sparse import sphere
+from toy import made_up_networks
 
 BRANCHES = [(40, 7, 5), (9, 30, 21), (12, 30, 4), (12, 4, 30)]  # fewer units than samples, more, and both
 
@@ -86,24 +86,15 @@ def test_what_varies_by_rounding_alone_is_constant(kind):
     assert participation_ratio((1 + 1e3 * noise).astype(kind)) > 1
 
 
-def networks(runs=3, width=8, outputs=1, inputs=5, seed=0):
-    rng = np.random.default_rng(seed)
-    named = {"long_name": "made for a test", "units": "1"}
-    shapes = {"first": (("run", "unit", "input"), (runs, width, inputs)),
-              "second": (("run", "output", "unit"), (runs, outputs, width))}  # fmt: skip
+def networks(width=8):
+    """Three runs in five inputs."""
+    rng, shapes = np.random.default_rng(0), {"first": (3, width, 5), "second": (3, 1, width)}
     variables = {
-        prefix + name: (dims, rng.standard_normal(shape).astype(np.float32), named)
+        prefix + name: rng.standard_normal(shape).astype(np.float32)
         for prefix in ("start_", "")
-        for name, (dims, shape) in shapes.items()
+        for name, shape in shapes.items()
     }
-    return xr.Dataset(
-        variables,
-        coords={
-            "seed": ("run", np.arange(runs), named),
-            "protocol": ("run", ["finetuning", "single_task", "finetuning_kernel"][:runs], named),
-            "output": ("output", ["main", "auxiliary"][:outputs], named),
-        },
-    )
+    return made_up_networks.networks(variables, protocol=["finetuning", "single_task", "finetuning_kernel"])
 
 
 PARAMETERS = model_of("measures", "dimensionality")(samples=300)

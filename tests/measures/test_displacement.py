@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-import xarray as xr
 from scipy.optimize import minimize_scalar
 
 from carryover.config.parameters import model_of
 from carryover.measures import displacement
+from toy import made_up_networks
 
 RNG = np.random.default_rng(0)
 
@@ -14,19 +14,13 @@ RNG = np.random.default_rng(0)
 def network(first, second, start_first, start_second, main=(0.5, 0.0), cosine=0.6):
     """One run in three inputs: main units at a cosine to the first auxiliary one, the second main one filling up."""
     directions = [[cosine, np.sqrt(1 - cosine**2), 0.0], [np.nan] * 3]
-    arrays = {"first": first, "start_first": start_first}
-    readouts = {"second": second, "start_second": start_second}
-    return xr.Dataset(
+    return made_up_networks.networks(
         {
-            **{name: (("run", "unit", "input"), [values]) for name, values in arrays.items()},
-            **{name: (("run", "output", "unit"), [[values]]) for name, values in readouts.items()},
-            "teacher_directions": (("run", "teacher_unit", "input"), [directions]),
-            "teacher_readout": (("run", "teacher_unit"), [main]),
-            "auxiliary_directions": (("run", "auxiliary_unit", "input"), [np.eye(3)[[0, 2]]]),
-            "auxiliary_readout": (("run", "auxiliary_unit"), [[1.5, -1.0]]),
-        },
-        coords={"seed": ("run", [3], {"long_name": "seed", "units": "1"})},
-    )
+            "first": [first], "second": [[second]], "start_first": [start_first], "start_second": [[start_second]],
+            "teacher_directions": [directions], "teacher_readout": [main],
+            "auxiliary_directions": [np.eye(3)[[0, 2]]], "auxiliary_readout": [[1.5, -1.0]],
+        }
+    )  # fmt: skip
 
 
 def measured(*told, **more):

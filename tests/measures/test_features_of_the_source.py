@@ -2,40 +2,25 @@
 
 import numpy as np
 import pytest
-import xarray as xr
 
 from carryover.config.parameters import model_of
 from carryover.measures import gram, out_of_rkhs
 from carryover.streams import generator
+from toy import made_up_networks
 from toy.students import unit
 
-
-def networks(first, second, start_first, directions, readout, kept):
-    """A dataset as finetune.py's protocol `pretrained` writes it; all arguments with a leading axis of runs."""
-    data = xr.Dataset(
-        {
-            "first": (("run", "unit", "input"), first),
-            "second": (("run", "output", "unit"), second),
-            "start_first": (("run", "unit", "input"), start_first),
-            "teacher_directions": (("run", "teacher_unit", "input"), directions),
-            "teacher_readout": (("run", "teacher_unit"), readout),
-            "source_readout": (("run", "teacher_unit"), readout * kept),
-        }
-    )
-    return data.assign_coords(seed=("run", np.arange(len(first))), output=["main"])
+KEPT = np.arange(4) % 2 == 0  # units of the teacher that the source has
+TEACHER = ("teacher_directions", "teacher_readout")
 
 
-def drawn(seed=0, runs=2, units=12, inputs=5, teacher_units=4):
-    """Arguments of `networks`: random ones, with half of the teacher's units kept."""
+def networks(seed=0):
+    """Two random runs of 12 units in 5 dimensions, as finetune.py's protocol `pretrained` writes them."""
     rng = np.random.default_rng(seed)
-    sizes = {"first": units, "start_first": units, "directions": teacher_units}
-    vectors = {name: unit(rng.standard_normal((runs, count, inputs))) for name, count in sizes.items()}
-    kept = np.arange(teacher_units) % 2 == 0
-    readouts = {"second": rng.standard_normal((runs, 1, units)), "readout": rng.standard_normal((runs, teacher_units))}
-    return {**vectors, **readouts, "kept": kept}
-
-
-GRAM = model_of("measures", "gram")(samples=50)
+    sizes = {"first": 12, "start_first": 12, "teacher_directions": 4}
+    vectors = {name: unit(rng.standard_normal((2, count, 5))) for name, count in sizes.items()}
+    second, readout = rng.standard_normal((2, 1, 12)), rng.standard_normal((2, 4))
+    readouts = {"second": second, "teacher_readout": readout, "source_readout": readout * KEPT}
+    return made_up_networks.networks(vectors | readouts)
 
 
 def kernel(units, x, z):
@@ -43,12 +28,11 @@ def kernel(units, x, z):
 
 
 def test_kernels_are_means_over_units():
-    told = drawn()
-    result = gram.measure(networks(**told), GRAM)
+    data = networks()
+    result = gram.measure(data, model_of("measures", "gram")(samples=50))
     X = generator("gram", "", 0, "inputs").standard_normal((50, 5))[:40]
-    units = {
-        "gram": told["first"], "initial_gram": told["start_first"], "source_gram": told["directions"][:, told["kept"]]
-    }  # fmt: skip
+    source = data["teacher_directions"].values[:, KEPT]
+    units = {"gram": data["first"].values, "initial_gram": data["start_first"].values, "source_gram": source}
     for name, vectors in units.items():
         expected = [[[kernel(one, x, z) for z in X] for x in X] for one in vectors]
         np.testing.assert_allclose(result[name], expected, err_msg=name)
@@ -56,8 +40,8 @@ def test_kernels_are_means_over_units():
 
 
 def test_alignments_are_those_of_centred_kernels_of_all_samples():
-    told = drawn(1)
-    result = gram.measure(networks(**told), model_of("measures", "gram")(samples=40))
+    data = networks(1)
+    result = gram.measure(data, model_of("measures", "gram")(samples=40))
     centre = np.eye(40) - 1 / 40
     centred = {name: centre @ result[name].values @ centre for name in ("gram", "initial_gram", "source_gram")}
     for name, found in (("gram", "alignment"), ("initial_gram", "initial_alignment")):
@@ -76,21 +60,22 @@ def share(units, directions, readout, X):
 
 
 def test_it_is_what_least_squares_leaves_of_many_samples():
-    told = drawn()
-    result = out_of_rkhs.measure(networks(**told), OUT_OF_RKHS)
+    data = networks()
+    result = out_of_rkhs.measure(data, OUT_OF_RKHS)
     X = np.random.default_rng(0).standard_normal((40_000, 5))
     for run in range(2):
         for name, found in (("first", "out_of_rkhs"), ("start_first", "initial_out_of_rkhs")):
-            expected = share(told[name][run], told["directions"][run], told["readout"][run], X)
+            expected = share(*(data[key].values[run] for key in (name, *TEACHER)), X)
             assert result[found].values[run] == pytest.approx(expected, rel=0.05)
 
 
 def test_the_least_risk_is_a_share_of_the_target_s_variance():
-    told = drawn()
-    result = out_of_rkhs.measure(networks(**told), model_of("measures", "out_of_rkhs")(cutoff=1e-3))
+    data = networks()
+    result = out_of_rkhs.measure(data, model_of("measures", "out_of_rkhs")(cutoff=1e-3))
     X = np.random.default_rng(2).standard_normal((200_000, 5))
     for run in range(2):
-        y = np.maximum(X @ told["directions"][run].T, 0) @ told["readout"][run]
+        directions, readout = (data[name].values[run] for name in TEACHER)
+        y = np.maximum(X @ directions.T, 0) @ readout
         expected = result["out_of_rkhs"].values[run] * (y**2).mean() / y.var()
         assert result["least_risk"].values[run] == pytest.approx(expected, rel=0.02)
     assert (result["cutoff"] == 1e-3).all()

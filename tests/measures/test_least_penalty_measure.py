@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-import xarray as xr
 
 from carryover.config.parameters import model_of
 from carryover.measures import least_penalty
 from carryover.theory.penalty import relu_penalty
+from toy import made_up_networks
 from toy.relu_toys import finetuned, pretrained
 
 
@@ -14,19 +14,13 @@ def network(first, readout, samples=((1.0, 0.0),), targets=(2**0.5,)):
     """One run in the plane from a unit along the first axis, whose teacher is one of coefficient √2 in its direction;
     one sample more would have been kept."""
     X, y = np.array([*samples, [np.nan, np.nan]]), np.array([*targets, np.nan])
-    return xr.Dataset(
+    return made_up_networks.networks(
         {
-            "first": (("run", "unit", "input"), [[first]]),
-            "second": (("run", "output", "unit"), [[[readout]]]),
-            "start_first": (("run", "unit", "input"), [[[1.0, 0.0]]]),
-            "start_second": (("run", "output", "unit"), [[[0.0]]]),
-            "inputs": (("run", "sample", "input"), [X]),
-            "targets": (("run", "sample"), [y]),
-            "teacher_directions": (("run", "teacher_unit", "input"), [[[1.0, 0.0], [np.nan, np.nan]]]),
-            "teacher_readout": (("run", "teacher_unit"), [[2**0.5, 0.0]]),
-        },
-        coords={"seed": ("run", [3], {"long_name": "seed", "units": "1"})},
-    )
+            "first": [[first]], "second": [[[readout]]], "start_first": [[[1.0, 0.0]]], "start_second": [[[0.0]]],
+            "inputs": [X], "targets": [y],
+            "teacher_directions": [[[1.0, 0.0], [np.nan, np.nan]]], "teacher_readout": [[2**0.5, 0.0]],
+        }
+    )  # fmt: skip
 
 
 def measured(*told, **more):

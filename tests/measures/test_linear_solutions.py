@@ -5,7 +5,6 @@ from math import asinh, log, sqrt
 
 import numpy as np
 import pytest
-import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -13,28 +12,21 @@ from hypothesis.extra.numpy import arrays
 from carryover.config.parameters import model_of
 from carryover.measures import norms, sparsity
 from carryover.measures.sparsity import auxiliary_share, top_k_variance
+from toy import made_up_networks
 
 SCALE = 0.5  # readout γ
 
 
 def made(coefficients, protocol, start=((1.0, 0.5), (0.5, 0.5), (0.5, 0.5), (0.5, 0.5))):
     """One run with two inputs: main teacher (1, 0), auxiliary teacher (0, −2)."""
-    named = {"long_name": "made for a test", "units": "1"}
-    coefficients = np.array([coefficients], dtype=float)
-    first_plus, first_minus, second_plus, second_minus = (np.array([values]) for values in start)
-    outputs = coefficients.shape[1]
-    return xr.Dataset(
-        {
-            "coefficients": (("run", "output", "input"), coefficients),
-            "teacher": (("run", "input"), [[1.0, 0]]),
-            "auxiliary_teacher": (("run", "input"), [[0, -2.0]]),
-            "start_first_plus": (("run", "input"), first_plus),
-            "start_first_minus": (("run", "input"), first_minus),
-            "start_second_plus": (("run", "output", "input"), np.stack([second_plus] * outputs, 1)),
-            "start_second_minus": (("run", "output", "input"), np.stack([second_minus] * outputs, 1)),
-        },
-        coords={"seed": ("run", [3], named), "protocol": ("run", [protocol], named)},
-    )
+    first_plus, first_minus, second_plus, second_minus = start
+    outputs = len(coefficients)
+    variables = {
+        "coefficients": [np.array(coefficients, dtype=float)], "teacher": [[1.0, 0]], "auxiliary_teacher": [[0, -2.0]],
+        "start_first_plus": [first_plus], "start_first_minus": [first_minus],
+        "start_second_plus": [[second_plus] * outputs], "start_second_minus": [[second_minus] * outputs],
+    }  # fmt: skip
+    return made_up_networks.networks(variables, protocol=[protocol])
 
 
 def measure(*told, **more):
@@ -109,17 +101,12 @@ def test_the_auxiliary_share_splits_the_norm_in_two(beta, seed):
 
 
 def test_measure_takes_the_main_readout_and_cuts_at_the_largest_k():
-    named = {"long_name": "made for a test", "units": "1"}
-    data = xr.Dataset(
+    data = made_up_networks.networks(
         {
-            "coefficients": (
-                ("run", "output", "input"),
-                [[[3.0, 0, -4, 0], [1, 1, 1, 1]], [[0, 0, 2, 1], [0, 0, 0, 0]]],
-            ),
-            "teacher": (("run", "input"), [[0.0, 0, 1, 0], [1, 0, 0, 1]]),
-            "auxiliary_teacher": (("run", "input"), [[-0.7, 0.7, 0, 0], [0, 0.7, 0.7, 0]]),
-        },
-        coords={"seed": ("run", [0, 1], named), "output": ("output", ["main", "auxiliary"], named)},
+            "coefficients": [[[3.0, 0, -4, 0], [1, 1, 1, 1]], [[0, 0, 2, 1], [0, 0, 0, 0]]],
+            "teacher": [[0.0, 0, 1, 0], [1, 0, 0, 1]],
+            "auxiliary_teacher": [[-0.7, 0.7, 0, 0], [0, 0.7, 0.7, 0]],
+        }
     )
     measured = sparsity.measure(data, model_of("measures", "sparsity")(largest_k=3))
     np.testing.assert_allclose(measured["top_k_variance"], [[0.64, 1, 1], [0.8, 1, 1]])

@@ -2,31 +2,24 @@
 
 import numpy as np
 import pytest
-import xarray as xr
 from scipy.optimize import linprog, minimize
 
 from carryover.config.parameters import model_of
 from carryover.measures import relu_norms
+from toy import made_up_networks
 
 RNG = np.random.default_rng(0)
 MAIN, AUXILIARY = np.eye(4)[:3], np.eye(4)[[0, 3]]  # one unit shared
 
 
-def measured(first, second, main=(0.5, -2.0, 0.0), protocol="single_task"):
+def measured(first, second):
     """One run; the third unit of its teacher only fills up the array."""
-    named = {"long_name": "made for a test", "units": "1"}
-    data = xr.Dataset(
-        {
-            "first": (("run", "unit", "input"), first[None].astype(np.float32)),
-            "second": (("run", "output", "unit"), second[None].astype(np.float32)),
-            "teacher_directions": (("run", "teacher_unit", "input"), MAIN[None]),
-            "teacher_readout": (("run", "teacher_unit"), [main]),
-            "auxiliary_directions": (("run", "auxiliary_unit", "input"), AUXILIARY[None]),
-            "auxiliary_readout": (("run", "auxiliary_unit"), [[1.2, -3.0]]),
-        },
-        coords={"seed": ("run", [3], named), "protocol": ("run", [protocol], named)},
-    )
-    return relu_norms.measure(data, model_of("measures", "relu_norms")()).isel(run=0)
+    variables = {
+        "first": first[None].astype(np.float32), "second": second[None].astype(np.float32),
+        "teacher_directions": [MAIN], "teacher_readout": [[0.5, -2.0, 0.0]],
+        "auxiliary_directions": [AUXILIARY], "auxiliary_readout": [[1.2, -3.0]],
+    }  # fmt: skip
+    return relu_norms.measure(made_up_networks.networks(variables), model_of("measures", "relu_norms")()).isel(run=0)
 
 
 @pytest.mark.parametrize("outputs", [1, 2])

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import xarray as xr
 from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.preprocessing import KernelCenterer
@@ -12,6 +11,7 @@ from carryover.measures import target_alignment
 from carryover.measures.dimensionality import cka
 from carryover.streams import generator
 from carryover.tasks.sparse import sphere
+from toy import made_up_networks
 
 D = 6
 
@@ -20,25 +20,19 @@ def normal(*shape):
     return np.random.default_rng(0).standard_normal(shape)
 
 
-def diagonal(plus, minus, teacher, samples=(5,)):
-    """Runs of one diagonal network that differ in samples."""
-    arrays = {"start_first_plus": plus, "start_first_minus": minus, "teacher": teacher}
-    values = {name: (("run", "input"), np.tile(array, (len(samples), 1))) for name, array in arrays.items()}
-    return xr.Dataset(values, coords={"samples": ("run", list(samples)), "seed": ("run", [3] * len(samples))})
+def diagonal(plus, minus, teacher):
+    """One run of five samples."""
+    variables = {"start_first_plus": [plus], "start_first_minus": [minus], "teacher": [teacher]}
+    return made_up_networks.networks(variables, samples=[5])
 
 
-def relu(first, directions, readout, samples=5):
-    """One run, whose teacher has a unit that only fills up the array."""
-    padded = np.vstack([directions, np.full(D, np.nan)])
-    return xr.Dataset(
-        {
-            "start_first": (("run", "unit", "input"), first[None]),
-            "start_second": (("run", "output", "unit"), np.zeros((1, 1, len(first)))),
-            "teacher_directions": (("run", "teacher_unit", "input"), padded[None]),
-            "teacher_readout": (("run", "teacher_unit"), [[*readout, 0.0]]),
-        },
-        coords={"samples": ("run", [samples]), "seed": ("run", [3])},
-    )
+def relu(first, directions, readout):
+    """One run of five samples, whose teacher has a unit that only fills up the array."""
+    variables = {
+        "start_first": [first], "start_second": np.zeros((1, 1, len(first))),
+        "teacher_directions": [np.vstack([directions, np.full(D, np.nan)])], "teacher_readout": [[*readout, 0.0]],
+    }  # fmt: skip
+    return made_up_networks.networks(variables, samples=[5])
 
 
 def measured(data, **told):
