@@ -12,8 +12,8 @@ import pandas as pd
 import xarray as xr
 
 from carryover.claims.support.checks import Check, checks
-from carryover.claims.support.runs import matched, nearest
-from carryover.claims.support.transferability import transferability
+from carryover.claims.support.runs import matched
+from carryover.claims.support.transferability import at_critical, transferability
 from carryover.errors import UserError
 from carryover.runs import coordinates
 from carryover.statistics import intervals
@@ -67,12 +67,9 @@ def converged_distances(coefficients, risk):
     return table[table["converged_other"] == 1]
 
 
-def descent_and_flow(risk):
-    """Runs of descent with the `difference` |r / r_flow − 1| of their risk from that of the flow, a data frame.
-
-    Runs that did not reach their learning rate or their tolerance are included.
-    """
-    both = simulated(risk[["risk_final", "evaluations", "learning_rate"]], "flow", "learning_rate")
+def relative_differences(risk, reference, *ignored):
+    """`simulated` runs with the `difference` |r / r_reference − 1| of their risk from that of the reference."""
+    both = simulated(risk, reference, *ignored)
     return both.assign(difference=(both["risk_final"] / both["risk_final_other"] - 1).abs())
 
 
@@ -106,22 +103,21 @@ def linear_limit(data, p):
     worst = table.groupby(["solver", "seed"])["distance"].max().clip(lower=SMALLEST)
     pretrained = risk[(risk["pretrain_solver"] == "descent") & risk["feature_share"].notna()]
     along = pretrained["feature_share"] * pretrained["feature_alignment"] ** 2
-    linear, tuned = (transferability(data["risk"], protocol) for protocol in ("linear_transfer", "finetuning"))
-    linear, tuned = (runs[runs["solver"] == "descent"] for runs in (linear, tuned))
-    critical = linear[linear["gamma"] == nearest(linear["gamma"].unique(), 1.0, "gamma")]
+    linear, tuned = (transferability(data["risk"], protocol).query("solver == 'descent'")
+                     for protocol in ("linear_transfer", "finetuning"))  # fmt: skip
     more = tuned[tuned["gamma"] > 1].pivot_table("transferability", "seed", "gamma").abs()
     return checks({
         "descent": np.log10(FLOW / worst.xs("descent")),
         "balanced": np.log10(FLOW / worst.xs("balanced")),
         "sparse_features": along.groupby(pretrained["seed"]).min(),
-        "anomalous_stopped": Check(critical.set_index("seed")["transferability"], intervals.median),
+        "anomalous_stopped": Check(at_critical(linear), intervals.median),
         "forgotten_stopped": -more.max(axis=1),
     })  # fmt: skip
 
 
 def relu_flow(data, p):
     """Role: `risk` of ReLU networks by flow and by descent with several learning rates. Statistics are in decades."""
-    table = descent_and_flow(data["risk"])
+    table = relative_differences(data["risk"][["risk_final", "learning_rate"]], "flow", "learning_rate")
     by_rate = table.groupby(["learning_rate", "seed"])["difference"]
     largest_difference, typical = by_rate.max(), by_rate.median()
     smallest, largest = table["learning_rate"].min(), table["learning_rate"].max()

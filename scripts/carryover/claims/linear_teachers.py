@@ -9,7 +9,7 @@ import pandas as pd
 
 from carryover.claims.agreement import converged_distances
 from carryover.claims.support.checks import checks
-from carryover.claims.support.runs import Runs
+from carryover.claims.support.runs import Runs, worst
 from carryover.statistics.correlation import rank_correlations
 from carryover.statistics.intervals import equivalence_margin, student
 
@@ -36,59 +36,55 @@ def linear_teachers(data, p):
     Statistics are means over seeds, of risks in decades."""
     alignment, stretch, scale = (Runs(role, data[role]).where(solver="exact")
                                  for role in ("alignment", "stretch", "scale"))  # fmt: skip
+
+    # Covariance: the target differs from the source in the leading directions of the inputs, or in the others.
+    few, many = alignment.extremes("samples")
+    gamma = _gamma_by_samples(alignment)
+    middle = gamma.index[gamma <= 2 / 3][-1]
+    risks = alignment.risks("samples", "relation")
+    found = checks({
+        "few": risks[few, "leading"] - risks[few, "trailing"],
+        "many": risks[many, "trailing"] - risks[many, "leading"],
+        "vanishes": risks[few, "leading"] - risks[middle, "leading"],
+    }, few=few, many=many, middle=middle)  # fmt: skip
+
+    # Depth: what it saves, over all tasks (numbers of samples and deviations from the stretched source).
+    shallow, deep = stretch.extremes("depth")
+    own, stretched = stretch.extremes("stretch")
+    risks = stretch.risks("depth", "stretch", "samples", "deviation")
+    gains, saved = risks[shallow] - risks[deep], 10 ** risks[shallow] - 10 ** risks[deep]
+    steps = [saved[more] - saved[less] for less, more in pairwise(stretch.options("stretch"))]
     distances = converged_distances(data["coefficients"], data["stretch"]).groupby("seed")["distance"].max()
-    limit = np.log10(NEAR / distances.clip(lower=1e-12))
+    found |= checks({
+        "depth_helps": gains[stretched].min(axis=1),
+        "depth_alike": -gains[own].abs().max(axis=1),
+        "depth_grows": pd.concat(steps, axis=1).min(axis=1),
+        "limit": np.log10(NEAR / distances.clip(lower=1e-12)),
+    }, shallow=shallow, deep=deep, stretched=stretched)  # fmt: skip
+
+    # Scale of source and target.
+    depth, most = scale.extremes("depth")[1], scale.extremes("samples")[1]
+    one, large = scale.extremes("target_norm")
+    risks = scale.where(depth=depth, samples=most).risks("target_norm", "source_norm")
+    found |= checks({
+        "source_matters": risks[one, large] - risks[one, one],
+        "target_costs": risks[large, one] - risks[one, large],
+    }, depth=depth, large=large, most=most)  # fmt: skip
+
     frozen = Runs("frozen", data["frozen"])
-    found = _of_alignment(alignment) | _of_depth(stretch) | _of_scale(scale) | checks({"limit": limit})
     found |= _of_frozen(frozen, Runs("layers", data["layers"]))
     return found | (_of_small(Runs("small", data["small"]), frozen) if "small" in data else {})
 
 
-def _of_alignment(runs):
-    few, many = runs.extremes("samples")
-    gammas = runs.data.to_dataframe().groupby("samples")["gamma"].first()
-    middle = gammas.index[gammas <= 2 / 3][-1]
-
-    risks = runs.risks("samples", "relation")
-    found = {
-        "few": risks[few, "leading"] - risks[few, "trailing"],
-        "many": risks[many, "trailing"] - risks[many, "leading"],
-        "vanishes": risks[few, "leading"] - risks[middle, "leading"],
-    }
-    return checks(found, few=few, many=many, middle=middle)
-
-
-def _of_depth(runs):
-    """What depth saves, over all tasks: numbers of samples and deviations from the stretched source."""
-    shallow, deep = runs.extremes("depth")
-    own, stretched = runs.extremes("stretch")
-    risks = runs.risks("depth", "stretch", "samples", "deviation")
-    gains, saved = risks[shallow] - risks[deep], 10 ** risks[shallow] - 10 ** risks[deep]
-    steps = [saved[more] - saved[less] for less, more in pairwise(runs.options("stretch"))]
-    found = {
-        "depth_helps": gains[stretched].min(axis=1),
-        "depth_alike": -gains[own].abs().max(axis=1),
-        "depth_grows": pd.concat(steps, axis=1).min(axis=1),
-    }
-    return checks(found, shallow=shallow, deep=deep, stretched=stretched)
-
-
-def _of_scale(runs):
-    depth, most = runs.extremes("depth")[1], runs.extremes("samples")[1]
-    one, large = runs.extremes("target_norm")
-
-    risks = runs.where(depth=depth, samples=most).risks("target_norm", "source_norm")
-    found = {
-        "source_matters": risks[one, large] - risks[one, one],
-        "target_costs": risks[large, one] - risks[one, large],
-    }
-    return checks(found, depth=depth, large=large, most=most)
+def _gamma_by_samples(runs):
+    """Samples per dimension γ by numbers of samples, rising, a Series."""
+    return runs.data.to_dataframe().groupby("samples")["gamma"].first()
 
 
 def _of_frozen(runs, layers):
     """Networks of which some layers are frozen."""
-    sizes = runs.data.to_dataframe().groupby("samples")["gamma"].first()
-    least, below, enough = sizes.index[sizes >= LEAST][0], sizes.index[sizes < 1], sizes.index[-1]
+    gamma = _gamma_by_samples(runs)
+    least, below, enough = gamma.index[gamma >= LEAST][0], gamma.index[gamma < 1], gamma.index[-1]
     scratch = runs.where(protocol="single_task", solver="exact").risks("samples")
     tuned = runs.where(protocol="finetuning", solver="descent", pretrain_solver="exact").risks("samples")
     transferred = runs.where(protocol="linear_transfer")
@@ -184,32 +180,27 @@ def gaussian_bounds(data, p):
     curve = data["curve"]
     low, high = (int(d) for d in (curve["dimension"].min(), curve["dimension"].max()))
     over_draws, found = partial(student, over="draws of inputs"), {}
+
+    def by_task(values):
+        """Draws (rows, if there are) by n/d and pairs of tasks."""
+        return values.stack(task=TASKS).to_pandas()
+
     for name, (networks, depth) in NETWORKS.items():
         largest, fixed = float(curve["epsilon"].max()), curve.sel(epsilon=curve["epsilon"] > 0)
         broken = (curve["risk"].sel(depth=depth, drop=True) > fixed[name]).astype(float)
         last, first = broken.sel(dimension=high), broken.sel(dimension=low)
-        most = last.sel(epsilon=largest)
         values = {
-            f"{name}_holds": BROKEN - _largest(most, most.mean("draw")),
+            f"{name}_holds": worst(BROKEN - by_task(last.sel(epsilon=largest, drop=True))),
             f"{name}_falls": (first - last).mean([*TASKS, "epsilon"]).values,
         }
         found |= checks(values, over_draws, networks=networks, largest=largest, low=low, high=high)
     # log₁₀ of the ratio of the risks of one layer and of endlessly many, and that of their bounds
     risks, bounds = curve["risk"].sel(dimension=high), curve.sel(dimension=high, epsilon=0.0)
-    gain = np.log10(risks.sel(depth=1, drop=True) / risks.sel(depth=np.inf, drop=True))
-    expected = np.log10(bounds["one_layer"] / bounds["deep"])
-    off = abs(gain.mean("draw") - expected)
-    harmed = gain.where((expected < -ALIKE) & gain.notnull())
-    values = {
-        "depth": equivalence_margin(_largest(gain, off), RATIOS, float(expected.isel(off.argmax(TASKS)))),
-        "depth_hurts": -_largest(harmed, harmed.mean("draw")),
-    }
+    gain = by_task(np.log10(risks.sel(depth=1, drop=True) / risks.sel(depth=np.inf, drop=True)))
+    expected = by_task(np.log10(bounds["one_layer"] / bounds["deep"]))
+    near = gain.apply(lambda values: equivalence_margin(values, RATIOS, expected[values.name]))
+    values = {"depth": worst(near), "depth_hurts": worst(-gain.loc[:, expected < -ALIKE])}
     return found | checks(values, over_draws)
-
-
-def _largest(values, by):
-    """(draws,) the values at the n/d and tasks at which `by` is largest."""
-    return values.isel(by.argmax(TASKS)).values
 
 
 def ntk_bound(data, p):
@@ -221,7 +212,9 @@ def ntk_bound(data, p):
     ideal, real = (tuned[name] / tuned["unit"] for name in ("ntk_norm_linear", "ntk_norm"))
     *_, fewer, most = np.unique(tuned["samples"])
     nearest = tuned["distance"].min()
-    gain = _log_risk(alone) - _log_risk(tuned)
+    scratch, finetuned = (np.log10(runs.pivot_table("absolute_risk", "seed", ["distance", "samples"]))
+                          for runs in (alone, tuned))  # fmt: skip
+    gain = scratch - finetuned
     distance = gain.columns.get_level_values("distance")
     correlations = rank_correlations(tuned, "absolute_risk", "distance", ["seed", "samples"])
     found = {
@@ -241,8 +234,3 @@ def ntk_bound(data, p):
 def _least(values, runs):
     """Smallest of some of the runs' values, by seed."""
     return values.groupby(runs["seed"]).min()
-
-
-def _log_risk(runs):
-    """log₁₀ of the risk by seed (rows), distance and samples."""
-    return np.log10(runs.pivot_table("absolute_risk", "seed", ["distance", "samples"]))

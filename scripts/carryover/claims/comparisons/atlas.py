@@ -6,9 +6,8 @@ Gains and predictions are log₁₀ of a ratio of risks, or of what stands for t
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
-from carryover.claims.support.transferability import at, normalised, paired
+from carryover.claims.support.transferability import at_rows, normalised, paired
 from carryover.labels import described, label
 from carryover.runs import conditions, coordinates, where
 from carryover.statistics import power_law
@@ -85,12 +84,7 @@ def compare(data, p):
 def _rows(data, protocol, p):
     """The pairs of one protocol as a data frame, with all coordinates of the transferred runs."""
     risk = data["risk"]
-    runs = where(risk, protocol=protocol)
-    for name, value in conditions(p.only).items():
-        values = runs[name].values if name in runs.coords else np.array([""])
-        if ((values == values) & (values != "")).any():
-            runs = where(runs, **{name: value})
-    frame = paired(runs, protocol, "risk_final", risk)
+    frame = paired(where(risk, protocol=protocol, **conditions(p.only)), protocol, "risk_final", risk)
     gain = np.log10(frame["scratch"].clip(lower=p.floor) / frame["risk_final"].clip(lower=p.floor))
     frame["gain"] = gain.round(ROUNDING)
     frame["samples_per_parameter"] = frame["samples"] / (p.parameters * (frame[p.times] if p.times else 1))
@@ -147,8 +141,7 @@ def curve(frame, source, protocol, floor):
     """
     if protocol not in source:
         return np.full(len(frame), np.nan)
-    places = {name: xr.DataArray(frame[name].to_numpy(), dims="row") for name in source.dims}
-    scratch, transferred = (np.maximum(at(source[name], **places).values, floor) for name in ("single_task", protocol))
+    scratch, transferred = (np.maximum(at_rows(source[name], frame), floor) for name in ("single_task", protocol))
     return np.log10(scratch / transferred)
 
 

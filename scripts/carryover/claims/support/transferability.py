@@ -3,8 +3,9 @@ eq 5), where it changes its sign (section 3.3), and which strength of an anchor 
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
-from carryover.claims.support.runs import matched
+from carryover.claims.support.runs import matched, nearest
 from carryover.errors import UserError
 from carryover.runs import coordinates, where
 from carryover.theory.transfer import (
@@ -59,6 +60,11 @@ def paired(data, protocol, quantity, scratch=None, needed=""):
     return runs.rename(columns={f"{quantity}_other": "scratch"})
 
 
+def at_critical(runs):
+    """Transferability by seed of those of the runs with as many samples as dimensions, or nearly so."""
+    return runs[runs["gamma"] == nearest(runs, "gamma", 1.0)].set_index("seed")["transferability"]
+
+
 def normalised(risk):
     """The same dataset with risks as shares of the target's variance, for targets that differ in it."""
     return risk.assign(risk_final=risk["risk_final"] / risk["target_variance"])
@@ -85,6 +91,12 @@ def at(curve, tolerance=1e-6, **values):
             known = ", ".join(f"{value:g}" for value in curve[name].values)
             raise UserError(f"the theory was not computed at every {name} that is needed, but at {known}.") from None
     return curve
+
+
+def at_rows(curve, table):
+    """A theory curve at the rows of a table with columns for all its dimensions, an array; UserError as in `at`."""
+    places = {name: xr.DataArray(table[name].to_numpy(), dims="row") for name in curve.dims}
+    return at(curve, **places).values
 
 
 def predicted(formula, table):
