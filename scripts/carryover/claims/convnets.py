@@ -95,28 +95,22 @@ def convnet_stages(data, p):
     after, before = "participation_ratio", "participation_ratio_start"
     tuned = Runs("stages", data["stages"]).where(protocol="finetuning")
     usual = most_common(data["stages"], "learning_rate")
-    runs, plain = tuned.where(learning_rate=usual), tuned.where(rescale=1.0)
-    small = {factor: runs.where(rescale=factor) for factor in runs.options("rescale") if factor < 1}
-    by_rate = {rate: plain.where(learning_rate=rate) for rate in plain.options("learning_rate")}
-
-    def ratio(runs, stage, over, under):
-        """Of two quantities of the stage, seeds by tasks."""
-        at_stage = Runs(runs.role, runs.data.sel(stage=stage))
-        return at_stage.table(over, "task") / at_stage.table(under, "task")
-
-    found = {}
+    factors = [factor for factor in tuned.where(learning_rate=usual).options("rescale") if factor < 1]
+    rates, found = tuned.where(rescale=1.0).options("learning_rate"), {}
     for stage in p.stages:
-        falls = {factor: 1 - ratio(one, stage, after, before).mean(axis=1) for factor, one in small.items()}
-        apart = {factor: -abs(ratio(one, stage, "ensd", after) - 1).mean(axis=1) for factor, one in small.items()}
-        kept = pd.DataFrame({rate: ratio(one, stage, after, before).mean(axis=1) for rate, one in by_rate.items()})
+        runs = tuned.where(stage=stage)
+        small = {factor: runs.where(learning_rate=usual, rescale=factor) for factor in factors}
+        by_rate = {rate: runs.where(learning_rate=rate, rescale=1.0) for rate in rates}
+        falls = {factor: 1 - one.ratio(after, before, "task").mean(axis=1) for factor, one in small.items()}
+        apart = {factor: -abs(one.ratio("ensd", after, "task") - 1).mean(axis=1) for factor, one in small.items()}
+        kept = pd.DataFrame({rate: one.ratio(after, before, "task").mean(axis=1) for rate, one in by_rate.items()})
         ours = {
             f"falls_{stage}": worst(pd.DataFrame(falls)),
             f"inherited_{stage}": worst(pd.DataFrame(apart)),
             f"kept_{stage}": kept[usual],
         }
-        if max(by_rate) > usual:
-            higher = kept[[rate for rate in by_rate if rate > usual]]
-            ours[f"kept_rates_{stage}"] = Check(worst(higher), facts={"times": max(by_rate) / usual})
+        if higher := [rate for rate in rates if rate > usual]:
+            ours[f"kept_rates_{stage}"] = Check(worst(kept[higher]), facts={"times": max(rates) / usual})
         found |= checks(ours, stage=stage)
     return found
 
@@ -152,14 +146,6 @@ def pretrained_rescaling(data, p):
     before, after, tuned = (runs.table(name, "task") for name in ("probe_start", "probe", "accuracy"))
     probed = {"tuned_over_probe": (tuned - before).mean(axis=1), "probe_improves": (after - before).mean(axis=1)}
     return found | checks(probed, which=in_words(data["pairs"]))
-
-
-def by_task(runs, quantity):
-    """A variable (run,) as a data frame of seeds by numbers of tasks, NaN where there is no run.
-
-    Tasks of the same number differ between seeds. Raises UserError if a seed has several runs of a task.
-    """
-    return Runs("risk", runs).table(quantity, "task")
 
 
 def most_common(runs, name):

@@ -108,7 +108,7 @@ def _norms(runs):
 
 def _sparsity(runs):
     """Variance in the largest weights, as many as the teacher has."""
-    runs = Runs("sparsity", runs.data.sel(k=runs.only("main_features")))
+    runs = runs.where(k=runs.only("main_features"))
     first, *between, last = runs.sizes(3)
     disjoint, shared = (runs.where(overlap=overlap).table("top_k_variance", "protocol", "samples")
                         for overlap in runs.extremes("overlap"))  # fmt: skip

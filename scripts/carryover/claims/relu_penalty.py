@@ -48,22 +48,19 @@ def relu_penalty(data, p):
         "l1_like_1": -abs(at_one("exponent", 0.99, SAME) - 1),
         "l1_like_1_at_0.9": -abs(at_one("exponent", 0.9, SAME) - 1),
     }, intervals.exact)  # fmt: skip
+    # Q penalty (eq 22 of "Feature reuse …") and its exponent for the same magnitudes; readouts start at 0 here.
+    auxiliary, magnitude = curve["auxiliary_magnitude"], curve["magnitude"]
+    penalty = xr.apply_ufunc(lambda m, c: q_norm(m[..., None], np.sqrt(c)[..., None], 0.0), magnitude, auxiliary)
+    exponent = 2 * magnitude * np.arcsinh(magnitude / auxiliary) / penalty
+    diagonal = xr.Dataset({"penalty": penalty, "exponent": exponent})
     for cosine in (1.0, 0.99):
         relu = at(curve, correlation=cosine)
-        diagonal = _diagonal(relu)
         values = {
             f"gap_{cosine:g}": min(smallest_gap(relu), smallest_gap(diagonal)),
             f"like_diagonal_{cosine:g}": -abs(relu["exponent"] - diagonal["exponent"]).max(),
         }
         found |= checks(values, intervals.exact, cosine=cosine)
     return found
-
-
-def _diagonal(relu):
-    """Q penalty (eq 22 of "Feature reuse …") and its exponent for the same magnitudes; readouts start at 0 here."""
-    auxiliary, magnitude = relu["auxiliary_magnitude"], relu["magnitude"]
-    penalty = xr.apply_ufunc(lambda m, c: q_norm(m[..., None], np.sqrt(c)[..., None], 0.0), magnitude, auxiliary)
-    return xr.Dataset({"penalty": penalty, "exponent": 2 * magnitude * np.arcsinh(magnitude / auxiliary) / penalty})
 
 
 def relu_penalty_risk(data, p):

@@ -17,11 +17,11 @@ class Runs:
     def __init__(self, role, data):
         self.role, self.data = role, data
 
-    def where(self, clusters=None, **condition):
-        """The runs at which coordinates have these values, with one number of clusters; UserError if there are none."""
-        data = self.data if clusters is None else self.data.sel(clusters=clusters)
+    def where(self, **condition):
+        """The runs at which coordinates have these values, and what other dimensions have at one; UserError if none."""
+        places = {name: condition.pop(name) for name in list(condition) if name in self.data.dims}
         try:
-            return Runs(self.role, where(data, **condition))
+            return Runs(self.role, where(self.data.sel(places), **condition))
         except UserError as error:
             raise UserError(f"of the data of the role {self.role}: {error}") from None
 
