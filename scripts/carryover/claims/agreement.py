@@ -169,8 +169,7 @@ def published_stopping(data, p):
         theirs = data["published"].query("family == @p.family and experiment == @experiment")
         z = {}
         for loss, stopped in runs.groupby("stopping_loss"):
-            rows = z_scores(stopped.squeeze("stopping_loss").to_dataframe(), theirs, "risk_stopped")
-            z[loss] = rows.loc[rows["published"] > FLOOR, "z"].to_numpy()
+            z[loss] = z_scores(stopped.squeeze("stopping_loss").to_dataframe(), theirs, "risk_stopped")["z"].to_numpy()
         best = max(z, key=lambda loss: agreeing(z[loss]).sum())
         far = np.abs(z[min(z)]) > FAR  # training to the end
         parts = {experiment: agreeing(z[best])} | ({f"{experiment}_far": agreeing(z[best])[far]} if far.any() else {})
@@ -192,7 +191,7 @@ def compared(data, family):
     Returns
     -------
     pandas.DataFrame
-        Columns of a cell, `published` (geometric mean, above `FLOOR`), and for each of `RISKS` ours and its z-score;
+        Columns of a cell, `published` (geometric mean), and for each of `RISKS` ours and its z-score;
         those of the smallest risk are NaN for networks that were fitted, not trained.
     """
     table = data["published"]
@@ -203,8 +202,7 @@ def compared(data, family):
             runs = data[experiment][list(RISKS)].to_dataframe()
             final, best = (z_scores(runs, theirs, quantity)[[*cell, "ours", "z"]] for quantity in RISKS)
             found.append(final.merge(best, on=cell, how="left", suffixes=("_final", "_best")))
-    rows = pd.concat(found, ignore_index=True)
-    return rows[rows["published"] > FLOOR].reset_index(drop=True)
+    return pd.concat(found, ignore_index=True)
 
 
 def agreeing(z):
@@ -213,7 +211,7 @@ def agreeing(z):
 
 
 def z_scores(risk, published, quantity):
-    """Differences of mean log risks in standard errors, one row per cell that both sides have.
+    """Differences of mean log risks in standard errors, one row per cell that both sides have, above `FLOOR`.
 
     Parameters
     ----------
@@ -237,7 +235,8 @@ def z_scores(risk, published, quantity):
     mu, sigma = log_moments(rows["risk_mean"], rows["risk_std"].fillna(0))
     sigma = np.where(rows["seeds"] > 1, sigma, rows["std"])
     error = np.sqrt(sigma**2 / rows["seeds"] + rows["std"] ** 2 / rows["count"])
-    return rows.assign(published=np.exp(mu), ours=np.exp(rows["mean"]), z=(rows["mean"] - mu) / error)
+    rows = rows.assign(published=np.exp(mu), ours=np.exp(rows["mean"]), z=(rows["mean"] - mu) / error)
+    return rows[rows["published"] > FLOOR]
 
 
 def log_moments(mean, std):

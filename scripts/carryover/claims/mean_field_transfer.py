@@ -7,13 +7,19 @@ import pandas as pd
 from carryover.claims.agreement import relative_differences
 from carryover.claims.support.checks import Check, checks
 from carryover.claims.support.runs import Runs, worst
-from carryover.claims.support.transferability import boundary, by_anchor, gains, leave_one_out_choice, normalised
+from carryover.claims.support.transferability import (
+    FITTED,
+    boundary,
+    by_anchor,
+    from_scratch,
+    gains,
+    leave_one_out_choice,
+)
 from carryover.runs import where
 from carryover.statistics import intervals, power_law
 from carryover.statistics.jackknife import pseudovalues
 
 READOUT = "zero"  # how the readout was trained in the runs of linear transfer that claims are about
-FITTED = 64  # fewest samples that the power law is fitted to; which n the paper fits is not said
 PUBLISHED = 1.18  # the paper's exponent ν of that power law
 DIFFERENCE = 0.2  # difference from it that is agreement; of others in proportion
 FACTOR = 2.0  # factor between predicted and found boundary that counts as near
@@ -45,8 +51,7 @@ def check(data, p):
     rising = missed.apply(lambda row: row.corr(shares, method="spearman"), axis=1)
     found["left_out"] = Check(rising, intervals.median)
 
-    single = where(normalised(data["risk"]), teacher_scale=rich, protocol="single_task")[["risk_final"]]
-    scratch = single.to_dataframe().pivot_table("risk_final", "seed", "samples")
+    scratch = from_scratch(where(data["risk"], teacher_scale=rich))
     runs = gains(data["risk"], READOUT)
     runs = runs[runs["teacher_scale"] == rich]
     gain = runs.pivot_table("transferability", "seed", ["ablated", "samples"])

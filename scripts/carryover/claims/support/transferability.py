@@ -15,6 +15,7 @@ from carryover.theory.transfer import (
     scratch_risk,
 )
 
+FITTED = 64  # fewest samples that the power law of the risk from scratch is fitted to; the paper does not say which n
 CHOSEN = ("protocol", "frozen", "ridge", "weight_decay")
 """Coordinates in which a transferred run and its scratch run may differ: from scratch nothing is frozen, and penalties
 are chosen for each."""
@@ -68,6 +69,12 @@ def at_critical(runs):
 def normalised(risk):
     """The same dataset with risks as shares of the target's variance, for targets that differ in it."""
     return risk.assign(risk_final=risk["risk_final"] / risk["target_variance"])
+
+
+def from_scratch(risk):
+    """Risks of single-task runs as shares of the target's variance, by seed (rows, mean over draws) and n."""
+    single = where(normalised(risk), protocol="single_task")
+    return single[["risk_final"]].to_dataframe().pivot_table("risk_final", "seed", "samples")
 
 
 def with_decay(risk, chosen_by=None):
