@@ -71,9 +71,7 @@ def linear_teachers(data, p):
         "target_costs": risks[large, one] - risks[one, large],
     }, depth=depth, large=large, most=most)  # fmt: skip
 
-    frozen = Runs("frozen", data["frozen"])
-    found |= _of_frozen(frozen, Runs("layers", data["layers"]))
-    return found | (_of_small(Runs("small", data["small"]), frozen) if "small" in data else {})
+    return found | _of_frozen(*(Runs(role, data[role]) for role in ("frozen", "layers", "small")))
 
 
 def _gamma_by_samples(runs):
@@ -81,42 +79,34 @@ def _gamma_by_samples(runs):
     return runs.data.to_dataframe().groupby("samples")["gamma"].first()
 
 
-def _of_frozen(runs, layers):
-    """Networks of which some layers are frozen."""
+def _of_frozen(runs, layers, small):
+    """Networks of which some layers are frozen.
+
+    Those pretrained from small weights have more samples than dimensions, where the exact limit has no risk. The
+    effective (stable) rank of their features is one over the share of their power that is of rank one.
+    """
     gamma = _gamma_by_samples(runs)
     least, below, enough = gamma.index[gamma >= LEAST][0], gamma.index[gamma < 1], gamma.index[-1]
     scratch = runs.where(protocol="single_task", solver="exact").risks("samples")
     tuned = runs.where(protocol="finetuning", solver="descent", pretrain_solver="exact").risks("samples")
-    transferred = runs.where(protocol="linear_transfer")
-    frozen, larger = (
-        transferred.where(solver=how, pretrain_solver=how).risks("samples") for how in ("exact", "descent")
-    )
+    exact, descent = ({"protocol": "linear_transfer", "solver": solver, "pretrain_solver": solver}
+                      for solver in ("exact", "descent"))  # fmt: skip
+    frozen, larger = (runs.where(**how).risks("samples") for how in (exact, descent))
+    small = small.where(**descent)
     several = layers.where(protocol="linear_transfer", solver="descent")
     by_number = several.risks("samples", "frozen").T.groupby(level="samples")
+    samples = small.only("samples")
     found = {
         "frozen_flat": equivalence_margin(frozen[enough] - frozen[least], FLAT),
         "frozen_poor": frozen[below[-1]] - scratch[below[-1]],
         "frozen_any": SAME - (by_number.max() - by_number.min()).max(),
         "finetuned_better": (scratch - tuned)[below].min(axis=1),
         "larger_cures": frozen[enough] - larger[enough],
+        "small_rank": RANK - 1 / small.by_seed("feature_share"),
+        "small_slow": small.risk() - larger[samples],
     }
-    return checks(found, least=least, below=below[-1], enough=enough, layers=several.only("depth"))
-
-
-def _of_small(small, frozen):
-    """Frozen networks pretrained from small weights, with more samples than dimensions.
-
-    There the exact limit has no risk. The effective (stable) rank of the features is one over the share of their power
-    that is of rank one.
-    """
-    runs, larger = (one.where(protocol="linear_transfer", solver="descent", pretrain_solver="descent")
-                    for one in (small, frozen))  # fmt: skip
-    samples = runs.only("samples")
-    found = {
-        "small_rank": RANK - 1 / runs.by_seed("feature_share"),
-        "small_slow": runs.risk() - larger.risk(samples=samples),
-    }
-    return checks(found, samples=samples)
+    facts = {"layers": several.only("depth"), "samples": samples}
+    return checks(found, least=least, below=below[-1], enough=enough, **facts)
 
 
 def aligned_teachers(data, p):
