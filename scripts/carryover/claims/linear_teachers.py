@@ -103,7 +103,7 @@ def _of_frozen(runs, layers, small):
         "finetuned_better": (scratch - tuned)[below].min(axis=1),
         "larger_cures": frozen[enough] - larger[enough],
         "small_rank": RANK - 1 / small.by_seed("feature_share"),
-        "small_slow": small.risk() - larger[samples],
+        "small_slow": small.risks() - larger[samples],
     }
     facts = {"layers": several.only("depth"), "samples": samples}
     return checks(found, least=least, below=below[-1], enough=enough, **facts)

@@ -43,7 +43,16 @@ def linear_transfer(data, p):
     networks with weight decay. Statistics are means over draws."""
     every = transferability(data["diagram"], "linear_transfer")
     runs = every[every["gamma"] != 1]  # there the risk from scratch has no mean
-    found = _risk_formulas(runs) | _boundaries(runs)
+    found = _boundaries(runs)
+
+    # Equations 8 and 10 block by block.
+    noisy = runs[runs["noise"] > 0]
+    scratch = transfer.scratch_risk(noisy["gamma"], noisy["noise"])
+    linear = transfer.linear_transfer_risk(np.pi * noisy["angle"], noisy["noise"], noisy["samples"])
+    for quantity, ratio in (("scratch", noisy["scratch"] / scratch), ("linear", noisy["risk"] / linear)):
+        for block, (low, high, words) in BLOCKS.items():
+            means = ratio[noisy["gamma"].between(low, high, "right")].groupby(noisy["seed"]).mean()
+            found |= checks({f"{quantity}_{block}": equivalence_margin(means, RELATIVE, 1.0)}, block=words)
 
     theory = predicted("linear", runs)
     negative, positive = (runs[sign * theory > MARGIN] for sign in (-1, 1))
@@ -71,18 +80,6 @@ def linear_transfer(data, p):
         gains = (transferability(data["decay"], "linear_transfer", alone) for alone in scratch)
         plain, best, by_validation = (at_critical(gain[np.isclose(gain["angle"], 0.5)]) for gain in gains)
         found |= checks({"anomalous": plain, "regularised_best": -best, "regularised": -by_validation}, median)
-    return found
-
-
-def _risk_formulas(runs):
-    """Equations 8 and 10 block by block."""
-    noisy, found = runs[runs["noise"] > 0], {}
-    scratch = transfer.scratch_risk(noisy["gamma"], noisy["noise"])
-    linear = transfer.linear_transfer_risk(np.pi * noisy["angle"], noisy["noise"], noisy["samples"])
-    for quantity, ratio in (("scratch", noisy["scratch"] / scratch), ("linear", noisy["risk"] / linear)):
-        for block, (low, high, words) in BLOCKS.items():
-            means = ratio[noisy["gamma"].between(low, high, "right")].groupby(noisy["seed"]).mean()
-            found |= checks({f"{quantity}_{block}": equivalence_margin(means, RELATIVE, 1.0)}, block=words)
     return found
 
 

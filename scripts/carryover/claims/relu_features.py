@@ -83,16 +83,12 @@ def relu_richness(data, p):
     if p.lazy == "single_task_kernel":
         kernels = runs.where(protocol=p.lazy)
         lazy = kernels.where(initial_scale=min(kernels.options("initial_scale")))
-
-    def gain(count, *trained):
-        """log₁₀ of lazy over rich; `trained` names those whose training must be done."""
-        over = lazy.risk("lazy" in trained, main_features=count)
-        return over - rich.risk("rich" in trained, main_features=count)
-
+    rich, rich_done = (rich.risks("main_features", trained=trained) for trained in (False, True))
+    lazy, lazy_done = (lazy.risks("main_features", trained=trained) for trained in (False, True))
     found = {
-        "sparse": gain(few, "lazy"),
-        "dense": np.log10(GAIN) - gain(many, "lazy", "rich"),
-        "sparsity": gain(few, "lazy") - gain(many, "rich"),
+        "sparse": lazy_done[few] - rich[few],
+        "dense": np.log10(GAIN) - (lazy_done[many] - rich_done[many]),
+        "sparsity": (lazy_done[few] - rich[few]) - (lazy[many] - rich_done[many]),
     }
     found = checks(found, few=few, many=many, lazy=LAZY[p.lazy], samples=p.samples)
     if "norms" in data:

@@ -99,10 +99,6 @@ class Runs:
             log_risk = log_risk.where(finished)
         return Runs(self.role, self.data.assign(log_risk=log_risk)).table("log_risk", *names)
 
-    def risk(self, trained=False, **condition):
-        """`risks` of the runs at these values, a Series over seeds."""
-        return self.where(**condition).risks(trained=trained)
-
     def sizes(self, least=1):
         """Numbers of samples, rising; UserError for fewer than `least` of them."""
         return self.options("samples", least)
