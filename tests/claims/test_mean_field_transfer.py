@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from carryover.claims.mean_field_transfer import FACTOR, READOUT
-from carryover.claims.support.transferability import FITTED
+from carryover.claims.mean_field_transfer import FACTOR, FITTED, READOUT
 from toy.linear_runs import size
 from toy.made_up_runs import SEEDS, checks_of, dataset
 

@@ -5,15 +5,8 @@ from itertools import pairwise, product
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.mean_field_transfer import PUBLISHED, READOUT
-from carryover.claims.support.transferability import (
-    FITTED,
-    boundary,
-    by_anchor,
-    from_scratch,
-    gains,
-    leave_one_out_choice,
-)
+from carryover.claims.mean_field_transfer import FITTED, PUBLISHED, READOUT
+from carryover.claims.support.transferability import boundary, by_anchor, from_scratch, gains, leave_one_out_choice
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
 from carryover.statistics import power_law

@@ -8,12 +8,7 @@ import xarray as xr
 from carryover.claims.support.runs import matched, nearest
 from carryover.errors import UserError
 from carryover.runs import coordinates, where
-from carryover.theory.transfer import (
-    finetune_transferability,
-    linear_transfer_risk,
-    linear_transferability,
-    scratch_risk,
-)
+from carryover.theory import transfer
 
 FITTED = 64  # fewest samples that the power law of the risk from scratch is fitted to; the paper does not say which n
 CHOSEN = ("protocol", "frozen", "ridge", "weight_decay")
@@ -107,20 +102,22 @@ def at_rows(curve, table):
 
 
 def predicted(formula, table):
-    """A formula of `FORMULAS` at the rows of a table with columns gamma, angle, noise, and, if used, depth, samples."""
-    return FORMULAS[formula](np.pi * table["angle"], table)
+    """Transferability in theory at the rows of a table with columns gamma, angle, noise, and, if used, depth, samples.
 
-
-FORMULAS = {
-    "linear": lambda theta, rows: linear_transferability(rows["gamma"], theta, rows["noise"]),
-    "linear_finite": lambda theta, rows: (
-        scratch_risk(rows["gamma"], rows["noise"]) - linear_transfer_risk(theta, rows["noise"], rows["samples"])
-    ),
-    "finetuning": lambda theta, rows: finetune_transferability(rows["gamma"], theta, rows["noise"]),
-    "finetuning_norm": lambda theta, rows: finetune_transferability(rows["gamma"], theta, rows["noise"], rows["depth"]),
-}
-"""Transferability in theory: eq 11; eq 8 less eq 10, which has finite n; eq 15; and that with the norm factor of eq 5
-of "Finetuning with linear teachers"."""
+    `linear` is eq 11, `linear_finite` eq 8 less eq 10, which has finite n, `finetuning` eq 15, and `finetuning_norm`
+    that with the norm factor of eq 5 of "Finetuning with linear teachers".
+    """
+    gamma, theta, noise = table["gamma"], np.pi * table["angle"], table["noise"]
+    match formula:
+        case "linear":
+            return transfer.linear_transferability(gamma, theta, noise)
+        case "linear_finite":
+            linear = transfer.linear_transfer_risk(theta, noise, table["samples"])
+            return transfer.scratch_risk(gamma, noise) - linear
+        case "finetuning":
+            return transfer.finetune_transferability(gamma, theta, noise)
+        case _:
+            return transfer.finetune_transferability(gamma, theta, noise, table["depth"])
 
 
 def gains(risk, readout):
