@@ -92,21 +92,21 @@ def _gain(plain, other, sizes=None, trained=False):
 def convnet_stages(data, p):
     """Role: `stages` of networks finetuned with factors below 1, and with 1. PR: participation ratio of a stage's
     outputs for test images of the task; ENSD: effective number of shared dimensions of start and end."""
-    after, before = "participation_ratio", "participation_ratio_start"
     tuned = Runs("stages", data["stages"]).where(protocol="finetuning")
     usual = most_common(data["stages"], "learning_rate")
     factors = [factor for factor in tuned.where(learning_rate=usual).options("rescale") if factor < 1]
     rates, found = tuned.where(rescale=1.0).options("learning_rate"), {}
     for stage in p.stages:
-        runs = tuned.where(stage=stage)
-        small = {factor: runs.where(learning_rate=usual, rescale=factor) for factor in factors}
-        by_rate = {rate: runs.where(learning_rate=rate, rescale=1.0) for rate in rates}
-        falls = {factor: 1 - one.ratio(after, before, "task").mean(axis=1) for factor, one in small.items()}
-        apart = {factor: -abs(one.ratio("ensd", after, "task") - 1).mean(axis=1) for factor, one in small.items()}
-        kept = pd.DataFrame({rate: one.ratio(after, before, "task").mean(axis=1) for rate, one in by_rate.items()})
+        runs, unscaled = (tuned.where(stage=stage, **one) for one in ({"learning_rate": usual}, {"rescale": 1.0}))
+        kept = runs.ratio("participation_ratio", "participation_ratio_start", "rescale", "task")
+        shared = runs.ratio("ensd", "participation_ratio", "rescale", "task")
+        falls = {factor: 1 - kept[factor].mean(axis=1) for factor in factors}
+        inherited = {factor: -abs(shared[factor] - 1).mean(axis=1) for factor in factors}
+        kept = unscaled.ratio("participation_ratio", "participation_ratio_start", "learning_rate", "task")
+        kept = pd.DataFrame({rate: kept[rate].mean(axis=1) for rate in rates})
         ours = {
             f"falls_{stage}": worst(pd.DataFrame(falls)),
-            f"inherited_{stage}": worst(pd.DataFrame(apart)),
+            f"inherited_{stage}": worst(pd.DataFrame(inherited)),
             f"kept_{stage}": kept[usual],
         }
         if higher := [rate for rate in rates if rate > usual]:
