@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from carryover.claims.agreement import DESCENT, ERROR, descent_and_flow, distances
+from carryover.claims.agreement import DESCENT, ERROR, distances, relative_differences
 from carryover.errors import UserError
 from toy.linear_runs import limits, size
 from toy.made_up_runs import SEEDS, checks_of, dataset
@@ -74,7 +74,7 @@ def test_every_claim_follows_its_effect(group, effect, verdict):
 
 
 def test_differences_are_those_to_the_flow_of_the_same_run():
-    table = descent_and_flow(descended(lambda seed, rate: rate * (1 + seed)))
+    table = relative_differences(descended(lambda seed, rate: rate * (1 + seed)), "flow", "learning_rate")
     assert len(table) == 8 * len(SEEDS)
     np.testing.assert_allclose(table["difference"], table["learning_rate"] * (1 + table["seed"]))
     assert (table["evaluations_other"] == 100).all()

@@ -17,8 +17,8 @@ def test_a_network_is_done_where_its_loss_is_small_or_has_reached_its_tolerance(
         {"risk_final": ("run", risk), "loss": ("run", loss), "converged": ("run", converged)},
         coords={"seed": ("run", range(4))},
     )
-    np.testing.assert_array_equal(Runs("risk", data).risk(trained=True), [0, np.nan, 0, np.nan])
-    np.testing.assert_array_equal(Runs("risk", data).risk(), 0)
+    np.testing.assert_array_equal(Runs("risk", data).risks(trained=True), [0, np.nan, 0, np.nan])
+    np.testing.assert_array_equal(Runs("risk", data).risks(), 0)
 
 
 def test_several_runs_a_seed_and_none_are_refused_with_what_they_are():

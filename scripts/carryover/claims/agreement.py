@@ -12,8 +12,8 @@ import pandas as pd
 import xarray as xr
 
 from carryover.claims.support.checks import Check, checks
-from carryover.claims.support.runs import matched, nearest
-from carryover.claims.support.transferability import transferability
+from carryover.claims.support.runs import matched
+from carryover.claims.support.transferability import at_critical, transferability
 from carryover.errors import UserError
 from carryover.runs import coordinates
 from carryover.statistics import intervals
@@ -67,12 +67,9 @@ def converged_distances(coefficients, risk):
     return table[table["converged_other"] == 1]
 
 
-def descent_and_flow(risk):
-    """Runs of descent with the `difference` |r / r_flow − 1| of their risk from that of the flow, a data frame.
-
-    Runs that did not reach their learning rate or their tolerance are included.
-    """
-    both = simulated(risk[["risk_final", "evaluations", "learning_rate"]], "flow", "learning_rate")
+def relative_differences(risk, reference, *ignored):
+    """`simulated` runs with the `difference` |r / r_reference − 1| of their risk from that of the reference."""
+    both = simulated(risk, reference, *ignored)
     return both.assign(difference=(both["risk_final"] / both["risk_final_other"] - 1).abs())
 
 
@@ -106,22 +103,21 @@ def linear_limit(data, p):
     worst = table.groupby(["solver", "seed"])["distance"].max().clip(lower=SMALLEST)
     pretrained = risk[(risk["pretrain_solver"] == "descent") & risk["feature_share"].notna()]
     along = pretrained["feature_share"] * pretrained["feature_alignment"] ** 2
-    linear, tuned = (transferability(data["risk"], protocol) for protocol in ("linear_transfer", "finetuning"))
-    linear, tuned = (runs[runs["solver"] == "descent"] for runs in (linear, tuned))
-    critical = linear[linear["gamma"] == nearest(linear["gamma"].unique(), 1.0, "gamma")]
+    linear, tuned = (transferability(data["risk"], protocol).query("solver == 'descent'")
+                     for protocol in ("linear_transfer", "finetuning"))  # fmt: skip
     more = tuned[tuned["gamma"] > 1].pivot_table("transferability", "seed", "gamma").abs()
     return checks({
         "descent": np.log10(FLOW / worst.xs("descent")),
         "balanced": np.log10(FLOW / worst.xs("balanced")),
         "sparse_features": along.groupby(pretrained["seed"]).min(),
-        "anomalous_stopped": Check(critical.set_index("seed")["transferability"], intervals.median),
+        "anomalous_stopped": Check(at_critical(linear), intervals.median),
         "forgotten_stopped": -more.max(axis=1),
     })  # fmt: skip
 
 
 def relu_flow(data, p):
     """Role: `risk` of ReLU networks by flow and by descent with several learning rates. Statistics are in decades."""
-    table = descent_and_flow(data["risk"])
+    table = relative_differences(data["risk"][["risk_final", "learning_rate"]], "flow", "learning_rate")
     by_rate = table.groupby(["learning_rate", "seed"])["difference"]
     largest_difference, typical = by_rate.max(), by_rate.median()
     smallest, largest = table["learning_rate"].min(), table["learning_rate"].max()
@@ -173,8 +169,7 @@ def published_stopping(data, p):
         theirs = data["published"].query("family == @p.family and experiment == @experiment")
         z = {}
         for loss, stopped in runs.groupby("stopping_loss"):
-            rows = z_scores(stopped.squeeze("stopping_loss").to_dataframe(), theirs, "risk_stopped")
-            z[loss] = rows.loc[rows["published"] > FLOOR, "z"].to_numpy()
+            z[loss] = z_scores(stopped.squeeze("stopping_loss").to_dataframe(), theirs, "risk_stopped")["z"].to_numpy()
         best = max(z, key=lambda loss: agreeing(z[loss]).sum())
         far = np.abs(z[min(z)]) > FAR  # training to the end
         parts = {experiment: agreeing(z[best])} | ({f"{experiment}_far": agreeing(z[best])[far]} if far.any() else {})
@@ -196,7 +191,7 @@ def compared(data, family):
     Returns
     -------
     pandas.DataFrame
-        Columns of a cell, `published` (geometric mean, above `FLOOR`), and for each of `RISKS` ours and its z-score;
+        Columns of a cell, `published` (geometric mean), and for each of `RISKS` ours and its z-score;
         those of the smallest risk are NaN for networks that were fitted, not trained.
     """
     table = data["published"]
@@ -207,8 +202,7 @@ def compared(data, family):
             runs = data[experiment][list(RISKS)].to_dataframe()
             final, best = (z_scores(runs, theirs, quantity)[[*cell, "ours", "z"]] for quantity in RISKS)
             found.append(final.merge(best, on=cell, how="left", suffixes=("_final", "_best")))
-    rows = pd.concat(found, ignore_index=True)
-    return rows[rows["published"] > FLOOR].reset_index(drop=True)
+    return pd.concat(found, ignore_index=True)
 
 
 def agreeing(z):
@@ -217,7 +211,7 @@ def agreeing(z):
 
 
 def z_scores(risk, published, quantity):
-    """Differences of mean log risks in standard errors, one row per cell that both sides have.
+    """Differences of mean log risks in standard errors, one row per cell that both sides have, above `FLOOR`.
 
     Parameters
     ----------
@@ -241,7 +235,8 @@ def z_scores(risk, published, quantity):
     mu, sigma = log_moments(rows["risk_mean"], rows["risk_std"].fillna(0))
     sigma = np.where(rows["seeds"] > 1, sigma, rows["std"])
     error = np.sqrt(sigma**2 / rows["seeds"] + rows["std"] ** 2 / rows["count"])
-    return rows.assign(published=np.exp(mu), ours=np.exp(rows["mean"]), z=(rows["mean"] - mu) / error)
+    rows = rows.assign(published=np.exp(mu), ours=np.exp(rows["mean"]), z=(rows["mean"] - mu) / error)
+    return rows[rows["published"] > FLOOR]
 
 
 def log_moments(mean, std):

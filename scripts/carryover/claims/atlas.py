@@ -9,9 +9,9 @@ import numpy as np
 from scipy import stats
 
 from carryover.claims.support.checks import Check, checks
+from carryover.statistics import jackknife
 from carryover.statistics.correlation import rank_correlation
 from carryover.statistics.intervals import LEVEL, clopper_pearson
-from carryover.statistics.jackknife import PROPORTION, estimate
 
 ROUNDING = 1e-6
 """Gains and predictions up to this size are none: where nothing differs, rounding is as large."""
@@ -42,24 +42,25 @@ def check(data, p):
                     f"{role}_transfer", "linear transfer")  # fmt: skip
                 # The sign that fewer cells have, which a constant guess would not predict.
                 rarer = -1.0 if (predictable(frame)["gain"] > 0).mean() > 0.5 else 1.0
-                values = {f"{name}_side": _share(frame, _right),
-                          f"{name}_rarer": _share(frame, partial(_right, sign=rarer))}  # fmt: skip
+                values = {f"{name}_side": _share(frame), f"{name}_rarer": _share(frame, rarer)}
                 found |= checks(values, family=one.attrs["map_family"], transfer=transfer,
                                 theory=one.attrs["map_theory_is"])  # fmt: skip
     return found | _orders({one.attrs["map_family"]: finetuned(one) for one in data.values()})
 
 
-def _right(frame, sign=None):
-    """Whether decided cells have the predicted sign; those of one predicted sign alone if it is given."""
-    table = predictable(frame)
-    return table["right"] if sign is None else table["right"][sign * table["predicted"] > ROUNDING]
+def _share(frame, sign=None):
+    """Whether decided cells have the predicted sign; those of one predicted sign alone if it is given.
 
+    A jackknife over seeds; if no seed changes the share, it has no spread, and the interval is over cells.
+    """
 
-def _share(frame, right):
-    """A jackknife over seeds; if no seed changes the share, it has no spread, and the interval is over cells."""
+    def right(frame):
+        table = predictable(frame)
+        return table["right"] if sign is None else table["right"][sign * table["predicted"] > ROUNDING]
+
     values, shares = right(frame), leave_one_out(frame, lambda part: right(part).mean())
     if not len(values) or len(shares) == 1 or len(set(shares)) > 1:
-        return Check(shares, partial(estimate, scale=PROPORTION, over="seeds"))
+        return Check(shares, partial(jackknife.estimate, scale=jackknife.PROPORTION, over="seeds"))
     return Check(values, partial(clopper_pearson, over="cells"))
 
 
@@ -69,28 +70,25 @@ def _orders(frames):
     def has(frame, column):
         return column in frame and frame[column].notna().any()
 
-    def mean_order(frames, column):
-        return np.mean([order(frame, column) for frame in frames.values()])
-
-    def ordered_alike(frame):
-        """Whether prediction, but for rounding, and similarity give cells the same ranks."""
-        predicted = (frame["predicted"] / ROUNDING).round()
-        return np.isclose(rank_correlation(predicted, frame["similarity"]), 1.0)
-
     frames = {family: frame for family, frame in frames.items() if has(frame, "predicted")}
     orders = {}
     for name, column in PREDICTORS.items():
         wanted = OF_FEATURES if column in OF_FEATURES else {column}
         having = {family: frame for family, frame in frames.items() if all(has(frame, other) for other in wanted)}
         if len(having) > 1:
-            orders[name] = np.array(leave_groups_out(having, partial(mean_order, column=column)))
+            means = leave_groups_out(having, lambda some, by=column: np.mean([order(one, by) for one in some.values()]))
+            orders[name] = np.array(means)
     if not orders:
         return {}
     orders["better"] = orders["predicted"] - orders["similarity"]
-    # A prediction that does not depend on the number of samples orders tasks, not cells.
-    alike = " and ".join(family for family, frame in frames.items() if ordered_alike(frame))
-    alike = f" (both give one order of {alike})" if alike else ""
-    return checks(orders, partial(estimate, over="groups of seeds"), alike=alike)
+    # A prediction that does not depend on the number of samples orders tasks, not cells: but for rounding, it gives
+    # cells the ranks that similarity gives them.
+    alike = []
+    for family, frame in frames.items():
+        same = rank_correlation((frame["predicted"] / ROUNDING).round(), frame["similarity"])
+        alike += [family] if np.isclose(same, 1.0) else []
+    alike = f" (both give one order of {' and '.join(alike)})" if alike else ""
+    return checks(orders, partial(jackknife.estimate, over="groups of seeds"), alike=alike)
 
 
 def by_seed(data):
@@ -140,7 +138,7 @@ def finetuned(data):
 def leave_one_out(frame, statistic):
     """Values of a statistic of all seeds, then without each of them, if there are several."""
     seeds = sorted(frame["seed"].unique())
-    return [statistic(frame), *(statistic(frame[frame["seed"] != seed]) for seed in seeds if len(seeds) > 1)]
+    return jackknife.leave_one_out(lambda some: statistic(frame[frame["seed"].isin(some)]), seeds)
 
 
 def leave_groups_out(frames, statistic, groups=6):

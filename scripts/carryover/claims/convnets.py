@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from carryover.claims.support.checks import Check, checks, listed
-from carryover.claims.support.runs import Runs, common_sizes, worst
+from carryover.claims.support.runs import Runs, common_sizes, mean_over_samples, worst
 from carryover.labels import value_labels
 
 PAIRS = 2
@@ -50,7 +50,7 @@ def _of_system(runs):
     usual = runs.where(learning_rate=most_common(runs.data, "learning_rate"))
     tuned, scratch = (usual.where(protocol=protocol) for protocol in ("finetuning", "single_task"))
     plain, scaled = (tuned.where(rescaled="all", rescale=factor) for factor in (1.0, FACTOR))
-    found = {"all": _gain(plain, scaled, common_sizes(plain, scaled)).mean(axis=1)}
+    found = {"all": _gain(plain, scaled).mean(axis=1)}
     if FACTOR in scratch.options("rescale"):
         alone = [scratch.where(rescaled="all", rescale=factor) for factor in (1.0, FACTOR)]
         sizes = common_sizes(plain, scaled, *alone)
@@ -64,55 +64,53 @@ def _of_system(runs):
     every = runs.where(protocol="finetuning", rescaled="all", rescale=1.0)
     by_rate = [every.where(learning_rate=rate) for rate in every.options("learning_rate")]
     if len(by_rate) > 1:
-        sizes = common_sizes(scaled, *by_rate)
-        # To choose by the same test images favours the networks that were not rescaled.
-        gain = min((_gain(one, scaled, sizes) for one in by_rate), key=lambda gains: gains.mean(axis=None))
-        found["over_rates"] = Check(gain.mean(axis=1), facts={"sizes": listed(sizes), "rates": len(by_rate)})
+        found["over_rates"] = _over_best_rate(by_rate, scaled)
     return found
 
 
-def _gain(plain, scaled, sizes, trained=False):
-    """What a factor adds to the accuracy, mean over numbers of samples, seeds by tasks; NaN where a run lacks.
+def _over_best_rate(by_rate, scaled):
+    """What a factor adds over the best of several learning rates without it, mean over the tasks of each seed.
 
-    With `trained`, NaN also where training stopped before its tolerance, with or without the factor.
+    To choose by the same test images favours the networks that were not rescaled.
     """
-    gains = []
-    for n in sizes:
-        one, other = (runs.where(samples=n) for runs in (plain, scaled))
-        gain = one.table("risk_final", "task") - other.table("risk_final", "task")
-        done = (one.table("converged", "task") == 1) & (other.table("converged", "task") == 1)
-        gains.append(gain.where(done) if trained else gain)
-    return sum(gains) / len(sizes)
+    sizes = common_sizes(scaled, *by_rate)
+    gain = min((_gain(one, scaled, sizes) for one in by_rate), key=lambda gains: gains.mean(axis=None))
+    return Check(gain.mean(axis=1), facts={"sizes": listed(sizes), "rates": len(by_rate)})
+
+
+def _gain(plain, other, sizes=None, trained=False):
+    """How much more accurate other networks are, mean over numbers of samples (all that both have, if none are given),
+    seeds by tasks; NaN where a run lacks, and with `trained` also where training stopped before its tolerance."""
+
+    def error(runs):
+        table = runs.table("risk_final", "samples", "task")
+        return table.where(runs.table("converged", "samples", "task") == 1) if trained else table
+
+    return mean_over_samples(error(plain) - error(other), sizes or common_sizes(plain, other))
 
 
 def convnet_stages(data, p):
     """Role: `stages` of networks finetuned with factors below 1, and with 1. PR: participation ratio of a stage's
     outputs for test images of the task; ENSD: effective number of shared dimensions of start and end."""
-    after, before = "participation_ratio", "participation_ratio_start"
     tuned = Runs("stages", data["stages"]).where(protocol="finetuning")
     usual = most_common(data["stages"], "learning_rate")
-    runs, plain = tuned.where(learning_rate=usual), tuned.where(rescale=1.0)
-    small = {factor: runs.where(rescale=factor) for factor in runs.options("rescale") if factor < 1}
-    by_rate = {rate: plain.where(learning_rate=rate) for rate in plain.options("learning_rate")}
-
-    def ratio(runs, stage, over, under):
-        """Of two quantities of the stage, seeds by tasks."""
-        at_stage = Runs(runs.role, runs.data.sel(stage=stage))
-        return at_stage.table(over, "task") / at_stage.table(under, "task")
-
-    found = {}
+    factors = [factor for factor in tuned.where(learning_rate=usual).options("rescale") if factor < 1]
+    rates, found = tuned.where(rescale=1.0).options("learning_rate"), {}
     for stage in p.stages:
-        falls = {factor: 1 - ratio(one, stage, after, before).mean(axis=1) for factor, one in small.items()}
-        apart = {factor: -abs(ratio(one, stage, "ensd", after) - 1).mean(axis=1) for factor, one in small.items()}
-        kept = pd.DataFrame({rate: ratio(one, stage, after, before).mean(axis=1) for rate, one in by_rate.items()})
+        runs, unscaled = (tuned.where(stage=stage, **one) for one in ({"learning_rate": usual}, {"rescale": 1.0}))
+        kept = runs.ratio("participation_ratio", "participation_ratio_start", "rescale", "task")
+        shared = runs.ratio("ensd", "participation_ratio", "rescale", "task")
+        falls = {factor: 1 - kept[factor].mean(axis=1) for factor in factors}
+        inherited = {factor: -abs(shared[factor] - 1).mean(axis=1) for factor in factors}
+        kept = unscaled.ratio("participation_ratio", "participation_ratio_start", "learning_rate", "task")
+        kept = pd.DataFrame({rate: kept[rate].mean(axis=1) for rate in rates})
         ours = {
             f"falls_{stage}": worst(pd.DataFrame(falls)),
-            f"inherited_{stage}": worst(pd.DataFrame(apart)),
+            f"inherited_{stage}": worst(pd.DataFrame(inherited)),
             f"kept_{stage}": kept[usual],
         }
-        if max(by_rate) > usual:
-            higher = kept[[rate for rate in by_rate if rate > usual]]
-            ours[f"kept_rates_{stage}"] = Check(worst(higher), facts={"times": max(by_rate) / usual})
+        if higher := [rate for rate in rates if rate > usual]:
+            ours[f"kept_rates_{stage}"] = Check(worst(kept[higher]), facts={"times": max(rates) / usual})
         found |= checks(ours, stage=stage)
     return found
 
@@ -120,50 +118,34 @@ def convnet_stages(data, p):
 def pretrained_rescaling(data, p):
     """Roles: `pairs` and `sets`, risks of networks finetuned with factors and at further learning rates, and from
     scratch, at one number of samples; `sizes`, with and without the factor at others; `probe`, linear probes."""
-
-    def difference(runs, others):
-        """How much more accurate runs are than others, mean over the tasks of each seed."""
-        return (others.table("risk_final", "task") - runs.table("risk_final", "task")).mean(axis=1)
-
     found = {}
     for role in ("pairs", "sets"):
         runs, usual = Runs(role, data[role]), most_common(data[role], "learning_rate")
         tuned, scratch = (runs.where(protocol=protocol) for protocol in ("finetuning", "single_task"))
         plain, scaled = tuned.where(rescale=1.0), tuned.where(rescale=FACTOR)
         by_rate = {rate: plain.where(learning_rate=rate) for rate in plain.options("learning_rate")}
-        as_it_is = by_rate[usual]
-        # To choose the rate by the same test images favours the networks that were not rescaled.
-        best = max(by_rate.values(), key=lambda one, as_it_is=as_it_is: difference(one, as_it_is).mean())
         ours = {
-            f"{role}_helps": difference(scaled, as_it_is),
-            f"{role}_over_rates": Check(difference(scaled, best), facts={"rates": len(by_rate)}),
-            f"{role}_over_scratch": difference(as_it_is, scratch),
+            f"{role}_helps": _gain(by_rate[usual], scaled).mean(axis=1),
+            f"{role}_over_rates": _over_best_rate(by_rate.values(), scaled),
+            f"{role}_over_scratch": _gain(scratch, by_rate[usual]).mean(axis=1),
         }
         for factor in AS_RATES:
             rate = usual / factor**2
-            apart = difference(tuned.where(rescale=factor), plain.where(learning_rate=rate))
+            apart = _gain(plain.where(learning_rate=rate), tuned.where(rescale=factor)).mean(axis=1)
             facts = {"factor": factor, "usual": usual, "rate": rate}
             ours[f"{role}_as_rate_{factor:g}"] = Check(-np.sign(apart.mean()) * apart, facts=facts)
         found |= checks(ours, which=in_words(data[role]))
 
     sizes = Runs("sizes", data["sizes"]).where(protocol="finetuning")
+    plain, scaled = (sizes.where(rescale=factor) for factor in (1.0, FACTOR))
     for n in sizes.sizes():
-        scaled, plain = (sizes.where(samples=n, rescale=factor) for factor in (FACTOR, 1.0))
         which = f"{in_words(data['sizes'])}, with {n} training images"
-        found |= checks({f"sizes_{n}_helps": difference(scaled, plain)}, which=which)
+        found |= checks({f"sizes_{n}_helps": _gain(plain, scaled, [n]).mean(axis=1)}, which=which)
     usual = most_common(data["probe"], "learning_rate")
     runs = Runs("probe", data["probe"]).where(rescale=1.0, learning_rate=usual)
     before, after, tuned = (runs.table(name, "task") for name in ("probe_start", "probe", "accuracy"))
     probed = {"tuned_over_probe": (tuned - before).mean(axis=1), "probe_improves": (after - before).mean(axis=1)}
     return found | checks(probed, which=in_words(data["pairs"]))
-
-
-def by_task(runs, quantity):
-    """A variable (run,) as a data frame of seeds by numbers of tasks, NaN where there is no run.
-
-    Tasks of the same number differ between seeds. Raises UserError if a seed has several runs of a task.
-    """
-    return Runs("risk", runs).table(quantity, "task")
 
 
 def most_common(runs, name):

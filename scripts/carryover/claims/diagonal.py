@@ -72,70 +72,55 @@ def diagonal_solutions(data, p):
 
     Norms are those of solutions over their teachers'. Means over n are over all numbers of samples.
     """
-    sparsity = Runs("sparsity", data["sparsity"])
-    found = _norms(Runs("norms", data["norms"])) | _sparsity(sparsity) | _sharing(sparsity.where(overlap=HALF))
-    return found | _rescaling(Runs("rescaled", data["rescaled"]))
+    norms, sparsity, rescaled = (Runs(role, data[role]) for role in ("norms", "sparsity", "rescaled"))
+    found = _norms(norms) | _sparsity(sparsity)
+
+    # Share of the weight on the auxiliary task's dimensions, with the fewest samples, where tasks share half of theirs.
+    half = sparsity.where(overlap=HALF)
+    few = half.where(protocol="single_task").sizes(3)[0]
+    shares = half.where(samples=few).table("auxiliary_share", "protocol")
+    for protocol, networks in NETWORKS.items():
+        found |= checks({f"{protocol}_shares": shares[protocol] - shares["single_task"]}, networks=networks, few=few)
+
+    # And over all n, where none is shared, with and without rescaling.
+    tuned = rescaled.where(protocol="finetuning", overlap=0.0, main_features=rescaled.options("main_features")[-1])
+    small = tuned.extremes("rescale")[0]
+    shares = tuned.table("auxiliary_share", "rescale", "samples")
+    return found | checks({"rescaling_lowers": shares[1.0].mean(axis=1) - shares[small].mean(axis=1)}, small=small)
 
 
 def _norms(runs):
     """Norms where all features are shared, log₁₀ of the ratio to the teacher's."""
     runs = runs.where(overlap=runs.options("overlap")[-1])
-
-    def relative(protocol, norm):
-        some = runs.where(protocol=protocol)
-        return np.log10(some.by_samples(norm, 3) / some.by_samples(f"{norm}_teacher", 3))
-
-    joint, tuned = relative("multi_task", "l12_norm"), relative("finetuning", "q_norm")
-    few, most = joint.columns[0], joint.columns[-1]
+    sizes = runs.sizes(3)
+    few, most = sizes[0], sizes[-1]
+    l1, l12, q = (runs.over_teacher(norm, "protocol", "samples") for norm in ("l1_norm", "l12_norm", "q_norm"))
+    joint, tuned = l12["multi_task"], q["finetuning"]
     found = {
         "multi_task_below": -joint[few],
         "finetuning_below": -tuned[few],
-        "scratch_not_below": np.minimum(*(relative("single_task", n).max(axis=1) for n in ("q_norm", "l12_norm"))),
+        "scratch_not_below": np.minimum(*(norm["single_task"].max(axis=1) for norm in (q, l12))),
         "norms_converge": -np.maximum(abs(joint[most]), abs(tuned[most])),
-        "l1_rises": relative("single_task", "l1_norm").diff(axis=1).iloc[:, 1:].min(axis=1),
+        "l1_rises": l1["single_task"][sizes].diff(axis=1).iloc[:, 1:].min(axis=1),
     }
     return checks(found, few=few, most=most)
 
 
 def _sparsity(runs):
     """Variance in the largest weights, as many as the teacher has."""
-    runs = Runs("sparsity", runs.data.sel(k=runs.only("main_features")))
-    disjoint, shared = (runs.where(overlap=overlap) for overlap in runs.extremes("overlap"))
-
-    def variance(runs, protocol):
-        return runs.where(protocol=protocol).by_samples("top_k_variance", 3)
-
-    scratch = variance(disjoint, "single_task")
-    first, *between, last = scratch.columns
+    runs = runs.where(k=runs.only("main_features"))
+    first, *between, last = runs.sizes(3)
+    disjoint, shared = (runs.where(overlap=overlap).table("top_k_variance", "protocol", "samples")
+                        for overlap in runs.extremes("overlap"))  # fmt: skip
+    scratch = disjoint["single_task"]
     found = checks({
         "dips": np.minimum(scratch[first], scratch[last]) - scratch[between].mean(axis=1),
-        "probe_dense": (scratch - variance(disjoint, "single_task_probe")).min(axis=1),
+        "probe_dense": (scratch - disjoint["single_task_probe"]).min(axis=1),
     })  # fmt: skip
     for protocol, networks in NETWORKS.items():
-        apart, same = ((variance(part, protocol) - variance(part, "single_task")).mean(axis=1)
-                       for part in (disjoint, shared))  # fmt: skip
+        apart, same = ((part[protocol] - part["single_task"]).mean(axis=1) for part in (disjoint, shared))
         found |= checks({f"{protocol}_as_sparse": apart, f"{protocol}_sparser": same}, networks=networks)
     return found
-
-
-def _sharing(runs):
-    """Weight on the auxiliary task's dimensions with the fewest samples."""
-    few = runs.where(protocol="single_task").sizes(3)[0]
-    shares = runs.where(samples=few).table("auxiliary_share", "protocol")
-    found = {}
-    for protocol, networks in NETWORKS.items():
-        found |= checks({f"{protocol}_shares": shares[protocol] - shares["single_task"]}, networks=networks, few=few)
-    return found
-
-
-def _rescaling(runs):
-    """The same over all n, where no feature is shared, with and without rescaling."""
-    runs = runs.where(protocol="finetuning", overlap=0.0, main_features=runs.options("main_features")[-1])
-    small = runs.extremes("rescale")[0]
-    plain, scaled = (
-        runs.where(rescale=factor).by_samples("auxiliary_share", 3).mean(axis=1) for factor in (1.0, small)
-    )
-    return checks({"rescaling_lowers": plain - scaled}, small=small)
 
 
 def cross_entropy(data, p):

@@ -9,7 +9,7 @@ import pandas as pd
 
 from carryover.claims.agreement import converged_distances
 from carryover.claims.support.checks import checks
-from carryover.claims.support.runs import Runs
+from carryover.claims.support.runs import Runs, worst
 from carryover.statistics.correlation import rank_correlations
 from carryover.statistics.intervals import equivalence_margin, student
 
@@ -36,91 +36,77 @@ def linear_teachers(data, p):
     Statistics are means over seeds, of risks in decades."""
     alignment, stretch, scale = (Runs(role, data[role]).where(solver="exact")
                                  for role in ("alignment", "stretch", "scale"))  # fmt: skip
-    distances = converged_distances(data["coefficients"], data["stretch"]).groupby("seed")["distance"].max()
-    limit = np.log10(NEAR / distances.clip(lower=1e-12))
-    frozen = Runs("frozen", data["frozen"])
-    found = _of_alignment(alignment) | _of_depth(stretch) | _of_scale(scale) | checks({"limit": limit})
-    found |= _of_frozen(frozen, Runs("layers", data["layers"]))
-    return found | (_of_small(Runs("small", data["small"]), frozen) if "small" in data else {})
 
-
-def _of_alignment(runs):
-    few, many = runs.extremes("samples")
-    gammas = runs.data.to_dataframe().groupby("samples")["gamma"].first()
-    middle = gammas.index[gammas <= 2 / 3][-1]
-
-    risks = runs.risks("samples", "relation")
-    found = {
+    # Covariance: the target differs from the source in the leading directions of the inputs, or in the others.
+    few, many = alignment.extremes("samples")
+    gamma = _gamma_by_samples(alignment)
+    middle = gamma.index[gamma <= 2 / 3][-1]
+    risks = alignment.risks("samples", "relation")
+    found = checks({
         "few": risks[few, "leading"] - risks[few, "trailing"],
         "many": risks[many, "trailing"] - risks[many, "leading"],
         "vanishes": risks[few, "leading"] - risks[middle, "leading"],
-    }
-    return checks(found, few=few, many=many, middle=middle)
+    }, few=few, many=many, middle=middle)  # fmt: skip
 
-
-def _of_depth(runs):
-    """What depth saves, over all tasks: numbers of samples and deviations from the stretched source."""
-    shallow, deep = runs.extremes("depth")
-    own, stretched = runs.extremes("stretch")
-    risks = runs.risks("depth", "stretch", "samples", "deviation")
+    # Depth: what it saves, over all tasks (numbers of samples and deviations from the stretched source).
+    shallow, deep = stretch.extremes("depth")
+    own, stretched = stretch.extremes("stretch")
+    risks = stretch.risks("depth", "stretch", "samples", "deviation")
     gains, saved = risks[shallow] - risks[deep], 10 ** risks[shallow] - 10 ** risks[deep]
-    steps = [saved[more] - saved[less] for less, more in pairwise(runs.options("stretch"))]
-    found = {
+    steps = [saved[more] - saved[less] for less, more in pairwise(stretch.options("stretch"))]
+    distances = converged_distances(data["coefficients"], data["stretch"]).groupby("seed")["distance"].max()
+    found |= checks({
         "depth_helps": gains[stretched].min(axis=1),
         "depth_alike": -gains[own].abs().max(axis=1),
         "depth_grows": pd.concat(steps, axis=1).min(axis=1),
-    }
-    return checks(found, shallow=shallow, deep=deep, stretched=stretched)
+        "limit": np.log10(NEAR / distances.clip(lower=1e-12)),
+    }, shallow=shallow, deep=deep, stretched=stretched)  # fmt: skip
 
-
-def _of_scale(runs):
-    depth, most = runs.extremes("depth")[1], runs.extremes("samples")[1]
-    one, large = runs.extremes("target_norm")
-
-    risks = runs.where(depth=depth, samples=most).risks("target_norm", "source_norm")
-    found = {
+    # Scale of source and target.
+    depth, most = scale.extremes("depth")[1], scale.extremes("samples")[1]
+    one, large = scale.extremes("target_norm")
+    risks = scale.where(depth=depth, samples=most).risks("target_norm", "source_norm")
+    found |= checks({
         "source_matters": risks[one, large] - risks[one, one],
         "target_costs": risks[large, one] - risks[one, large],
-    }
-    return checks(found, depth=depth, large=large, most=most)
+    }, depth=depth, large=large, most=most)  # fmt: skip
+
+    return found | _of_frozen(*(Runs(role, data[role]) for role in ("frozen", "layers", "small")))
 
 
-def _of_frozen(runs, layers):
-    """Networks of which some layers are frozen."""
-    sizes = runs.data.to_dataframe().groupby("samples")["gamma"].first()
-    least, below, enough = sizes.index[sizes >= LEAST][0], sizes.index[sizes < 1], sizes.index[-1]
+def _gamma_by_samples(runs):
+    """Samples per dimension γ by numbers of samples, rising, a Series."""
+    return runs.data.to_dataframe().groupby("samples")["gamma"].first()
+
+
+def _of_frozen(runs, layers, small):
+    """Networks of which some layers are frozen.
+
+    Those pretrained from small weights have more samples than dimensions, where the exact limit has no risk. The
+    effective (stable) rank of their features is one over the share of their power that is of rank one.
+    """
+    gamma = _gamma_by_samples(runs)
+    least, below, enough = gamma.index[gamma >= LEAST][0], gamma.index[gamma < 1], gamma.index[-1]
     scratch = runs.where(protocol="single_task", solver="exact").risks("samples")
     tuned = runs.where(protocol="finetuning", solver="descent", pretrain_solver="exact").risks("samples")
-    transferred = runs.where(protocol="linear_transfer")
-    frozen, larger = (
-        transferred.where(solver=how, pretrain_solver=how).risks("samples") for how in ("exact", "descent")
-    )
+    exact, descent = ({"protocol": "linear_transfer", "solver": solver, "pretrain_solver": solver}
+                      for solver in ("exact", "descent"))  # fmt: skip
+    frozen, larger = (runs.where(**how).risks("samples") for how in (exact, descent))
+    small = small.where(**descent)
     several = layers.where(protocol="linear_transfer", solver="descent")
     by_number = several.risks("samples", "frozen").T.groupby(level="samples")
+    samples = small.only("samples")
     found = {
         "frozen_flat": equivalence_margin(frozen[enough] - frozen[least], FLAT),
         "frozen_poor": frozen[below[-1]] - scratch[below[-1]],
         "frozen_any": SAME - (by_number.max() - by_number.min()).max(),
         "finetuned_better": (scratch - tuned)[below].min(axis=1),
         "larger_cures": frozen[enough] - larger[enough],
+        "small_rank": RANK - 1 / small.by_seed("feature_share"),
+        "small_slow": small.risks() - larger[samples],
     }
-    return checks(found, least=least, below=below[-1], enough=enough, layers=several.only("depth"))
-
-
-def _of_small(small, frozen):
-    """Frozen networks pretrained from small weights, with more samples than dimensions.
-
-    There the exact limit has no risk. The effective (stable) rank of the features is one over the share of their power
-    that is of rank one.
-    """
-    runs, larger = (one.where(protocol="linear_transfer", solver="descent", pretrain_solver="descent")
-                    for one in (small, frozen))  # fmt: skip
-    samples = runs.only("samples")
-    found = {
-        "small_rank": RANK - 1 / runs.by_seed("feature_share"),
-        "small_slow": runs.risk() - larger.risk(samples=samples),
-    }
-    return checks(found, samples=samples)
+    facts = {"layers": several.only("depth"), "samples": samples}
+    return checks(found, least=least, below=below[-1], enough=enough, **facts)
 
 
 def aligned_teachers(data, p):
@@ -184,32 +170,27 @@ def gaussian_bounds(data, p):
     curve = data["curve"]
     low, high = (int(d) for d in (curve["dimension"].min(), curve["dimension"].max()))
     over_draws, found = partial(student, over="draws of inputs"), {}
+
+    def by_task(values):
+        """Draws (rows, if there are) by n/d and pairs of tasks."""
+        return values.stack(task=TASKS).to_pandas()
+
     for name, (networks, depth) in NETWORKS.items():
         largest, fixed = float(curve["epsilon"].max()), curve.sel(epsilon=curve["epsilon"] > 0)
         broken = (curve["risk"].sel(depth=depth, drop=True) > fixed[name]).astype(float)
         last, first = broken.sel(dimension=high), broken.sel(dimension=low)
-        most = last.sel(epsilon=largest)
         values = {
-            f"{name}_holds": BROKEN - _largest(most, most.mean("draw")),
+            f"{name}_holds": worst(BROKEN - by_task(last.sel(epsilon=largest, drop=True))),
             f"{name}_falls": (first - last).mean([*TASKS, "epsilon"]).values,
         }
         found |= checks(values, over_draws, networks=networks, largest=largest, low=low, high=high)
     # log₁₀ of the ratio of the risks of one layer and of endlessly many, and that of their bounds
     risks, bounds = curve["risk"].sel(dimension=high), curve.sel(dimension=high, epsilon=0.0)
-    gain = np.log10(risks.sel(depth=1, drop=True) / risks.sel(depth=np.inf, drop=True))
-    expected = np.log10(bounds["one_layer"] / bounds["deep"])
-    off = abs(gain.mean("draw") - expected)
-    harmed = gain.where((expected < -ALIKE) & gain.notnull())
-    values = {
-        "depth": equivalence_margin(_largest(gain, off), RATIOS, float(expected.isel(off.argmax(TASKS)))),
-        "depth_hurts": -_largest(harmed, harmed.mean("draw")),
-    }
+    gain = by_task(np.log10(risks.sel(depth=1, drop=True) / risks.sel(depth=np.inf, drop=True)))
+    expected = by_task(np.log10(bounds["one_layer"] / bounds["deep"]))
+    near = gain.apply(lambda values: equivalence_margin(values, RATIOS, expected[values.name]))
+    values = {"depth": worst(near), "depth_hurts": worst(-gain.loc[:, expected < -ALIKE])}
     return found | checks(values, over_draws)
-
-
-def _largest(values, by):
-    """(draws,) the values at the n/d and tasks at which `by` is largest."""
-    return values.isel(by.argmax(TASKS)).values
 
 
 def ntk_bound(data, p):
@@ -221,7 +202,9 @@ def ntk_bound(data, p):
     ideal, real = (tuned[name] / tuned["unit"] for name in ("ntk_norm_linear", "ntk_norm"))
     *_, fewer, most = np.unique(tuned["samples"])
     nearest = tuned["distance"].min()
-    gain = _log_risk(alone) - _log_risk(tuned)
+    scratch, finetuned = (np.log10(runs.pivot_table("absolute_risk", "seed", ["distance", "samples"]))
+                          for runs in (alone, tuned))  # fmt: skip
+    gain = scratch - finetuned
     distance = gain.columns.get_level_values("distance")
     correlations = rank_correlations(tuned, "absolute_risk", "distance", ["seed", "samples"])
     found = {
@@ -241,8 +224,3 @@ def ntk_bound(data, p):
 def _least(values, runs):
     """Smallest of some of the runs' values, by seed."""
     return values.groupby(runs["seed"]).min()
-
-
-def _log_risk(runs):
-    """log₁₀ of the risk by seed (rows), distance and samples."""
-    return np.log10(runs.pivot_table("absolute_risk", "seed", ["distance", "samples"]))

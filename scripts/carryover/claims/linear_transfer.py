@@ -4,11 +4,10 @@ the data predict it ("Features are fate", sections 2 and 3; "Finetuning with lin
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from carryover.claims.support.checks import checks, listed
 from carryover.claims.support.runs import Runs, nearest, worst
-from carryover.claims.support.transferability import at, predicted, transferability, with_decay
+from carryover.claims.support.transferability import at_critical, at_rows, predicted, transferability, with_decay
 from carryover.statistics.correlation import rank_correlations
 from carryover.statistics.intervals import equivalence_margin, median
 from carryover.statistics.jackknife import pseudovalues
@@ -33,12 +32,6 @@ FORMULAS = {"eq15": "finetuning", "factor": "finetuning_norm"}
 """Equation 15, and that with the norm factor of eq 5 of "Finetuning with linear teachers"."""
 
 
-def _block(gamma, name):
-    """Which γ, a Series, lie in a block; not γ = 1, where the risk from scratch has no mean."""
-    low, high, _ = BLOCKS[name]
-    return (gamma > low) & (gamma <= high) & (gamma != 1)
-
-
 def _trained(risk):
     """What statements end with: " (trained)" unless all networks were solved exactly."""
     return "" if set(np.unique(risk["solver"])) == {"exact"} else " (trained)"
@@ -48,9 +41,32 @@ def linear_transfer(data, p):
     """Roles: `diagram` of single-task and linearly transferred networks; `loud`, the same with more label noise than
     signal; and, for the claims on penalties, `ridge` of transfer with ridge penalties and `decay` of single-task
     networks with weight decay. Statistics are means over draws."""
-    runs = transferability(data["diagram"], "linear_transfer")
-    how = _trained(data["diagram"])
-    found = checks(_risk_formulas(runs) | _signs(runs) | _boundaries(runs), trained=how)
+    every = transferability(data["diagram"], "linear_transfer")
+    runs = every[every["gamma"] != 1]  # there the risk from scratch has no mean
+    found = _boundaries(runs)
+
+    # Equations 8 and 10 block by block.
+    noisy = runs[runs["noise"] > 0]
+    scratch = transfer.scratch_risk(noisy["gamma"], noisy["noise"])
+    linear = transfer.linear_transfer_risk(np.pi * noisy["angle"], noisy["noise"], noisy["samples"])
+    for quantity, ratio in (("scratch", noisy["scratch"] / scratch), ("linear", noisy["risk"] / linear)):
+        for block, (low, high, words) in BLOCKS.items():
+            means = ratio[noisy["gamma"].between(low, high, "right")].groupby(noisy["seed"]).mean()
+            found |= checks({f"{quantity}_{block}": equivalence_margin(means, RELATIVE, 1.0)}, block=words)
+
+    theory = predicted("linear", runs)
+    negative, positive = (runs[sign * theory > MARGIN] for sign in (-1, 1))
+    shown = every[every["noise"] == nearest(every, "noise", NOISE)]
+    alike = np.sign(shown["transferability"]) == np.sign(predicted("linear", shown))
+    lost = (runs["transferability"] < 0).groupby([runs["seed"], runs["noise"]]).mean().unstack("noise")
+    signs = {
+        "negative": -negative.groupby("seed")["transferability"].mean(),
+        "positive": positive.groupby("seed")["transferability"].median(),
+        "signs": alike.groupby(shown["seed"]).mean(),
+        "shrinks": -lost.diff(axis=1).iloc[:, 1:].max(axis=1),
+    }
+    found = checks(found | checks(signs, noises=listed(lost.columns)), trained=_trained(data["diagram"]))
+
     if "loud" in data:
         # Where the signal-to-noise ratio is below 1: at the point (σ, n, θ) of the smallest mean.
         loud = transferability(data["loud"], "linear_transfer")
@@ -59,48 +75,18 @@ def linear_transfer(data, p):
     if "ridge" in data:
         found |= _ridge(Runs("ridge", data["ridge"]).where(protocol="linear_transfer"))
     if "decay" in data:
-        plain, by_validation, best = (
-            _at_one(data["decay"], chosen) for chosen in (None, "validation_loss", "risk_final")
-        )
+        # Of orthogonal features, without weight decay and with that of the smallest risk or validation loss.
+        scratch = (with_decay(data["decay"], by) for by in (None, "risk_final", "validation_loss"))
+        gains = (transferability(data["decay"], "linear_transfer", alone) for alone in scratch)
+        plain, best, by_validation = (at_critical(gain[np.isclose(gain["angle"], 0.5)]) for gain in gains)
         found |= checks({"anomalous": plain, "regularised_best": -best, "regularised": -by_validation}, median)
     return found
 
 
-def _risk_formulas(runs):
-    """Equations 8 and 10 block by block."""
-    runs = runs[(runs["noise"] > 0) & (runs["gamma"] != 1)]
-    scratch = transfer.scratch_risk(runs["gamma"], runs["noise"])
-    linear = transfer.linear_transfer_risk(np.pi * runs["angle"], runs["noise"], runs["samples"])
-    found = {}
-    for quantity, ratio in (("scratch", runs["scratch"] / scratch), ("linear", runs["risk"] / linear)):
-        for name, (*_, words) in BLOCKS.items():
-            means = ratio[_block(runs["gamma"], name)].groupby(runs["seed"]).mean()
-            found |= checks({f"{quantity}_{name}": equivalence_margin(means, RELATIVE, 1.0)}, block=words)
-    return found
-
-
-def _signs(runs):
-    theory = predicted("linear", runs)
-    known = (abs(theory) > MARGIN) & (runs["gamma"] != 1)
-    negative, positive = (runs[known & (sign * theory > 0)] for sign in (-1, 1))
-    shown = runs["noise"] == nearest(runs["noise"].unique(), NOISE, "noise")
-    alike = (np.sign(runs["transferability"]) == np.sign(theory))[shown]
-    noises, below = sorted(runs["noise"].unique()), runs[runs["gamma"] != 1]
-    lost = (below["transferability"] < 0).groupby([below["seed"], below["noise"]]).mean().unstack("noise")
-    found = {
-        "negative": -negative.groupby("seed")["transferability"].mean(),
-        "positive": positive.groupby("seed")["transferability"].median(),
-        "signs": alike.groupby(runs["seed"]).mean(),
-        "shrinks": -lost.diff(axis=1).iloc[:, 1:].max(axis=1),
-    }
-    return checks(found, noises=listed(noises))
-
-
 def _boundaries(runs):
     """Where the mean over draws changes its sign along γ, at one angle, compared with eq 11."""
-    angle = nearest(runs["angle"].unique(), ANGLE, "angle")
-    noise = nearest(runs["noise"].unique(), NOISE, "noise")
-    theta, at_angle = np.pi * angle, runs[(runs["angle"] == angle) & (runs["gamma"] != 1)]
+    angle, noise = nearest(runs, "angle", ANGLE), nearest(runs, "noise", NOISE)
+    theta, at_angle = np.pi * angle, runs[runs["angle"] == angle]
     low, high = transfer.negative_transfer_interval(theta, noise)
     noisy, quiet = at_angle[at_angle["noise"] == noise], at_angle[at_angle["noise"] == 0]
     below, above = noisy[noisy["gamma"] < 1], noisy[noisy["gamma"] > 1]
@@ -149,14 +135,6 @@ def _ridge(runs):
     return checks(found, fewest=fewest, most=most)
 
 
-def _at_one(risk, chosen_by):
-    """Transferability by seed where features are orthogonal and samples are as many as dimensions, or nearly so."""
-    runs = transferability(risk, "linear_transfer", with_decay(risk, chosen_by))
-    gamma = nearest(runs["gamma"].unique(), 1.0, "gamma")
-    critical = runs[(runs["gamma"] == gamma) & np.isclose(runs["angle"], 0.5)]
-    return critical.set_index("seed")["transferability"]
-
-
 def sign_changes(gain):
     """{"falling": the first x at which gains, a Series over x, turn from positive to negative, "rising": the last at
     which they turn positive}, interpolated in x; NaN if there is none."""
@@ -172,12 +150,41 @@ def linear_finetuning(data, p):
     """Roles: `diagram` of networks, and, for the claim on both formulas, `simulated` runs of several depths and noises
     trained by gradient descent. Statistics are means over draws."""
     runs = transferability(data["diagram"], "finetuning")
+    runs = runs[runs["gamma"] != 1]
+    quiet, loud = runs["noise"].min(), runs["noise"].max()
+
+    # Mean errors of both formulas over blocks of γ < 1, at the paper's noise and at the strongest. Half of the mean
+    # difference between the formulas is allowed, so that the claims on both cannot hold.
+    apart, found = abs(predicted("finetuning", runs) - predicted("finetuning_norm", runs)), {}
+    for formula, name in FORMULAS.items():
+        off = runs["transferability"] - predicted(name, runs)
+        for prefix, noise in {"": nearest(runs, "noise", NOISE), "loud_": loud}.items():
+            for block in ("few", "many"):  # beyond, formulas and networks agree because both are 0
+                low, high, words = BLOCKS[block]
+                chosen = (runs["noise"] == noise) & runs["gamma"].between(low, high, "right")
+                errors = off[chosen].groupby(runs["seed"]).mean()
+                values = equivalence_margin(errors, apart[chosen].mean() / 2)
+                found |= checks({f"{formula}_{prefix}{block}": values}, noise=noise, block=words)
+
+    # The angle at which finetuning turns from a help to a harm, compared with that of both formulas.
+    gamma = nearest(runs, "gamma", GAMMA)
+    tables = (runs[(runs["noise"] == noise) & (runs["gamma"] == gamma)].pivot(
+        index="seed", columns="angle", values="transferability") for noise in (quiet, loud))  # fmt: skip
+    at_quiet, at_loud = (table.apply(lambda row: sign_changes(row)["falling"], axis=1) for table in tables)
     depth = Runs("diagram", data["diagram"]).only("depth")
-    how = _trained(data["diagram"])
-    found = _formulas(runs, how) | _angles(runs, depth, how)
-    if how:  # of exact limits this is algebra
+    angle = transfer.finetune_boundary(gamma, loud, int(depth)) / np.pi
+    turns = {
+        "third_quiet": equivalence_margin(at_quiet, NEAR_ANGLE, 1 / 3),
+        "third_noisy": equivalence_margin(at_loud, NEAR_ANGLE, 1 / 3),
+        "noisy": equivalence_margin(at_loud, NEAR_ANGLE, angle),
+        "moved": at_quiet - at_loud,
+    }
+    found |= checks(turns, quiet=quiet, loud=loud, angle=angle)
+
+    if how := _trained(data["diagram"]):  # of exact limits this is algebra
         enough = runs[runs["gamma"] > 1].groupby("seed")["transferability"].apply(lambda gains: gains.abs().max())
-        found |= checks({"forgotten": -enough}, trained=how)
+        found["forgotten"] = -enough
+    found = checks(found, trained=how)
     if "simulated" in data:
         # Mean squared distance of a point from eq 15 less that from eq 15 with the norm factor.
         simulated = transferability(data["simulated"], "finetuning")
@@ -185,40 +192,6 @@ def linear_finetuning(data, p):
         plain, factor = ((apart["transferability"] - predicted(name, apart)) ** 2 for name in FORMULAS.values())
         found |= checks({"norm_factor": (plain - factor).groupby(apart["seed"]).mean()})
     return found
-
-
-def _formulas(runs, how):
-    """Mean errors of both formulas over blocks of γ < 1, at the paper's noise and at the strongest. Half of the mean
-    difference between the formulas is allowed, so that the claims on both cannot hold."""
-    noises = {"": nearest(runs["noise"].unique(), NOISE, "noise"), "loud_": runs["noise"].max()}
-    apart = abs(predicted("finetuning", runs) - predicted("finetuning_norm", runs))
-    found = {}
-    for formula, name in FORMULAS.items():
-        off = runs["transferability"] - predicted(name, runs)
-        for loud, noise in noises.items():
-            for block in ("few", "many"):  # beyond, formulas and networks agree because both are 0
-                chosen = (runs["noise"] == noise) & _block(runs["gamma"], block)
-                errors = off[chosen].groupby(runs["seed"]).mean()
-                values = equivalence_margin(errors, apart[chosen].mean() / 2)
-                found |= checks({f"{formula}_{loud}{block}": values}, noise=noise, block=BLOCKS[block][2], trained=how)
-    return found
-
-
-def _angles(runs, depth, how):
-    """Where finetuning turns from a help to a harm, without noise and with the strongest, against both formulas."""
-    noises = runs["noise"].min(), runs["noise"].max()
-    gamma = nearest(runs["gamma"].unique(), GAMMA, "gamma")
-    tables = (runs[(runs["noise"] == noise) & (runs["gamma"] == gamma)].pivot(
-        index="seed", columns="angle", values="transferability") for noise in noises)  # fmt: skip
-    quiet, loud = (table.apply(lambda row: sign_changes(row)["falling"], axis=1) for table in tables)
-    angle = transfer.finetune_boundary(gamma, noises[1], int(depth)) / np.pi
-    found = {
-        "third_quiet": equivalence_margin(quiet, NEAR_ANGLE, 1 / 3),
-        "third_noisy": equivalence_margin(loud, NEAR_ANGLE, 1 / 3),
-        "noisy": equivalence_margin(loud, NEAR_ANGLE, angle),
-        "moved": quiet - loud,
-    }
-    return checks(found, quiet=noises[0], loud=noises[1], angle=angle, trained=how)
 
 
 def dataset_distances(data, p):
@@ -229,12 +202,11 @@ def dataset_distances(data, p):
     noise, gamma = (Runs("risk", data["risk"]).only(name) for name in ("noise", "gamma"))
     setup = transferability(data["diagram"], "linear_transfer")
     setup = setup[setup["gamma"] != 1]
-    setup = setup[setup["noise"] == nearest(setup["noise"].unique(), noise, "noise")]
+    setup = setup[setup["noise"] == nearest(setup, "noise", noise)]
     single = kl.sel(target_norm=1.0)
     setup = setup.assign(kl=np.interp(setup["angle"], single["angle"], single))
     runs = transferability(data["risk"], "linear_transfer")
-    rows = {name: xr.DataArray(runs[name].to_numpy(), dims="row") for name in ("target_norm", "angle")}
-    runs = runs.assign(kl=at(kl, **rows).values)
+    runs = runs.assign(kl=at_rows(kl, runs))
     same = runs[runs["target_norm"] == 1]
     farthest = runs.loc[runs.groupby("seed")["kl"].idxmax()].set_index("seed")
     order = partial(rank_correlations, x="transferability", y="kl", by="seed")

@@ -4,16 +4,22 @@ that is too much ("Features are fate", section 4 and Fig. 9)."""
 import numpy as np
 import pandas as pd
 
-from carryover.claims.agreement import simulated
+from carryover.claims.agreement import relative_differences
 from carryover.claims.support.checks import Check, checks
 from carryover.claims.support.runs import Runs, worst
-from carryover.claims.support.transferability import boundary, by_anchor, gains, leave_one_out_choice, normalised
+from carryover.claims.support.transferability import (
+    FITTED,
+    boundary,
+    by_anchor,
+    from_scratch,
+    gains,
+    leave_one_out_choice,
+)
 from carryover.runs import where
 from carryover.statistics import intervals, power_law
 from carryover.statistics.jackknife import pseudovalues
 
 READOUT = "zero"  # how the readout was trained in the runs of linear transfer that claims are about
-FITTED = 64  # fewest samples that the power law is fitted to; which n the paper fits is not said
 PUBLISHED = 1.18  # the paper's exponent ν of that power law
 DIFFERENCE = 0.2  # difference from it that is agreement; of others in proportion
 FACTOR = 2.0  # factor between predicted and found boundary that counts as near
@@ -25,63 +31,58 @@ def check(data, p):
     networks pretrained with several anchors. Statistics are means over seeds, risks shares of the target's variance."""
     gram, outside = (Runs(role, data[role]) for role in ("gram", "out_of_rkhs"))
     lazy, rich = gram.extremes("teacher_scale")
-    outside = outside.where(teacher_scale=rich)
-    least, missed = (outside.table(quantity, "ablated") for quantity in ("least_risk", "out_of_rkhs"))
-    left_out = missed.apply(lambda row: row.corr(pd.Series(row.index, row.index), method="spearman"), axis=1)
-    single = where(normalised(data["risk"]), teacher_scale=rich, protocol="single_task")[["risk_final"]]
-    scratch = single.to_dataframe().pivot_table("risk_final", "seed", "samples")
-    runs = gains(data["risk"], READOUT)
-    runs = runs[runs["teacher_scale"] == rich]
-    # Of the pretrained network on a source that has all units of the target; its loss is half of the mean square.
-    whole = where(data["risk"], teacher_scale=rich, protocol="linear_transfer", ablated=0.0)
-    source_risk = 2 * whole["pretrained_loss"] / whole["target_variance"]
-    gain = runs.pivot_table("transferability", "seed", ["ablated", "samples"])
-    most, largest = (gain.columns.get_level_values(name).max() for name in ("samples", "ablated"))
-    return (
-        _features(gram, lazy, rich)
-        | checks({"source_learned": -source_risk.groupby("seed").first().to_series()})
-        | checks({"left_out": left_out}, intervals.median)
-        | checks({"helps": gain[0.0].min(axis=1), "hurts": -gain[largest][most]}, most=most)
-        | _power_law(scratch)
-        | _residual(runs, least)
-        | _boundaries(gain, least, scratch)
-        | _anchors(by_anchor(gains(data["anchored"], READOUT)))
-        | _by_steps(data["risk"])
-    )
 
-
-def _features(gram, lazy, rich):
-    """Alignments of the network's kernel with that of the source's units, means over ablated shares."""
-
-    def aligned(scale, quantity="alignment"):
+    # Alignment of the network's kernel with that of the source's units, mean over ablated shares.
+    def alignment(scale, quantity="alignment"):
         return gram.where(teacher_scale=scale).table(quantity, "ablated").mean(axis=1)
 
-    return checks({
-        "features": aligned(rich) - aligned(rich, "initial_alignment"),
-        "alike": aligned(rich),
-        "richness": aligned(rich) - aligned(lazy),
-    })  # fmt: skip
+    aligned = alignment(rich)
+    found = {"features": aligned - alignment(rich, "initial_alignment"), "alike": aligned,
+             "richness": aligned - alignment(lazy)}  # fmt: skip
+
+    # The pretrained network on a source that has all units of the target; its loss is half of the mean square.
+    whole = where(data["risk"], teacher_scale=rich, protocol="linear_transfer", ablated=0.0)
+    source_risk = 2 * whole["pretrained_loss"] / whole["target_variance"]
+    found["source_learned"] = -source_risk.groupby("seed").first().to_series()
+
+    outside = outside.where(teacher_scale=rich)
+    least, missed = (outside.table(quantity, "ablated") for quantity in ("least_risk", "out_of_rkhs"))
+    shares = pd.Series(missed.columns, missed.columns)
+    rising = missed.apply(lambda row: row.corr(shares, method="spearman"), axis=1)
+    found["left_out"] = Check(rising, intervals.median)
+
+    scratch = from_scratch(where(data["risk"], teacher_scale=rich))
+    runs = gains(data["risk"], READOUT)
+    runs = runs[runs["teacher_scale"] == rich]
+    gain = runs.pivot_table("transferability", "seed", ["ablated", "samples"])
+    most, largest = (gain.columns.get_level_values(name).max() for name in ("samples", "ablated"))
+    found |= {"helps": gain[0.0].min(axis=1), "hurts": -gain[largest][most]}
+
+    transferred = where(data["risk"][["risk_final"]], protocol="linear_transfer", readout=READOUT)
+    if "descent" in transferred["solver"]:
+        # Readouts by gradient descent, compared with the closed form of their flow on the same features and data.
+        off = relative_differences(transferred, "exact").groupby("seed")["difference"].max()
+        found["by_steps"] = -np.log10(off.clip(lower=ROUNDING) / 0.01)
+    found = checks(found, most=most) | _power_law(scratch) | _residual(runs, least)
+    return found | _boundaries(gain, least, scratch) | _anchors(by_anchor(gains(data["anchored"], READOUT)))
 
 
 def _power_law(scratch):
     """Exponents of fits to the risk from scratch, compared with the published one; of few and of many samples."""
-    fitted = scratch[[n for n in scratch if n >= FITTED]]
-    half = len(fitted.columns) // 2
-    parts = {"whole": fitted, "few": fitted.iloc[:, : len(fitted.columns) - half], "many": fitted.iloc[:, half:]}
-    seeds = list(scratch.index)
+    fitted, seeds = scratch[[n for n in scratch if n >= FITTED]], list(scratch.index)
+    half = fitted.shape[1] // 2
+    few, many = fitted.iloc[:, : fitted.shape[1] - half], fitted.iloc[:, half:]
 
-    def exponent(seeds, part="whole"):
-        return power_law.fit(parts[part].loc[seeds]).exponent
+    def exponent(seeds, part=fitted):
+        return power_law.fit(part.loc[seeds]).exponent
 
-    def steeper(seeds):
-        return exponent(seeds, "many") / exponent(seeds, "few") - 1
-
+    steeper = pseudovalues(lambda some: exponent(some, many) / exponent(some, few) - 1, seeds)
     found = {
         "exponent": intervals.equivalence_margin(pseudovalues(exponent, seeds), DIFFERENCE, PUBLISHED),
-        "power_law": intervals.equivalence_margin(pseudovalues(steeper, seeds), DIFFERENCE / PUBLISHED),
+        "power_law": intervals.equivalence_margin(steeper, DIFFERENCE / PUBLISHED),
     }
-    few, many = (exponent(seeds, part) for part in ("few", "many"))
-    return checks(found, first=fitted.columns[0], exponent=exponent(seeds), few=few, many=many)
+    facts = {"exponent": exponent(seeds), "few": exponent(seeds, few), "many": exponent(seeds, many)}
+    return checks(found, first=fitted.columns[0], **facts)
 
 
 def _residual(runs, least):
@@ -98,36 +99,39 @@ def _residual(runs, least):
 
 
 def _boundaries(gain, least, scratch):
-    """A claim for each ablated share but 0, whose boundary lies at infinity: what is found of the means over seeds is
-    near what is predicted of them. And whether the sign of the gain is that of the power law less the least risk of the
-    features more often with many samples than with few.
+    """A claim for each ablated share but 0, whose boundary lies at infinity. And whether the gain has the sign of the
+    power law less the least risk of the features more often with many samples than with few."""
+    lacking = [ablated for ablated in least if ablated > 0]
+    found = checks({f"boundary_{100 * ablated:g}": _boundary(gain[ablated], least[ablated], scratch, 100 * ablated)
+                    for ablated in lacking})  # fmt: skip
+    law, gain = power_law.fit(scratch, FITTED), gain[lacking]
+    sign = np.sign([law(n) - least[ablated].mean() for ablated, n in gain.columns])
+    right = (np.sign(gain) == sign).T.groupby(level="samples").mean().T
+    half = right.shape[1] // 2
+    few, many = right.iloc[:, :-half], right.iloc[:, -half:]
+    trend = {"boundary_trend": many.mean(axis=1) - few.mean(axis=1)}
+    return found | checks(trend, few=few.columns[-1], many=many.columns[0])
+
+
+def _boundary(gain, least, scratch, percent):
+    """The number of samples at which the mean over seeds stops to gain is near that which the power law predicts.
 
     A boundary beyond the numbers of samples is at least as far off as their end: where that is too far from what is
     predicted, on this side of it, the claim fails, and else nothing is known.
     """
-    ends, seeds, near, checked = (scratch.columns.min(), scratch.columns.max()), list(gain.index), np.log2(FACTOR), {}
-    for ablated in [share for share in least if share > 0]:
+    ends, seeds, near = (scratch.columns.min(), scratch.columns.max()), list(gain.index), np.log2(FACTOR)
 
-        def predicted(seeds, least=least[ablated]):
-            return power_law.fit(scratch.loc[seeds], FITTED).samples(least.loc[seeds].mean())
+    def predicted(seeds):
+        return power_law.fit(scratch.loc[seeds], FITTED).samples(least.loc[seeds].mean())
 
-        def off(seeds, gain=gain[ablated], predicted=predicted):
-            return np.log2(np.clip(boundary(gain.loc[seeds].mean()), *ends) / predicted(seeds))
+    def off(seeds):
+        return np.log2(np.clip(boundary(gain.loc[seeds].mean()), *ends) / predicted(seeds))
 
-        n = boundary(gain[ablated].mean())
-        place = {0.0: "it loses at every n", np.inf: "it gains at every n"}.get(n, f"found is n = {n:.0f}")
-        known = 0 < n < np.inf or (off(seeds) > near if n else off(seeds) < -near)
-        values = intervals.equivalence_margin(pseudovalues(off, seeds), near) if known else pd.Series(np.nan, seeds)
-        facts = {"percent": 100 * ablated, "place": place, "predicted": predicted(seeds)}
-        checked[f"boundary_{100 * ablated:g}"] = Check(values, facts=facts)
-
-    law, lacking = power_law.fit(scratch, FITTED), gain.loc[:, gain.columns.get_level_values("ablated") > 0]
-    sign = np.sign([law(n) - least[ablated].mean() for ablated, n in lacking.columns])
-    right = (np.sign(lacking) == sign).T.groupby(level="samples").mean().T
-    half = right.shape[1] // 2
-    few, many = right.iloc[:, :-half], right.iloc[:, -half:]
-    trend = {"boundary_trend": many.mean(axis=1) - few.mean(axis=1)}
-    return checks(checked) | checks(trend, few=few.columns[-1], many=many.columns[0])
+    n = boundary(gain.mean())
+    place = {0.0: "it loses at every n", np.inf: "it gains at every n"}.get(n, f"found is n = {n:.0f}")
+    known = 0 < n < np.inf or (off(seeds) > near if n else off(seeds) < -near)
+    values = intervals.equivalence_margin(pseudovalues(off, seeds), near) if known else pd.Series(np.nan, seeds)
+    return Check(values, facts={"percent": percent, "place": place, "predicted": predicted(seeds)})
 
 
 def _anchors(tables):
@@ -149,13 +153,3 @@ def _anchors(tables):
         "rich_loses": (free < 0).mean(axis=1),
     }
     return checks(found, fewest=held.columns.min())
-
-
-def _by_steps(risk):
-    """Readouts by gradient descent, compared with the closed form of their flow on the same features and data."""
-    runs = where(risk[["risk_final"]], protocol="linear_transfer", readout=READOUT)
-    if "descent" not in runs["solver"]:
-        return {}
-    both = simulated(runs, "exact")
-    off = (both["risk_final"] / both["risk_final_other"] - 1).abs().groupby(both["seed"]).max().clip(lower=ROUNDING)
-    return checks({"by_steps": -np.log10(off / 0.01)})

@@ -21,28 +21,25 @@ LAZY = {"single_task": "those from large (lazy) weights", "single_task_kernel": 
 def relu_sharing(data, p):
     """Role: `risk` of an overlap experiment."""
     every = Runs("risk", data["risk"])
-    identical, here = every.where(correlation=1.0), every.where(samples=p.samples)
+    here = every.where(samples=p.samples)
+    # Training must have come to its end where a risk is expected to be the larger one; likewise below.
+    plain, done = (here.risks("correlation", "protocol", "overlap", trained=trained) for trained in (False, True))
+    overall = every.where(correlation=1.0).risks("protocol", "overlap", "samples", trained=True)
+    learned = done[1.0]["finetuning_kernel"] - done[1.0]["finetuning"]
 
-    def risks(cosine):
-        """Of all networks, and of those whose training is done, by protocol and overlap, at one number of samples."""
-        runs = here.where(correlation=cosine)
-        return (runs.risks("protocol", "overlap", trained=trained) for trained in (False, True))
+    def gain(protocol, cosine=1.0):
+        """Over training from scratch, where all features are shared."""
+        return done[cosine]["single_task", 1.0] - plain[cosine][protocol, 1.0]
 
-    # Training from scratch must have come to its end where it is expected to be worse; likewise below.
-    plain, done = risks(1.0)
-    overall = identical.risks("protocol", "overlap", "samples", trained=True)
-    learned = done["finetuning_kernel"] - done["finetuning"]
     found = checks({
-        "finetuning_shared": done["single_task", 1.0] - plain["finetuning", 1.0],
-        "multi_task_shared": done["single_task", 1.0] - plain["multi_task", 1.0],
+        "finetuning_shared": gain("finetuning"),
+        "multi_task_shared": gain("multi_task"),
         "multi_task_first": (overall["finetuning"] - overall["multi_task"]).mean(axis=1),
         "feature_learning": learned.mean(axis=1, skipna=False),
         "feature_learning_new": learned[0.5] - learned[1.0],
     })  # fmt: skip
     for cosine in (value for value in every.options("correlation") if 0 < value < 1):
-        plain, done = risks(cosine)
-        gain = done["single_task", 1.0] - plain["finetuning", 1.0]
-        found |= checks({f"correlated_{cosine:g}": gain}, cosine=cosine)
+        found |= checks({f"correlated_{cosine:g}": gain("finetuning", cosine)}, cosine=cosine)
     return checks(found, samples=p.samples)
 
 
@@ -86,16 +83,12 @@ def relu_richness(data, p):
     if p.lazy == "single_task_kernel":
         kernels = runs.where(protocol=p.lazy)
         lazy = kernels.where(initial_scale=min(kernels.options("initial_scale")))
-
-    def gain(count, *trained):
-        """log₁₀ of lazy over rich; `trained` names those whose training must be done."""
-        over = lazy.risk("lazy" in trained, main_features=count)
-        return over - rich.risk("rich" in trained, main_features=count)
-
+    rich, rich_done = (rich.risks("main_features", trained=trained) for trained in (False, True))
+    lazy, lazy_done = (lazy.risks("main_features", trained=trained) for trained in (False, True))
     found = {
-        "sparse": gain(few, "lazy"),
-        "dense": np.log10(GAIN) - gain(many, "lazy", "rich"),
-        "sparsity": gain(few, "lazy") - gain(many, "rich"),
+        "sparse": lazy_done[few] - rich[few],
+        "dense": np.log10(GAIN) - (lazy_done[many] - rich_done[many]),
+        "sparsity": (lazy_done[few] - rich[few]) - (lazy[many] - rich_done[many]),
     }
     found = checks(found, few=few, many=many, lazy=LAZY[p.lazy], samples=p.samples)
     if "norms" in data:
@@ -123,12 +116,12 @@ def _clusters_by_regime(runs):
     few, many = runs.extremes("main_features")
     rich, lazy = runs.where(main_features=few).regimes()
     first, *between, last = rich.sizes(3)
-    left = rich.where(clusters=few).by_samples("inertia")
+    left, left_lazy = (some.where(clusters=few).table("inertia", "samples") for some in (rich, lazy))
     rich_dense, lazy_dense = runs.where(main_features=many).regimes()
-    used = lazy_dense.by_samples("effective_clusters", 2)
+    used = lazy_dense.table("effective_clusters", "samples")
     found = {
         "rich_sparse": 1 - left[last],
-        "lazy_not_sparse": lazy.where(clusters=few).by_samples("inertia").min(axis=1, skipna=False),
+        "lazy_not_sparse": left_lazy.min(axis=1, skipna=False),
         "less_sparse_between": left[between].mean(axis=1) - np.maximum(left[first], left[last]),
         "alignment_grows": rich.per_doubling("alignment"),
         "clusters_grow": rich_dense.per_doubling("effective_clusters"),
@@ -143,8 +136,7 @@ def _clusters_of_overlap(runs):
     groups = [shared.where(protocol=name) for name in ("single_task", "finetuning", "multi_task")]
     fewest, most = common_sizes(*groups)[0], joint.sizes()[-1]
     scratch, tuned, together = (one.by_seed("alignment", samples=fewest) for one in groups)
-    disjoint = runs.where(overlap=0.0, clusters=features)
-    left, left_tuned = (disjoint.where(protocol=name).by_samples("inertia") for name in ("single_task", "finetuning"))
+    left = runs.where(overlap=0.0, clusters=features).table("inertia", "protocol", "samples")
     distances = {}
     for overlap in joint.options("overlap"):
         unique = AUXILIARY_FEATURES + round((1 - overlap) * features)
@@ -153,7 +145,7 @@ def _clusters_of_overlap(runs):
     found = {
         "finetuning_aligns": tuned - scratch,
         "multi_task_aligns": together - scratch,
-        "finetuning_as_sparse": worst(left - left_tuned),
+        "finetuning_as_sparse": worst(left["single_task"] - left["finetuning"]),
         "multi_task_uses_unique": worst(pd.DataFrame(distances)),
     }
     return checks(found, fewest=fewest, features=features, most=most)
@@ -163,9 +155,9 @@ def _clusters_of_subset(runs):
     """Inertia of as many clusters as the main task has features, and alignment with these."""
     few, tuned = runs.only("main_features"), runs.where(protocol="finetuning")
     low, high = tuned.rescalings()
-    subset = runs.where(overlap=1.0, clusters=few)
-    left, lazy = (subset.where(protocol="finetuning", rescale=factor).by_samples("inertia") for factor in (1.0, high))
-    together = subset.where(protocol="multi_task", rescale=1.0).by_samples("inertia")
+    plain, rescaled = (runs.where(overlap=1.0, clusters=few, rescale=rescale).table("inertia", "protocol", "samples")
+                       for rescale in (1.0, high))  # fmt: skip
+    left, lazy, together = plain["finetuning"], rescaled["finetuning"], plain["multi_task"]
     groups = [tuned.where(rescale=rescale, overlap=overlap) for rescale in (1.0, low) for overlap in (1.0, 0.0)]
     fewest = common_sizes(*groups)[0]
     old, new, low_old, low_new = (one.by_seed("alignment", samples=fewest) for one in groups)
@@ -189,20 +181,20 @@ def relu_dimensionality(data, p):
     regimes, nested = (Runs(role, data[role]) for role in ("regimes", "nested"))
     few = min(regimes.options("main_features"))
     regimes = regimes.where(protocol="single_task", main_features=few).regimes()
-    rich, lazy = (regime.by_samples("participation_ratio") for regime in regimes)
+    rich, lazy = (regime.table("participation_ratio", "samples") for regime in regimes)
     found = checks({"rich_lower": np.log10(lazy / rich).min(axis=1, skipna=False)}, few=few)
 
     few = min(nested.options("main_features"))
     runs = nested.where(protocol="finetuning", main_features=few, overlap=1.0)
     most = common_sizes(*(runs.where(rescale=rescale) for rescale in runs.options("rescale")))[-1]
     runs = runs.where(samples=most)
+    kept = runs.ratio("participation_ratio", "participation_ratio_start", "rescale")
+    shared = runs.ratio("ensd", "participation_ratio", "rescale")
     low, high = runs.rescalings()
     for rescale in (low, 1.0, high):
-        after, before, shared = (runs.by_seed(name, rescale=rescale)
-                                 for name in ("participation_ratio", "participation_ratio_start", "ensd"))  # fmt: skip
-        values = {f"falls_{rescale:g}": 1 - after / before, f"inherited_{rescale:g}": -abs(shared / after - 1)}
+        values = {f"falls_{rescale:g}": 1 - kept[rescale], f"inherited_{rescale:g}": -abs(shared[rescale] - 1)}
         if rescale > 1:
-            values = {f"kept_{rescale:g}": after / before}
+            values = {f"kept_{rescale:g}": kept[rescale]}
         words = "without rescaling" if rescale == 1 else f"rescaled by {rescale:g}"
         found |= checks(values, few=few, rescaled=words, samples=most)
     return found
@@ -214,25 +206,22 @@ def relu_norms(data, p):
     Each protocol has a norm of its own: F₁ from scratch, F₁,₂ of both tasks together, R̃ after pretraining. Solutions at
     `BETWEEN` samples are no minimum of the norm: the teacher has less, and fits the same samples.
     """
-    norms, tuned, regimes = (Runs(role, data[role]) for role in ("norms", "displacement", "regimes"))
-    norms, tuned = norms.where(correlation=1.0), tuned.where(correlation=1.0)
+    norms, tuned = (Runs(role, data[role]).where(correlation=1.0) for role in ("norms", "displacement"))
+    regimes = Runs("regimes", data["regimes"])
     few, _ = regimes.extremes("main_features")
-    sparse = regimes.where(main_features=few).regimes()[0]
-    new = norms.where(overlap=0.0, samples=BETWEEN)
-
-    def log_ratio(runs, norm, **condition):
-        """log₁₀ of a norm of networks over that of their teachers, by seed."""
-        return np.log10(runs.by_seed(norm, **condition) / runs.by_seed(f"{norm}_teacher", **condition))
-
-    smallest = {
-        "scratch_below": (sparse, "f1_norm"),
-        "multi_task_below": (norms.where(protocol="multi_task", overlap=1.0), "f12_norm"),
-        "finetuning_below": (tuned.where(overlap=1.0), "penalty"),
+    rich, _ = regimes.where(main_features=few).regimes()
+    by_size = {
+        "scratch": rich.over_teacher("f1_norm", "samples"),
+        "multi_task": norms.where(protocol="multi_task", overlap=1.0).over_teacher("f12_norm", "samples"),
+        "finetuning": tuned.where(overlap=1.0).over_teacher("penalty", "samples"),
     }
     found = {}
-    for name, (runs, norm) in smallest.items():
-        fewest = runs.sizes(2)[0]
-        found |= checks({name: -log_ratio(runs, norm, samples=fewest)}, few=few, fewest=fewest)
-    above = log_ratio(new, "f1_norm", protocol="finetuning") - log_ratio(new, "f1_norm", protocol="single_task")
-    scratch = log_ratio(sparse, "f1_norm", samples=BETWEEN)
-    return found | checks({"scratch_above": scratch, "finetuning_above_scratch": above}, few=few)
+    for name, table in by_size.items():
+        fewest = table.columns[0]
+        found |= checks({f"{name}_below": -table[fewest]}, few=few, fewest=fewest)
+    new = norms.where(overlap=0.0, samples=BETWEEN).over_teacher("f1_norm", "protocol")
+    above = {
+        "scratch_above": by_size["scratch"][BETWEEN],
+        "finetuning_above_scratch": new["finetuning"] - new["single_task"],
+    }
+    return found | checks(above, few=few)

@@ -5,7 +5,7 @@ import numpy as np
 import xarray as xr
 
 from carryover.claims.support.checks import checks
-from carryover.claims.support.runs import Runs, worst
+from carryover.claims.support.runs import Runs, mean_over_samples, worst
 from carryover.claims.support.transferability import at
 from carryover.errors import UserError
 from carryover.statistics import intervals
@@ -48,22 +48,19 @@ def relu_penalty(data, p):
         "l1_like_1": -abs(at_one("exponent", 0.99, SAME) - 1),
         "l1_like_1_at_0.9": -abs(at_one("exponent", 0.9, SAME) - 1),
     }, intervals.exact)  # fmt: skip
+    # Q penalty (eq 22 of "Feature reuse …") and its exponent for the same magnitudes; readouts start at 0 here.
+    auxiliary, magnitude = curve["auxiliary_magnitude"], curve["magnitude"]
+    penalty = xr.apply_ufunc(lambda m, c: q_norm(m[..., None], np.sqrt(c)[..., None], 0.0), magnitude, auxiliary)
+    exponent = 2 * magnitude * np.arcsinh(magnitude / auxiliary) / penalty
+    diagonal = xr.Dataset({"penalty": penalty, "exponent": exponent})
     for cosine in (1.0, 0.99):
         relu = at(curve, correlation=cosine)
-        diagonal = _diagonal(relu)
         values = {
             f"gap_{cosine:g}": min(smallest_gap(relu), smallest_gap(diagonal)),
             f"like_diagonal_{cosine:g}": -abs(relu["exponent"] - diagonal["exponent"]).max(),
         }
         found |= checks(values, intervals.exact, cosine=cosine)
     return found
-
-
-def _diagonal(relu):
-    """Q penalty (eq 22 of "Feature reuse …") and its exponent for the same magnitudes; readouts start at 0 here."""
-    auxiliary, magnitude = relu["auxiliary_magnitude"], relu["magnitude"]
-    penalty = xr.apply_ufunc(lambda m, c: q_norm(m[..., None], np.sqrt(c)[..., None], 0.0), magnitude, auxiliary)
-    return xr.Dataset({"penalty": penalty, "exponent": 2 * magnitude * np.arcsinh(magnitude / auxiliary) / penalty})
 
 
 def relu_penalty_risk(data, p):
@@ -79,22 +76,16 @@ def relu_penalty_risk(data, p):
     low, high = every.extremes("correlation")
     small, large = every.extremes("magnitude")
 
-    def mean(table):
-        """Over n, by seed and (correlation, magnitude); NaN where one lacks."""
-        table = table.loc[:, table.columns.get_level_values("samples").isin(sizes)]
-        cells = table.T.groupby(level=["correlation", "magnitude"])
-        return cells.sum(min_count=len(sizes)).T / len(sizes)
-
     def benefit(trained):
         """log₁₀ of the risk of STL over that of PT+FT; `trained` is the one whose training must be done."""
         over, of = (every.where(protocol=name).risks("correlation", "magnitude", "samples", trained=trained == name)
                     for name in ("single_task", "finetuning"))  # fmt: skip
-        return mean(over - of)
+        return mean_over_samples(over - of, sizes)
 
     # log₁₀ of the penalty of a new unit over that of the pretrained one
     new, paired = (np.log10(penalty.table(name, "correlation", "magnitude", "samples"))
                    for name in ("penalty_new", "penalty_paired"))  # fmt: skip
-    saved, gained, kept = mean(new - paired), benefit("finetuning"), benefit("single_task")
+    saved, gained, kept = mean_over_samples(new - paired, sizes), benefit("finetuning"), benefit("single_task")
     hurt = gained.loc[:, saved.mean() < -np.log10(FACTOR)]
     lost_by_small = kept[high, small] - gained[low, small]
     lost_by_large = gained[high, large] - kept[low, large]
@@ -119,17 +110,15 @@ def relu_displacement(data, p):
     small = magnitude.options("magnitude")[-2]
     similar = magnitude.where(correlation=low, magnitude=small)
     most = similar.sizes()[-1]
-    penalty, least = (similar.by_seed(name, samples=most) for name in ("penalty", "penalty_teacher"))
 
     def nearest_start(runs, *conditions):
         """1 less squared distance over penalty, by seed, of the condition and the n where its mean is smallest."""
-        spent, least = (runs.table(name, *conditions, "samples") for name in ("displacement", "penalty"))
-        return worst(1 - spent / least)
+        return worst(1 - runs.ratio("displacement", "penalty", *conditions, "samples"))
 
     found = {
         "nearest": nearest_start(overlap, "unit_correlations"),
         "nearest_nested": nearest_start(nested.where(rescale=1.0), "main_features", "overlap"),
-        "not_least": np.log10(penalty / least),
+        "not_least": similar.where(samples=most).over_teacher("penalty"),
     }
     return checks(found, low=low, small=small, most=most)
 

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.claims import agreement
-from carryover.claims.agreement import descent_and_flow, distances
+from carryover.claims.agreement import distances, relative_differences
 from carryover.claims.support.transferability import transferability
 from carryover.figures.drawing import layout, panels
 from carryover.labels import value_labels
@@ -29,7 +29,9 @@ def solver_agreement(data, p):
     protocols = ("single_task", "finetuning")
     labels = ("relative distance from the exact limit", "gradient evaluations", "risk along training",
               "relative difference of the risk\nof descent from that of the flow", "gradient evaluations")  # fmt: skip
-    risk, relu, distance = data["risk"], descent_and_flow(data["relu"]), distances(data["coefficients"])
+    risk, distance = data["risk"], distances(data["coefficients"])
+    relu = data["relu"][["risk_final", "evaluations", "learning_rate"]]
+    relu = relative_differences(relu, "flow", "learning_rate")
     fig, axes = plt.subplots(len(labels), len(protocols), figsize=(4.6 * len(protocols), 13.6), sharey="row")
     for (above, cost, course, *below), protocol in zip(axes.T, protocols, strict=True):
         trained = {solver: SOLVERS[solver] for solver in ("flow", "descent")}

@@ -5,7 +5,8 @@ from textwrap import fill
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.convnets import by_classes, by_task, most_common, network_in_words, target_in_words
+from carryover.claims.convnets import by_classes, most_common, network_in_words, target_in_words
+from carryover.claims.support.runs import Runs
 from carryover.figures.drawing import layout, panels
 from carryover.runs import chosen, where
 
@@ -23,7 +24,7 @@ ZERO = {"color": "0.3", "linewidth": 0.8}
 
 def _accuracy(runs, **condition):
     """Test accuracy in percent at some values of the coordinates, seeds by tasks."""
-    return 100 * (1 - by_task(where(runs, **condition), "risk_final"))
+    return 100 * (1 - Runs("risk", runs).where(**condition).table("risk_final", "task"))
 
 
 def _gain(runs, rescale, rescaled="all", **condition):
@@ -296,7 +297,7 @@ def stage_dimensionality(data, p):
 
 def _by_stage(ax, runs, quantity, shift, label, most=np.inf, **style):
     names = runs["stage"].values
-    tables = [by_task(runs.sel(stage=name), quantity) for name in names]
+    tables = [Runs("stages", runs).where(stage=name).table(quantity, "task") for name in names]
     _points(ax, np.arange(len(names)) + shift, tables, label, (0.0, most), **style)
     ax.set_xticks(range(len(names)), [name.removeprefix("stage") for name in names])
     ax.set_xlabel("stage")

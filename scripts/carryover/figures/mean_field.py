@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.claims.mean_field_transfer import FITTED, PUBLISHED, READOUT
-from carryover.claims.support.transferability import boundary, by_anchor, gains, leave_one_out_choice, normalised
+from carryover.claims.support.transferability import boundary, by_anchor, from_scratch, gains, leave_one_out_choice
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
 from carryover.statistics import power_law
@@ -32,7 +32,7 @@ def mean_field_transfer(data, p):
     for part, scale in zip(below, scales, strict=True):
         row = part.subplots(1, 4, width_ratios=(1, 1, 1, 1.3))
         runs, outside = (where(role, teacher_scale=scale) for role in (risk, data["out_of_rkhs"]))
-        law = _scratch(row[:2], where(normalised(runs), protocol="single_task"))
+        law = _scratch(row[:2], from_scratch(runs))
         for name, label, color in features:
             table = outside[[name]].to_dataframe().pivot_table(name, "seed", "ablated")
             panels.band(row[2], table.columns, *panels.means(table), label, marker="o", color=color)
@@ -81,10 +81,9 @@ def _kernels(fig, gram, risk, scales):
     fig.colorbar(image, ax=list(axes), label="kernel k(x, x')", shrink=0.8)
 
 
-def _scratch(axes, scratch):
+def _scratch(axes, table):
     """Risk from scratch with its power law, and the exponent between neighbouring n and from each n on."""
     risk, exponent = axes
-    table = scratch[["risk_final"]].to_dataframe().pivot_table("risk_final", "seed", "samples")
     own = {"color": panels.COLORS["single_task"], "marker": "o"}
     panels.band(risk, table.columns, *panels.means(table), "from scratch", **own)
     law, sizes = power_law.fit(table, FITTED), sorted(table)

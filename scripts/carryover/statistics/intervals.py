@@ -15,9 +15,7 @@ RESAMPLES = 1000
 
 def estimate_of(statistic, low, high, p_value, interval, seeds):
     """An estimate, as all functions of this module return it."""
-    return {
-        "statistic": statistic, "low": low, "high": high, "p_value": p_value, "interval": interval, "seeds": seeds,
-    }  # fmt: skip
+    return {"statistic": statistic, "low": low, "high": high, "p_value": p_value, "interval": interval, "seeds": seeds}
 
 
 def _finite(values):

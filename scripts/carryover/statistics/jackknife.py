@@ -73,6 +73,21 @@ def estimate(values, bound, scale=DIFFERENCE, over="classes"):
     return estimate_of(statistic, low, high, 2 * stats.t.sf(distance / error, count - 1), method, count)
 
 
+def leave_one_out(statistic, units):
+    """Values of a statistic of all units, then without each of them, if there are several.
+
+    Parameters
+    ----------
+    statistic : callable
+        Takes a list of units.
+    units : iterable
+        What is drawn independently: seeds, draws.
+    """
+    units = list(units)
+    parts = [[other for other in units if other != unit] for unit in units if len(units) > 1]
+    return [statistic(part) for part in (units, *parts)]
+
+
 def pseudovalues(statistic, seeds):
     """Pseudovalues of a statistic by seed: their mean is the statistic without its bias of order 1/n.
 
@@ -85,8 +100,7 @@ def pseudovalues(statistic, seeds):
     Returns
     -------
     pandas.Series
+        NaN for one seed.
     """
-    seeds = list(seeds)
-    whole = statistic(seeds)
-    rest = {seed: statistic([other for other in seeds if other != seed]) for seed in seeds}
-    return pd.Series({seed: len(seeds) * whole - (len(seeds) - 1) * value for seed, value in rest.items()})
+    whole, *rest = leave_one_out(statistic, seeds)
+    return pd.Series(len(seeds) * whole - (len(seeds) - 1) * np.array(rest or [np.nan]), seeds)

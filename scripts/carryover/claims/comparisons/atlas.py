@@ -6,9 +6,8 @@ Gains and predictions are log₁₀ of a ratio of risks, or of what stands for t
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
-from carryover.claims.support.transferability import at, normalised, paired
+from carryover.claims.support.transferability import FITTED, at_rows, from_scratch, paired
 from carryover.labels import described, label
 from carryover.runs import conditions, coordinates, where
 from carryover.statistics import power_law
@@ -24,7 +23,6 @@ SIMILARITIES = {
 }
 ROUNDING = 9  # digits to which similarities are the same, and gains nothing
 SOURCE = np.array([1.0, 0.0])  # of linear tasks, in the plane of source and target
-FITTED = 64  # fewest samples that the power law is fitted to
 POINTS = 150  # of each task, between which distances are found
 SAME = ["setting", "row", "samples", "seed", "draw"]
 """Coordinates that a run of another protocol on the same samples has in common."""
@@ -85,12 +83,7 @@ def compare(data, p):
 def _rows(data, protocol, p):
     """The pairs of one protocol as a data frame, with all coordinates of the transferred runs."""
     risk = data["risk"]
-    runs = where(risk, protocol=protocol)
-    for name, value in conditions(p.only).items():
-        values = runs[name].values if name in runs.coords else np.array([""])
-        if ((values == values) & (values != "")).any():
-            runs = where(runs, **{name: value})
-    frame = paired(runs, protocol, "risk_final", risk)
+    frame = paired(where(risk, protocol=protocol, **conditions(p.only)), protocol, "risk_final", risk)
     gain = np.log10(frame["scratch"].clip(lower=p.floor) / frame["risk_final"].clip(lower=p.floor))
     frame["gain"] = gain.round(ROUNDING)
     frame["samples_per_parameter"] = frame["samples"] / (p.parameters * (frame[p.times] if p.times else 1))
@@ -147,8 +140,7 @@ def curve(frame, source, protocol, floor):
     """
     if protocol not in source:
         return np.full(len(frame), np.nan)
-    places = {name: xr.DataArray(frame[name].to_numpy(), dims="row") for name in source.dims}
-    scratch, transferred = (np.maximum(at(source[name], **places).values, floor) for name in ("single_task", protocol))
+    scratch, transferred = (np.maximum(at_rows(source[name], frame), floor) for name in ("single_task", protocol))
     return np.log10(scratch / transferred)
 
 
@@ -196,13 +188,11 @@ def of_linear_teachers(frame):
 def power_law_against_floor(frame, outside, risk):
     """Of mean-field networks: the power law of the risk from scratch, fitted over all seeds, over the least risk of the
     pretrained features ("Features are fate", eq 18 without its second term)."""
-    scratch = normalised(where(risk, protocol="single_task"))[["risk_final"]].to_dataframe()
     keys = ["seed", "teacher_scale", "ablated"]
     least = outside[["least_risk"]].to_dataframe().groupby(keys)["least_risk"].mean()
     least = least.reindex(pd.MultiIndex.from_frame(frame[keys])).to_numpy()
     expected = np.full(len(frame), np.nan)
-    for scale, runs in scratch.groupby("teacher_scale"):
-        law = power_law.fit(runs.pivot_table("risk_final", "seed", "samples"), FITTED)
-        rows = frame["teacher_scale"].to_numpy() == scale
-        expected[rows] = law(frame["samples"].to_numpy()[rows])
+    for scale, rows in frame.reset_index(drop=True).groupby("teacher_scale"):
+        law = power_law.fit(from_scratch(where(risk, teacher_scale=scale)), FITTED)
+        expected[rows.index] = law(rows["samples"])
     return np.log10(expected / least)

@@ -17,9 +17,7 @@ class Atlas(Model):
     protocols: tuple[str, ...] = parameter(
         ("finetuning",), "what is compared with training from scratch: finetuning, or what trains the readout alone"
     )  # fmt: skip
-    only: tuple[str, ...] = parameter(
-        (), "conditions on transferred runs, as coordinate=value; a coordinate of which those of a protocol have no "
-        "value is passed over")  # fmt: skip
+    only: tuple[str, ...] = parameter((), "conditions on transferred runs, as coordinate=value")
     similarity: str = parameter(
         "overlap", "coordinate, or candidate, that says how similar source and target are; of a list of cosines its "
         "mean")  # fmt: skip

@@ -17,11 +17,11 @@ class Runs:
     def __init__(self, role, data):
         self.role, self.data = role, data
 
-    def where(self, clusters=None, **condition):
-        """The runs at which coordinates have these values, with one number of clusters; UserError if there are none."""
-        data = self.data if clusters is None else self.data.sel(clusters=clusters)
+    def where(self, **condition):
+        """The runs at which coordinates have these values, and what other dimensions have at one; UserError if none."""
+        places = {name: condition.pop(name) for name in list(condition) if name in self.data.dims}
         try:
-            return Runs(self.role, where(data, **condition))
+            return Runs(self.role, where(self.data.sel(places), **condition))
         except UserError as error:
             raise UserError(f"of the data of the role {self.role}: {error}") from None
 
@@ -72,6 +72,14 @@ class Runs:
             raise UserError(f"this claim needs one run a seed of the role {self.role}; several differ in {differ}.")
         return found.unstack(list(names)) if names else found
 
+    def ratio(self, over, under, *names):
+        """The ratio of two quantities of the same runs, as `table`."""
+        return self.table(over, *names) / self.table(under, *names)
+
+    def over_teacher(self, norm, *names):
+        """log₁₀ of the ratio of a norm of networks to that of their teachers, as `table`."""
+        return np.log10(self.ratio(norm, f"{norm}_teacher", *names))
+
     def by_seed(self, quantity, **condition):
         """A quantity of the runs at these values, a Series over seeds; UserError as in `where` and `table`."""
         return self.where(**condition).table(quantity)
@@ -91,22 +99,14 @@ class Runs:
             log_risk = log_risk.where(finished)
         return Runs(self.role, self.data.assign(log_risk=log_risk)).table("log_risk", *names)
 
-    def risk(self, trained=False, **condition):
-        """`risks` of the runs at these values, a Series over seeds."""
-        return self.where(**condition).risks(trained=trained)
-
     def sizes(self, least=1):
         """Numbers of samples, rising; UserError for fewer than `least` of them."""
         return self.options("samples", least)
 
-    def by_samples(self, quantity, least=1):
-        """A quantity by seed (rows) and number of samples, a data frame; UserError as in `sizes`."""
-        self.sizes(least)
-        return self.table(quantity, "samples")
-
     def per_doubling(self, quantity):
         """Least-squares slope of a quantity against log₂ of the samples, a Series over seeds that have all."""
-        table = self.by_samples(quantity, 2)
+        self.sizes(2)
+        table = self.table(quantity, "samples")
         doublings = np.log2(table.columns.to_numpy())
         doublings -= doublings.mean()
         return table @ pd.Series(doublings / (doublings @ doublings), index=table.columns)
@@ -170,14 +170,19 @@ def common_sizes(*groups):
     return sorted(common)
 
 
+def mean_over_samples(table, sizes):
+    """Mean over numbers of samples, by seed and the other levels of a table's columns; NaN where one of them lacks."""
+    return sum(table.xs(n, axis=1, level="samples") for n in sizes) / len(sizes)
+
+
 def worst(table):
     """The column of a table by seed with the smallest mean, at which a claim about all columns is tested."""
     return table[table.mean().idxmin()]
 
 
-def nearest(values, wanted, name, tolerance=0.05):
-    """The value nearest to the one wanted; UserError if none is near."""
-    best = min(values, key=lambda value: abs(value - wanted))
+def nearest(table, name, wanted, tolerance=0.05):
+    """The value of a column that is nearest to the one wanted; UserError if none is near."""
+    best = min(table[name].unique(), key=lambda value: abs(value - wanted))
     if abs(best - wanted) > tolerance:
         raise UserError(f"this claim needs runs of {name} near {wanted:g}; the nearest have {best:g}.")
     return best

@@ -111,9 +111,7 @@ def read(path):
     table = store.read_table(path, dtype=str, keep_default_na=False)
     if missing := [name for name in ("claim", *WORDS, *NUMBERS) if name not in table]:
         raise UserError(f"{path} is no archived table of claims: it has no column {missing[0]}.")
-    for name in NUMBERS:
-        try:
-            table[name] = [float(text or "nan") for text in table[name]]
-        except ValueError:
-            raise UserError(f"{path}: the column {name} must hold numbers.") from None
-    return table
+    try:
+        return table.astype(dict.fromkeys(NUMBERS, float))
+    except ValueError as error:
+        raise UserError(f"{path} is no archived table of claims: {error}.") from None

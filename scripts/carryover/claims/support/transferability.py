@@ -3,17 +3,14 @@ eq 5), where it changes its sign (section 3.3), and which strength of an anchor 
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
-from carryover.claims.support.runs import matched
+from carryover.claims.support.runs import matched, nearest
 from carryover.errors import UserError
 from carryover.runs import coordinates, where
-from carryover.theory.transfer import (
-    finetune_transferability,
-    linear_transfer_risk,
-    linear_transferability,
-    scratch_risk,
-)
+from carryover.theory import transfer
 
+FITTED = 64  # fewest samples that the power law of the risk from scratch is fitted to; the paper does not say which n
 CHOSEN = ("protocol", "frozen", "ridge", "weight_decay")
 """Coordinates in which a transferred run and its scratch run may differ: from scratch nothing is frozen, and penalties
 are chosen for each."""
@@ -59,9 +56,20 @@ def paired(data, protocol, quantity, scratch=None, needed=""):
     return runs.rename(columns={f"{quantity}_other": "scratch"})
 
 
+def at_critical(runs):
+    """Transferability by seed of those of the runs with as many samples as dimensions, or nearly so."""
+    return runs[runs["gamma"] == nearest(runs, "gamma", 1.0)].set_index("seed")["transferability"]
+
+
 def normalised(risk):
     """The same dataset with risks as shares of the target's variance, for targets that differ in it."""
     return risk.assign(risk_final=risk["risk_final"] / risk["target_variance"])
+
+
+def from_scratch(risk):
+    """Risks of single-task runs as shares of the target's variance, by seed (rows, mean over draws) and n."""
+    single = where(normalised(risk), protocol="single_task")
+    return single[["risk_final"]].to_dataframe().pivot_table("risk_final", "seed", "samples")
 
 
 def with_decay(risk, chosen_by=None):
@@ -87,21 +95,29 @@ def at(curve, tolerance=1e-6, **values):
     return curve
 
 
+def at_rows(curve, table):
+    """A theory curve at the rows of a table with columns for all its dimensions, an array; UserError as in `at`."""
+    places = {name: xr.DataArray(table[name].to_numpy(), dims="row") for name in curve.dims}
+    return at(curve, **places).values
+
+
 def predicted(formula, table):
-    """A formula of `FORMULAS` at the rows of a table with columns gamma, angle, noise, and, if used, depth, samples."""
-    return FORMULAS[formula](np.pi * table["angle"], table)
+    """Transferability in theory at the rows of a table with columns gamma, angle, noise, and, if used, depth, samples.
 
-
-FORMULAS = {
-    "linear": lambda theta, rows: linear_transferability(rows["gamma"], theta, rows["noise"]),
-    "linear_finite": lambda theta, rows: (
-        scratch_risk(rows["gamma"], rows["noise"]) - linear_transfer_risk(theta, rows["noise"], rows["samples"])
-    ),
-    "finetuning": lambda theta, rows: finetune_transferability(rows["gamma"], theta, rows["noise"]),
-    "finetuning_norm": lambda theta, rows: finetune_transferability(rows["gamma"], theta, rows["noise"], rows["depth"]),
-}
-"""Transferability in theory: eq 11; eq 8 less eq 10, which has finite n; eq 15; and that with the norm factor of eq 5
-of "Finetuning with linear teachers"."""
+    `linear` is eq 11, `linear_finite` eq 8 less eq 10, which has finite n, `finetuning` eq 15, and `finetuning_norm`
+    that with the norm factor of eq 5 of "Finetuning with linear teachers".
+    """
+    gamma, theta, noise = table["gamma"], np.pi * table["angle"], table["noise"]
+    match formula:
+        case "linear":
+            return transfer.linear_transferability(gamma, theta, noise)
+        case "linear_finite":
+            linear = transfer.linear_transfer_risk(theta, noise, table["samples"])
+            return transfer.scratch_risk(gamma, noise) - linear
+        case "finetuning":
+            return transfer.finetune_transferability(gamma, theta, noise)
+        case _:
+            return transfer.finetune_transferability(gamma, theta, noise, table["depth"])
 
 
 def gains(risk, readout):
