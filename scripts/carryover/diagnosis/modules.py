@@ -118,11 +118,6 @@ def bare(part: nn.Module) -> nn.Module:
     return core(part, _ADAPTED)
 
 
-def device_of(module: nn.Module) -> torch.device:
-    """Device of the network's parameters; the CPU where it has none."""
-    return next((one.device for one in module.parameters()), torch.device("cpu"))
-
-
 def moved(value: Any, device: torch.device) -> Any:
     """The tensors in nested tuples, lists and mappings on another device, tuples as lists and mappings as dicts."""
     if isinstance(value, Tensor):
@@ -153,9 +148,11 @@ def called(module: nn.Module, batch: Any) -> Any:
     named inputs, of which it gets those that it takes, labels too.
     """
     inputs, *others = batch if isinstance(batch, tuple | list) else (batch,)
-    device = device_of(module)
+    device = next((one.device for one in module.parameters()), torch.device("cpu"))
     if isinstance(inputs, Mapping):
-        return module(**moved(_accepted(module, inputs), device))
+        takes = inspect.signature(core(module).forward).parameters
+        accepted = {key: value for key, value in inputs.items() if key in takes}
+        return module(**moved(accepted or inputs, device))  # all of them where it names none
     if not isinstance(inputs, Tensor):
         kinds = "tensors, tuples (inputs, labels, …) or mappings of named tensors"
         kind = type(inputs).__name__
@@ -179,12 +176,6 @@ def _inputs_needed(module: nn.Module) -> int:
     """How many inputs the network cannot do without, one at least."""
     parameters = inspect.signature(core(module).forward).parameters.values()
     return max(1, sum(one.kind is one.POSITIONAL_OR_KEYWORD and one.default is one.empty for one in parameters))
-
-
-def _accepted(module: nn.Module, batch: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the batch's entries that the network takes by name; all where it names none of them."""
-    takes = inspect.signature(core(module).forward).parameters
-    return {key: value for key, value in batch.items() if key in takes} or dict(batch)
 
 
 @contextmanager
