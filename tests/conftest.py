@@ -53,3 +53,11 @@ def finished_project(tmp_path_factory, server):
             Project.made(project)
             done.touch()
     return Project(project, server)
+
+
+@pytest.fixture
+def project(finished_project, tmp_path, monkeypatch):
+    """A copy of it, which is the working folder: moved, and without Snakemake's metadata."""
+    project = finished_project.copy(tmp_path / "moved", ignore=shutil.ignore_patterns(".snakemake"))
+    monkeypatch.chdir(project.folder)
+    return project

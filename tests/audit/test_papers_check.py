@@ -12,7 +12,7 @@ from carryover.families.diagonal import solvers as diagonal
 from carryover.families.relu import solvers as relu
 from carryover.provenance import store
 from carryover.workflow import collecting, startup
-from toy.small_project import ROOT
+from toy.small_project import ROOT, TINY
 
 pytestmark = pytest.mark.extended
 
@@ -26,23 +26,7 @@ RELU = {
 MAIN = {"samples": [8, 16], "main_features": [1, 2], "overlap": 1.0}
 PROTOCOLS = {"protocol": ["single_task", "finetuning"]}
 EXPERIMENTS = {
-    "diagonals": {
-        "family": "diagonal",
-        "seeds": 3,
-        "block": 2,
-        "task": {"dimension": 12, "auxiliary_features": 3},
-        "pretrain": {"samples": 16, "initial_scale": 0.01},
-        "finetune": {
-            "samples": [4, 8],
-            "main_features": [1, 2],
-            "grids": {
-                "solved": {"protocol": "finetuning", "solver": "exact"},
-                "descended": {"protocol": "single_task", "solver": "descent", "learning_rate": 0.02, "tolerance": 0.01,
-                              "initial_scale": [0.1, 0.3]},
-            },
-        },
-        "measures": {"risk": {}},
-    },
+    "diagonals": TINY["experiments"]["tiny"] | {"seeds": 3, "measures": {"risk": {}}, "split": []},
     "descended": {
         **RELU,
         "pretrain": {"solver": "descent", "learning_rate": 0.1, "samples": 16, "max_epochs": 30},

@@ -9,7 +9,7 @@ from torch import nn
 
 from carryover.diagnosis.networks import reinitialised, weight_changes
 from carryover.errors import UserError
-from toy.recorded import small
+from toy.recorded import adapted, small
 
 
 def test_change_and_effective_rank_are_those_of_the_singular_values():
@@ -47,21 +47,8 @@ def test_computed_weights_count_as_the_layer_uses_them_and_wrappers_do_not():
     assert weight_changes(before, nn.DataParallel(after), ["1"])[0]["weight_change"][0] == pytest.approx(0, abs=1e-6)
 
 
-class LowRank(nn.Module):
-    """As PEFT's layers: the frozen layer inside, and what its adapter adds to the weight."""
-
-    def __init__(self, layer):
-        super().__init__()
-        self.base_layer, self.active_adapters = layer, ["default"]
-        self.lora_A, self.lora_B = nn.Linear(6, 1, bias=False), nn.Linear(1, 5, bias=False)
-
-    def get_delta_weight(self, adapter):
-        return self.lora_B.weight @ self.lora_A.weight
-
-
 def test_an_adapted_layer_counts_with_its_adapter():
-    plain, net = small(), small()
-    net[0][0][0] = LowRank(net[0][0][0])
+    plain, net = small(), adapted()
     delta = net[0][0][0].get_delta_weight("default").detach()
     size = torch.cat([p.flatten() for p in plain[0][0][0].parameters()]).norm()
     for found, note in (weight_changes(plain, net, ["0.0.0"]), weight_changes(net, net, ["0.0.0"], adapter=True)):

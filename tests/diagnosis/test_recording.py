@@ -11,7 +11,7 @@ from torch import nn
 from carryover.diagnosis.modules import submodules
 from carryover.diagnosis.recording import record
 from carryover.errors import UserError
-from toy.recorded import Says, fed, numbers, seen, small
+from toy.recorded import Says, adapted, numbers, seen, small
 
 
 def network():
@@ -165,8 +165,11 @@ def test_a_module_that_may_leave_submodules_out_does_not():
 def test_what_is_not_finite_is_named_with_sample_and_call():
     x = numbers(6, 4)
     y = torch.where(torch.arange(6)[:, None] == 2, torch.inf, x)
-    with pytest.raises(UserError, match=r"part must be finite .* for sample 8, which is number 3 of its batch"):
-        fed(Says(lambda x: x), "part", [(x,), (y,)])
+    said = r"part must be finite .* for sample 8, which is number 3 of its batch"
+    with record(Says(lambda x: x), "part") as see:
+        see(x)
+        with pytest.raises(UserError, match=said):
+            see(y)
 
 
 def test_one_name_several_and_patterns_in_torchs_order():
@@ -200,23 +203,6 @@ def test_what_a_pattern_matches_and_cannot_be_recorded_is_left_out_with_a_warnin
     assert "position must have the batch along axis 0, and has 3 there for 7 samples" in str(said[0].message)
     assert list(found) == ["fc", "holder.0"]
     assert list(seen(Odd(), ["fc", "lstm:0"], x)) == ["fc", "lstm:0"]
-
-
-class Adapted(nn.Module):
-    """As PEFT's layers are: the frozen layer inside, and an adapter beside it."""
-
-    def __init__(self, layer):
-        super().__init__()
-        self.base_layer, self.lora_A = layer, nn.ModuleDict({"default": nn.Linear(6, 5)})
-
-    def forward(self, x):
-        return self.base_layer(x) + self.lora_A["default"](x)
-
-
-def adapted():
-    net = small()
-    net[0][0][0] = Adapted(net[0][0][0])
-    return net
 
 
 def wrapped(name, wrapper):

@@ -15,16 +15,14 @@ from carryover.networks.convnet_weights import rescaled
 from carryover.streams import generator
 
 
-def small(kind, seed=0, classes=3):
-    if kind is ResNet18:
-        return ResNet18(torch.Generator().manual_seed(seed), classes, 2, "small", 1)
-    return VGG11(torch.Generator().manual_seed(seed), classes, 2, "imagenet", 1)
+def small(seed, classes=2, kind=ResNet18, stem="small"):
+    return kind(torch.Generator().manual_seed(seed), classes, 2, stem, 1)
 
 
 class Language(nn.Module):
     """Embeddings that the readout shares, indices that are buffers, and a place that is no layer's."""
 
-    def __init__(self, seed=0, tied=True):
+    def __init__(self, seed):
         super().__init__()
         with torch.random.fork_rng():
             torch.manual_seed(seed)
@@ -37,38 +35,24 @@ class Language(nn.Module):
             self.register_buffer("position_ids", torch.arange(5))
             self.register_buffer("mask", torch.ones(5))
             self.head = nn.Linear(4, 7, bias=False)
-        if tied:
-            self.head.weight = self.words.weight
+        self.head.weight = self.words.weight
 
 
-@pytest.mark.parametrize("kind", [ResNet18, VGG11])
+@pytest.mark.parametrize("kind", [(ResNet18, "small"), (VGG11, "imagenet")])
 @pytest.mark.parametrize("which", ["all", "weights"])
 def test_our_networks_are_rescaled_as_their_families_do(kind, which):
-    state, network = small(kind, 1).state_dict(), small(kind, 2)
+    state, network = small(1, 3, *kind).state_dict(), small(2, 3, *kind)
     load_rescaled(network, state, 0.3, which)
     for name, tensor in rescaled(state, 0.3, which).items():
         assert torch.equal(network.state_dict()[name], tensor), name
 
 
-def ratios(which, head=None, tied=True):
-    network, state = Language(1, tied), Language(2, tied).state_dict()
-    load_rescaled(network, state, 0.5, which, head)
-    found = network.state_dict()
-    assert all(
-        torch.equal(tensor * 0.5, found[name]) or torch.equal(tensor, found[name]) for name, tensor in state.items()
-    )
-    return {name for name, tensor in state.items() if not torch.equal(tensor, found[name])}, network
-
-
 def test_buffers_are_loaded_and_never_multiplied_and_shared_weights_once():
-    scaled, network = ratios("all")
+    network, state = Language(1), Language(2).state_dict()
+    load_rescaled(network, state, 0.5, "all")
     assert network.head.weight is network.words.weight
-    assert torch.equal(network.words.weight, Language(2).words.weight / 2)
-    assert scaled == {name for name, value in network.state_dict().items()} - {
-        "position_ids",
-        "mask",
-        *(name for name, value in Language().state_dict().items() if not value.any()),  # biases that begin at 0
-    }
+    for name, value in network.state_dict().items():
+        assert torch.equal(value, state[name] if name in ("position_ids", "mask") else state[name] / 2), name
 
 
 def test_frozen_parameters_stay_as_they_are_and_are_told():
@@ -84,7 +68,7 @@ def test_frozen_parameters_stay_as_they_are_and_are_told():
 
 
 def test_a_head_that_is_named_begins_anew_and_may_be_scaled_alone():
-    network, own, state = small(ResNet18, 1), small(ResNet18, 1).state_dict(), small(ResNet18, 2).state_dict()
+    network, own, state = small(1), small(1).state_dict(), small(2).state_dict()
     load_rescaled(network, state, 0.5, "readout", head="fc")
     assert torch.equal(network.fc.weight, own["fc.weight"] / 2)
     assert torch.equal(network.conv1.weight, state["conv1.weight"])
@@ -94,8 +78,9 @@ def test_a_head_that_is_named_begins_anew_and_may_be_scaled_alone():
 
 def test_a_head_anywhere_may_be_new():
     def build(seed, classes):
-        torch.manual_seed(seed)
-        return nn.ModuleDict({"classifier": nn.Linear(4, classes), "layers": nn.Linear(3, 4)})
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            return nn.ModuleDict({"classifier": nn.Linear(4, classes), "layers": nn.Linear(3, 4)})
 
     state = build(0, 5).state_dict()
     with pytest.raises(
@@ -110,13 +95,11 @@ def test_a_head_anywhere_may_be_new():
         load_rescaled(build(1, 2), state, 1.0, head="fc")
 
 
-def noisy(best, noise, calls=None):
+def noisy(best, noise):
     """Scores that fall with the distance from the best factor in octaves; noise of seeds that all factors share, and
     of each factor and seed."""
 
     def run(factor, seed):
-        if calls is not None:
-            calls.append((factor, seed))
         shared = generator("toy", "", seed, "shared").normal()
         own = generator("toy", factor, seed, "own").normal()
         return -abs(math.log2(factor / best)) + shared + noise * own
@@ -213,25 +196,18 @@ def test_the_curve_has_means_and_intervals_of_the_seeds_that_chose():
     assert all(variable.attrs["long_name"] for variable in curve.variables.values())
 
 
-def build(seed, classes=2):
-    return ResNet18(torch.Generator().manual_seed(seed), classes, 2, "small", 1)
-
-
 def test_finetuning_starts_from_the_pretrained_module_rescaled_with_new_layers():
-    state, seen = build(9, classes=5).state_dict(), []
+    state, seen = small(9, classes=5).state_dict(), []
 
     def finetune(module, seed):
         seen.append((seed, {name: tensor.clone() for name, tensor in module.state_dict().items()}))
 
-    choose_factor(build, state, finetune, lambda module: 0.0, which="all", head="fc", factors=[0.5], seeds=2)
-    half = [
-        found for seed, found in seen if seed == 1 and not torch.equal(found["conv1.weight"], state["conv1.weight"])
-    ]
-    assert len(half) == 1
-    assert torch.equal(half[0]["conv1.weight"], state["conv1.weight"] / 2)
-    assert torch.equal(half[0]["bn1.weight"], state["bn1.weight"] / 2)
-    assert torch.equal(half[0]["bn1.running_var"], state["bn1.running_var"])
-    assert torch.equal(half[0]["fc.weight"], build(1).state_dict()["fc.weight"] / 2)
+    choose_factor(small, state, finetune, lambda module: 0.0, which="all", head="fc", factors=[0.5], seeds=2)
+    (half,) = (one for seed, one in seen if seed == 1 and not torch.equal(one["conv1.weight"], state["conv1.weight"]))
+    assert torch.equal(half["conv1.weight"], state["conv1.weight"] / 2)
+    assert torch.equal(half["bn1.weight"], state["bn1.weight"] / 2)
+    assert torch.equal(half["bn1.running_var"], state["bn1.running_var"])
+    assert torch.equal(half["fc.weight"], small(1).state_dict()["fc.weight"] / 2)
 
 
 CALLS = []
@@ -271,14 +247,8 @@ def test_scores_of_another_state_are_not_used(tmp_path):
             CALLS.append(seed)
 
         CALLS.clear()
-        choose_factor(
-            lambda seed: torch.nn.Linear(1, 1),
-            state,
-            finetune,
-            lambda module: -abs(module.weight.item() - 1),
-            journal=tmp_path / "scores",
-            progress=False,
-        )
+        how = {"journal": tmp_path / "scores", "progress": False}
+        choose_factor(lambda seed: nn.Linear(1, 1), state, finetune, lambda net: -abs(net.weight.item() - 1), **how)
         return len(CALLS)
 
     state = {"weight": torch.tensor([[4.0]]), "bias": torch.zeros(1)}

@@ -6,6 +6,6 @@ tuned on even seeds alone; odd seeds are kept out of all tuning, and say how goo
 There are 50 samples for each feature of those that are hand-made, and some 2000 of networks.
 """
 
-from toy.truths import cnns, limits, made, mlps, trained, transformers
+from toy.truths import limits, made, trained, untrained
 
-CASES = [*made.CASES, *mlps.CASES, *cnns.CASES, *transformers.CASES, *trained.CASES, *limits.CASES]
+CASES = [*made.CASES, *untrained.CASES, *trained.CASES, *limits.CASES]

@@ -18,14 +18,6 @@ class Says(nn.Module):
         return self.part(x)
 
 
-def fed(module, names, calls, path=None, **told):
-    """What is recorded in memory of `calls`, each the inputs of one."""
-    with record(module, names, path, **told) as see:
-        for inputs in calls:
-            see(*inputs)
-    return see.recording
-
-
 def seen(module, names, *inputs, reduce="flatten", batch_axis=None, **named):
     """What is recorded in memory of one call."""
     with record(module, names, reduce=reduce, batch_axis=batch_axis) as see:
@@ -41,3 +33,27 @@ def small():
     torch.manual_seed(0)
     block = nn.Sequential(nn.Linear(6, 5), nn.ReLU())
     return nn.Sequential(nn.Sequential(block, nn.Linear(5, 4)), nn.Linear(4, 3))
+
+
+class Adapted(nn.Module):
+    """As PEFT's layers are: the frozen layer inside, and a low-rank adapter beside it."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.base_layer, self.active_adapters = layer, ["default"]
+        self.lora_A, self.lora_B = (
+            nn.ModuleDict({"default": nn.Linear(*size, bias=False)}) for size in ((6, 1), (1, 5))
+        )
+
+    def get_delta_weight(self, adapter):
+        return self.lora_B[adapter].weight @ self.lora_A[adapter].weight
+
+    def forward(self, x):
+        return self.base_layer(x) + x @ self.get_delta_weight("default").T
+
+
+def adapted():
+    """The small network with an adapter in its first layer."""
+    net = small()
+    net[0][0][0] = Adapted(net[0][0][0])
+    return net

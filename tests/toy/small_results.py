@@ -6,8 +6,8 @@ from PIL import Image
 
 from carryover.claims.support import table as claims_table
 from carryover.labels import attributes
+from carryover.provenance.job_record import Job
 from toy.made_up_runs import group
-from toy.small_run import job
 
 TITLE, CAPTION = 'Rich & "lazy" <networks>', "Risk <b>along</b> n & m_aux."
 CONFIG = {
@@ -28,6 +28,11 @@ CONFIG = {
 }  # fmt: skip
 SHARDS = [f"results/toy/finetune/all/{block}.nc" for block in (0, 1)]
 MARKDOWN = "| bound | n = 10 |\n|-------|--------|\n| a \\| b | 0.1 |\n| <c>    |        |\n\n<!-- request -->\n"
+
+
+def job(rule, inputs, outputs, **told):
+    modules, command = ["carryover.provenance.store"], [f"scripts/{rule}.py", "--output", *outputs]
+    return Job(rule=rule, inputs=inputs, outputs=outputs, modules=modules, command=command, **told)
 
 
 def save(rule, inputs, output, data=None, **told):

@@ -7,7 +7,7 @@ result = compare(before, after, loader, layers="layer*")
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, nullcontext
 from functools import partial
 from itertools import chain, islice
@@ -108,12 +108,14 @@ def compare(
     with random_state_restored():
         loaded = iter(batches(loader))
         if isinstance(baseline, str):
-            networks["baseline"], loaded = _reinitialised(before, seed, call, loaded)
-        elif baseline is not None:
+            first = list(islice(loaded, _RENEWING))
+            baseline = reinitialised(before, seed)
+            renew_statistics(baseline, partial(call, baseline), first)
+            loaded = chain(first, loaded)
+        if baseline is not None:
             networks["baseline"] = baseline
-        calls = {name: partial(_called, one, call, adapter and name == "before") for name, one in networks.items()}
         places = {"names": layers, "reduce": reduce, "batch_axis": batch_axis}
-        recordings, found = _recorded(networks, calls, loaded, samples, progress, places)
+        recordings, found = _recorded(networks, call, adapter, loaded, samples, progress, places)
     seen = min(len(next(iter(recordings["before"].values()))), samples)
     shared = [name for name in recordings["before"] if all(name in one for one in recordings.values())]
     if not shared:
@@ -145,16 +147,9 @@ def _networks(
     return networks
 
 
-def _reinitialised(before: nn.Module, seed: int, call: Call, loaded: Iterator[Any]) -> tuple[nn.Module, Iterator[Any]]:
-    """The network with parameters drawn anew, and all batches, of which the first renewed its statistics."""
-    made, first = reinitialised(before, seed), list(islice(loaded, _RENEWING))
-    renew_statistics(made, partial(call, made), first)
-    return made, chain(first, loaded)
-
-
 def _recorded(
-    networks: dict[str, nn.Module], calls: Mapping[str, Callable[[Any], Any]], loaded: Iterable[Any], samples: int,
-    progress: bool, places: dict[str, Any],
+    networks: dict[str, nn.Module], call: Call, adapter: bool, loaded: Iterable[Any], samples: int, progress: bool,
+    places: dict[str, Any],
 ) -> tuple[dict[str, dict[str, np.ndarray]], list[Any]]:  # fmt: skip
     """{network: its recording} of so many samples, or a few more, and the labels of each batch."""
     with ExitStack() as stack:
@@ -163,7 +158,11 @@ def _recorded(
         found = []
         for batch in loaded:
             for name, see in sees.items():
-                see.during(partial(calls[name], batch), batch)
+                network: Any = networks[name]
+                if isinstance(network, nn.DataParallel):
+                    network = network.module  # replicas would be seen in any order
+                with network.disable_adapter() if adapter and name == "before" else nullcontext():
+                    see.during(partial(call, network, batch), batch)
             found.append(labels_of(networks["before"], batch))
             if (size := sum(see.nbytes for see in sees.values())) > LARGEST:
                 raise UserError(
@@ -176,12 +175,6 @@ def _recorded(
             if seen == samples:
                 break
     return {name: see.recording for name, see in sees.items()}, found
-
-
-def _called(network: nn.Module, call: Call, without_adapter: bool, batch: Any) -> Any:
-    network = network.module if isinstance(network, nn.DataParallel) else network  # replicas would be seen in any order
-    with network.disable_adapter() if without_adapter else nullcontext():  # type: ignore[operator]
-        return call(network, batch)
 
 
 def _usable(labels: list[Any], count: int) -> Any:

@@ -18,13 +18,15 @@ from typing import Annotated, Any
 
 import numpy as np
 import xarray as xr
+from matplotlib.figure import Figure
 from pydantic import Field
 from tqdm import tqdm
 
 from carryover.config.parameters import Model, parameter
+from carryover.diagnosis import report
 from carryover.diagnosis.inheritance import sample_blocks
 from carryover.diagnosis.quantities import MEANING, TEXTS, Sampling, attributes, of_layer
-from carryover.diagnosis.sources import SINGLE, Activations, as_array, opened, same_order
+from carryover.diagnosis.sources import as_array, check_comparable, opened
 from carryover.diagnosis.task import Task
 from carryover.errors import UserError
 
@@ -57,15 +59,11 @@ class Diagnosis(xr.Dataset):
     @property
     def headline(self) -> str:
         """'3 layers: select in 2 (conv3, conv4), undecided in 1 (conv5). …'"""
-        from carryover.diagnosis.report import headline
+        return report.headline(self)
 
-        return headline(self)
-
-    def plot(self) -> Any:  # type: ignore[override]
+    def plot(self) -> Figure:  # type: ignore[override]
         """A figure of shares, dimensions and ratios by layer."""
-        from carryover.diagnosis.report import draw
-
-        return draw(self)
+        return report.draw(self)
 
 
 DEFAULTS = Parameters()
@@ -122,7 +120,11 @@ def diagnose(
     given |= {name: side for name, side in (("baseline", baseline), ("control", control)) if side is not None}
     with ExitStack() as stack:
         sides = {name: stack.enter_context(opened(source, name)) for name, source in given.items()}
-        names = _shared(list(sides.values()), [layers] if isinstance(layers, str) else layers)
+        chosen = [layers] if isinstance(layers, str) else layers
+        names = list(dict.fromkeys([*sides["before"].layers, *sides["after"].layers] if chosen is None else chosen))
+        if not names:
+            raise UserError("layers must name at least one layer")
+        check_comparable(list(sides.values()), names)
         ids = [side.ids for side in (sides["before"], sides["after"])]
         sample_id = next((one for one in ids if one is not None), None)
         rows: list[dict[str, Any]] = []
@@ -149,19 +151,3 @@ def diagnose(
     criteria = {name: value for name, value in p.model_dump().items() if name != "layers"}
     reference = "permutation of samples" if baseline is None else "baseline"
     return Diagnosis(columns, {"layer": layer}, criteria | {"reference": reference})
-
-
-def _shared(sides: Sequence[Activations], layers: Sequence[str] | None) -> list[str]:
-    """Names of the layers to compare, once all have them and the same samples."""
-    names = list(dict.fromkeys([*sides[0].layers, *sides[1].layers] if layers is None else layers))
-    for side in sides:
-        if missing := [name for name in names if name not in side.layers]:
-            raise UserError(
-                f"{side.name} lacks the layer {missing[0]}; it has {', '.join(side.layers)}: name layers that all have"
-                + (f" (an array by itself is a layer called {SINGLE})" if SINGLE in names else "")
-            )
-    if not names:
-        raise UserError("layers must name at least one layer")
-    for side in sides[1:]:
-        same_order(sides[0], side)
-    return names

@@ -85,7 +85,11 @@ def components(X: np.ndarray, share: float, like: Components | None = None) -> C
         U, s, _ = randomized_svd(X, _COMPONENTS, n_iter=4, random_state=0)
         squares = s.astype(np.float64) ** 2
     else:
-        U, squares = _exact(X.astype(np.float64))
+        X = X.astype(np.float64)
+        wide = len(X) <= X.shape[1]
+        squares, V = np.linalg.eigh(X @ X.T if wide else X.T @ X)  # the smaller Gram matrix
+        squares, V = squares[::-1], V[:, ::-1]
+        U = V if wide else X @ V / np.sqrt(np.maximum(squares, _TINY))
     there = squares > _ROUNDING * squares[0]
     squares, U = squares[there][:_COMPONENTS], U[:, there][:, :_COMPONENTS]
     variances = squares / total
@@ -93,16 +97,6 @@ def components(X: np.ndarray, share: float, like: Components | None = None) -> C
     left = np.cumsum(variances[first:]) / max(1 - variances[:first].sum(), _TINY)
     counts = [min(first + int(np.searchsorted(left, one)) + 1, len(left) + first) for one in (share, 0.9 + share / 10)]
     return Components(variances, U.astype(np.float64) * len(X) ** 0.5, *counts)
-
-
-def _exact(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(left singular vectors, squared singular values), by the smaller Gram matrix."""
-    if len(X) <= X.shape[1]:
-        squares, U = np.linalg.eigh(X @ X.T)
-        return U[:, ::-1], squares[::-1]
-    squares, V = np.linalg.eigh(X.T @ X)
-    squares, V = squares[::-1], V[:, ::-1]
-    return X @ V / np.sqrt(np.maximum(squares, _TINY)), squares
 
 
 def sample_blocks(samples: int, ids: np.ndarray | None = None) -> np.ndarray:

@@ -24,7 +24,7 @@ import numpy as np
 import xarray as xr
 
 from carryover.diagnosis.inheritance import jackknife, sample_blocks
-from carryover.diagnosis.sources import opened, same_order
+from carryover.diagnosis.sources import check_comparable, opened
 from carryover.errors import UserError
 
 _PRODUCTS = 2**16  # of a kernel that are summed in single precision
@@ -65,10 +65,7 @@ def layer_similarity(
         raise UserError(f"measure must be 'cka' or 'procrustes', got {measure!r}")
     chosen = [layers] if isinstance(layers, str) else layers
     with opened(before, "before") as old, opened(after, "after") as new:
-        same_order(old, new)
-        for side in (old, new):
-            if missing := set(chosen or ()) - set(side.layers):
-                raise UserError(f"{side.name} lacks the layer {min(missing)}; it has {', '.join(side.layers)}")
+        check_comparable((old, new), chosen or ())
         names = list(chosen or old.layers), list(chosen or new.layers)
         every = [side.matrix(name) for side, some in zip((old, new), names, strict=True) for name in some]
         ids = old.ids if old.ids is not None else new.ids
@@ -79,9 +76,12 @@ def layer_similarity(
         raise UserError(f"a debiased similarity needs 4 samples or more, got {samples}")
 
     def values(responses: Sequence[np.ndarray]) -> np.ndarray:
+        split = len(names[0])
         if measure == "procrustes":
-            return _distances(responses, len(names[0]))
-        return _alignments(responses, len(names[0]), debiased)
+            return _distances(responses[:split], responses[split:])
+        inner = _inner_products(responses, debiased)
+        own = np.sqrt(np.where(np.diag(inner) > 0, np.diag(inner), np.nan))
+        return inner[:split, split:] / np.outer(own[:split], own[split:])
 
     whole = values(every)
     label = "Procrustes distance" if measure == "procrustes" else f"{'debiased ' * debiased}linear CKA"
@@ -96,13 +96,6 @@ def layer_similarity(
     for name, end in zip(("low", "high"), np.apply_along_axis(jackknife, 0, table, confidence), strict=True):
         result[name] = (tuple(coords), end, {"long_name": f"{name} end of the interval of: {label}", "units": "1"})
     return result
-
-
-def _alignments(layers: Sequence[np.ndarray], split: int, debiased: bool) -> np.ndarray:
-    """CKA of the first `split` layers (samples, units) and the others."""
-    inner = _inner_products(layers, debiased)
-    own = np.sqrt(np.where(np.diag(inner) > 0, np.diag(inner), np.nan))
-    return inner[:split, split:] / np.outer(own[:split], own[split:])
 
 
 def _inner_products(layers: Sequence[np.ndarray], debiased: bool) -> np.ndarray:
@@ -123,14 +116,15 @@ def _inner_products(layers: Sequence[np.ndarray], debiased: bool) -> np.ndarray:
     return inner
 
 
-def _distances(layers: Sequence[np.ndarray], split: int) -> np.ndarray:
-    """Procrustes distances of the first `split` layers (samples, units) and the others."""
+def _distances(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> np.ndarray:
+    """Procrustes distances of layers (samples, units) before and after, (before, after)."""
     scores = []
-    for X in layers:
+    for X in (*before, *after):
         x = X.astype(np.float64) - X.mean(axis=0)
         if x.shape[1] > len(x):  # another matrix of the same inner products between samples, with fewer columns
             squares, U = np.linalg.eigh(x @ x.T)
             x = U * np.sqrt(np.maximum(squares, 0))
         scores.append(x / np.linalg.norm(x))
+    split = len(before)
     nuclear = [[np.linalg.norm(x.T @ y, "nuc") for y in scores[split:]] for x in scores[:split]]
     return np.arccos(np.clip(nuclear, -1, 1))

@@ -118,11 +118,6 @@ def bare(part: nn.Module) -> nn.Module:
     return core(part, _ADAPTED)
 
 
-def device_of(module: nn.Module) -> torch.device:
-    """Device of the network's parameters; the CPU where it has none."""
-    return next((one.device for one in module.parameters()), torch.device("cpu"))
-
-
 def moved(value: Any, device: torch.device) -> Any:
     """The tensors in nested tuples, lists and mappings on another device, tuples as lists and mappings as dicts."""
     if isinstance(value, Tensor):
@@ -147,44 +142,38 @@ def batches(loader: Any) -> Iterable[Any]:
 
 
 def called(module: nn.Module, batch: Any) -> Any:
-    """What the network returns for a batch.
-
-    That is a tensor; (inputs, labels, …), of which the network gets as many as it needs, one mostly; or a mapping of
-    named inputs, of which it gets those that it takes, labels too.
-    """
-    inputs, *others = batch if isinstance(batch, tuple | list) else (batch,)
-    device = device_of(module)
-    if isinstance(inputs, Mapping):
-        return module(**moved(_accepted(module, inputs), device))
-    if not isinstance(inputs, Tensor):
+    """What the network returns for a batch, which is as `_parted` takes it; UserError for batches of other kinds."""
+    inputs, named, _ = _parted(module, batch)
+    if inputs and not isinstance(inputs[0], Tensor):
         kinds = "tensors, tuples (inputs, labels, …) or mappings of named tensors"
-        kind = type(inputs).__name__
+        kind = type(inputs[0]).__name__
         raise UserError(f"batches must be {kinds}, got {kind}: say call=, how a network is called with a batch")
-    needed = _inputs_needed(module) if others else 1
-    return module(*moved([inputs, *others[: needed - 1]], device))
+    device = next((one.device for one in module.parameters()), torch.device("cpu"))
+    return module(*moved(inputs, device), **moved(named, device))
 
 
 def labels_of(module: nn.Module, batch: Any) -> np.ndarray | None:
-    """Labels (batch,) of a batch: what follows its inputs, or is named so; None without."""
-    found, inputs = None, batch
-    if isinstance(batch, tuple | list):
-        inputs = batch[0]
-        found = next(iter(batch[_inputs_needed(module) :]), None)
-    if isinstance(inputs, Mapping):
-        found = next((inputs[key] for key in ("labels", "label") if key in inputs), None)
-    return found.detach().cpu().numpy() if isinstance(found, Tensor) and found.ndim == 1 else None
+    """Labels (batch,) of a batch; None without."""
+    _, _, labels = _parted(module, batch)
+    return labels.detach().cpu().numpy() if isinstance(labels, Tensor) and labels.ndim == 1 else None
 
 
-def _inputs_needed(module: nn.Module) -> int:
-    """How many inputs the network cannot do without, one at least."""
-    parameters = inspect.signature(core(module).forward).parameters.values()
-    return max(1, sum(one.kind is one.POSITIONAL_OR_KEYWORD and one.default is one.empty for one in parameters))
+def _parted(module: nn.Module, batch: Any) -> tuple[list[Any], Mapping[str, Any], Any]:
+    """(inputs, named inputs, labels) of a batch.
 
-
-def _accepted(module: nn.Module, batch: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the batch's entries that the network takes by name; all where it names none of them."""
+    Of a tensor, or (inputs, labels, …), the network gets as many as it needs, one mostly, and labels follow. Of a
+    mapping it gets what it takes by name, or all where it names nothing of it, and labels are named so.
+    """
+    first, *others = batch if isinstance(batch, tuple | list) else (batch,)
+    if not others and not isinstance(first, Mapping):
+        return [first], {}, None
     takes = inspect.signature(core(module).forward).parameters
-    return {key: value for key, value in batch.items() if key in takes} or dict(batch)
+    if isinstance(first, Mapping):
+        named = {key: value for key, value in first.items() if key in takes} or first
+        return [], named, next((first[key] for key in ("labels", "label") if key in first), None)
+    needed = [one for one in takes.values() if one.kind is one.POSITIONAL_OR_KEYWORD and one.default is one.empty]
+    more = max(0, len(needed) - 1)
+    return [first, *others[:more]], {}, next(iter(others[more:]), None)
 
 
 @contextmanager

@@ -37,19 +37,10 @@ def reinitialised(module: nn.Module, seed: int = 0) -> nn.Module:
         raise UserError(f"the network cannot be copied ({error}): give baseline= a network or None") from None
     parameters = {name: one for name, one in made.named_parameters() if one.is_floating_point() or one.is_complex()}
     before = {name: one.detach().clone() for name, one in (*parameters.items(), *made.named_buffers())}
-    parts: list[nn.Module] = []
-    made.apply(parts.append)  # inner parts first, as makers of networks draw
     with torch.no_grad(), random_state_restored(seed):
         for one in parameters.values():
             one.fill_(float("nan"))  # which no way of drawing leaves behind
-        for part in parts:
-            _reset(part)
-        _reset_as_huggingface(made)
-        for part in parts:
-            whole = getattr(part, "init_weights", None)
-            if callable(whole) and any(bool(one.isnan().any()) for one in part.parameters()):
-                with suppress(TypeError):  # for one that needs arguments
-                    whole()
+        _draw(made)
         left = [name for name, one in parameters.items() if one.isnan().any()]
         for name, value in (*parameters.items(), *made.named_buffers()):
             if name in before and value.isnan().any():  # buffers, too, that were computed of parameters meanwhile
@@ -65,25 +56,29 @@ def reinitialised(module: nn.Module, seed: int = 0) -> nn.Module:
     return made
 
 
-def _reset(part: nn.Module) -> None:
-    draw = getattr(part, "reset_parameters", None) or getattr(part, "_reset_parameters", None)
-    if not callable(draw):
-        return
-    with parametrize.cached():  # so that a weight that is computed of others can be drawn in place
-        draw()
-        drawn = {name: getattr(part, name) for name in getattr(part, "parametrizations", ())}
-    for name, value in drawn.items():
-        setattr(part, name, value)
-
-
-def _reset_as_huggingface(module: nn.Module) -> None:
-    """Draw weights as the library's own models do when they are made."""
-    models: list[Any] = [part for part in module.modules() if callable(getattr(part, "_init_weights", None))]
-    for model in models[:1]:  # the outermost: those inside have the same rules
+def _draw(made: nn.Module) -> None:
+    """Draw the parameters of a network, which are NaN before, in all ways that its parts offer."""
+    parts: list[Any] = []
+    made.apply(parts.append)  # inner parts first, as makers of networks draw
+    for part in parts:
+        reset = getattr(part, "reset_parameters", None) or getattr(part, "_reset_parameters", None)
+        if callable(reset):
+            with parametrize.cached():  # so that a weight that is computed of others can be drawn in place
+                reset()
+                drawn = {name: getattr(part, name) for name in getattr(part, "parametrizations", ())}
+            for name, value in drawn.items():
+                setattr(part, name, value)
+    huggingface: list[Any] = [part for part in made.modules() if callable(getattr(part, "_init_weights", None))]
+    for model in huggingface[:1]:  # the outermost: those inside have the same rules
         for one in (*model.modules(), *model.parameters()):
             if hasattr(one, "_is_hf_initialized"):
                 one._is_hf_initialized = False
         model.apply(model._init_weights)
+    for part in parts:
+        whole = getattr(part, "init_weights", None)
+        if callable(whole) and any(bool(one.isnan().any()) for one in part.parameters()):
+            with suppress(TypeError):  # for one that needs arguments
+                whole()
 
 
 def renew_statistics(module: nn.Module, call: Callable[[Any], Any], batches: Iterable[Any]) -> None:
@@ -115,7 +110,8 @@ def weight_changes(
 ) -> tuple[dict[str, list[float]], str]:
     """({"weight_change", "weight_rank": values by layer}, a sentence on which parameters and buffers differ).
 
-    An adapted layer counts with its adapter. adapter: the networks are one, without and with its adapter.
+    The rank is (Σσ²)² / Σσ⁴ of the matrix that changed most, whose other axes are flattened; NaN without a change. An
+    adapted layer counts with its adapter. adapter: the networks are one, without and with its adapter.
     """
     old, new = _parameters(before, not adapter), _parameters(after, True)
     changes = {
@@ -130,8 +126,10 @@ def weight_changes(
         size, change = (sum(float(pair[one].float().square().sum()) for pair in inside) for one in (0, 1))
         values["weight_change"].append((change / size) ** 0.5 if size else np.nan)
         matrices = [delta for W, delta in inside if W.ndim > 1]
-        largest = max(matrices, key=lambda delta: float(delta.norm()), default=None)
-        values["weight_rank"].append(np.nan if largest is None else effective_rank(largest))
+        largest = max(matrices, key=lambda delta: float(delta.norm()), default=torch.zeros(1, 1)).flatten(1).double()
+        gram = largest @ largest.T if len(largest) <= largest.shape[1] else largest.T @ largest
+        fourth = float(gram.square().sum())  # Σσ⁴ of the singular values σ
+        values["weight_rank"].append(float(gram.trace()) ** 2 / fourth if fourth else np.nan)
     differ = [name for name in old | new if name not in changes or bool(changes[name][1].any())]
     count = len(old | new)
     if len(differ) == count:
@@ -143,14 +141,6 @@ def weight_changes(
     if buffers := [name for name in here | there if name not in same]:
         return values, f"No parameter differs, only buffers do ({_some(buffers)})."
     return values, "No parameter or buffer differs."
-
-
-def effective_rank(W: Tensor) -> float:
-    """(Σσ²)² / Σσ⁴ of the singular values σ of a matrix, whose other axes are flattened; NaN for zeros."""
-    flat = W.flatten(1).double()
-    gram = flat @ flat.T if len(flat) <= flat.shape[1] else flat.T @ flat
-    fourth = float(gram.square().sum())
-    return float(gram.trace()) ** 2 / fourth if fourth else np.nan
 
 
 def _parameters(module: nn.Module, with_adapter: bool) -> dict[str, Tensor]:

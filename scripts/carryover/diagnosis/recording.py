@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -41,7 +42,7 @@ def record(
     ----------
     module
         Any torch module. Inside the block it is in evaluation mode and its calls record no gradients and run
-        uncompiled; at the end, also after an error, its modes are what they were and its hooks are gone.
+        uncompiled; at the end, also after an error, its modes are what they were.
     names
         Names in `module.named_modules()` without what wrappers add (`DataParallel`, `torch.compile`, PEFT: an adapted
         layer is meant with its adapter). In a pattern, `layer*`, the star stands for anything, dots too; what a pattern
@@ -79,13 +80,10 @@ def record(
     module = module.module if isinstance(module, nn.DataParallel) else module  # replicas would be seen in any order
     modes = {part: part.training for part in module.modules()}
     see = See(module, found, reduce, batch_axis)
-    hooks = see.hooks()
     try:
         module.eval()
         yield see
     finally:
-        for hook in hooks:
-            hook.remove()
         for part, mode in modes.items():
             part.training = mode
     if not see.samples:
@@ -117,10 +115,6 @@ class See:
         self._module, self._places, self._reduce, self._axis = module, places, reduce, axis
         self._tokens_first = any(getattr(part, "batch_first", True) is False for part in module.modules())
         self._batches: dict[str, list[np.ndarray]] = {}
-        self._calls: dict[str, int] | None = None  # how often each place was called, None between calls of `see`
-        self._kept: dict[str, np.ndarray] = {}
-        self._sizes: set[int] = set()
-        self._mask: Tensor | None = None
 
     @property
     def recording(self) -> dict[str, np.ndarray]:
@@ -139,31 +133,74 @@ class See:
         """What `call` returns, which calls the module or what it consists of with these inputs."""
         given = dict(outputs.tensors(inputs))
         first = next((one for one in given.values() if one.ndim), None)
-        self._sizes = set() if first is None else {first.shape[0], *first.shape[self._axis or 0 :][:1]}
+        sizes = set() if first is None else {first.shape[0], *first.shape[self._axis or 0 :][:1]}
         if token_mask is None:
             masks = (one for path, one in given.items() if path.endswith("attention_mask") and one.ndim == 2)
             token_mask = next(masks, None)
-        self._mask = token_mask if token_mask is None else torch.as_tensor(token_mask)
-        self._calls = {}
+        mask = token_mask if token_mask is None else torch.as_tensor(token_mask)
+        counts: Counter[str] = Counter()  # of calls
+        kept: dict[str, np.ndarray] = {}
+
+        def keep(place: Place, module: nn.Module, inputs: Any, output: Any) -> None:
+            counts[place.name] += 1
+            if place.name in self.left_out:
+                return
+            try:
+                tensor = outputs.entry_of(place.name.partition(":")[0], output, place.entry)
+                tensor = outputs.batch_first(place.name, tensor, sizes, self._axis, self._tokens_first)
+                units = outputs.units(place.name, bare(place.part), tensor, self._reduce, mask)
+                kept[place.name] = units.detach().to("cpu", copy=True).numpy()  # the next layer may overwrite its input
+            except UserError as error:
+                self._leave_out(place, error)
+
+        with self._hooked(keep):
+            result = call()
+        for place in self._places:
+            count = counts[place.name]
+            if count != 1 and (count or not place.matched):
+                said = f"names must be submodules that are called once for each input, {place.name} was {count} times"
+                self._leave_out(place, UserError(said))
+        self._append({name: values for name, values in kept.items() if name not in self.left_out}, sample_id)
+        return result
+
+    @contextmanager
+    def _hooked(self, keep: Callable[..., None]) -> Iterator[None]:
+        """In the block `keep` sees what each place gives out; no gradients, no fast path, nothing compiled."""
+        hooks = [core(place.part).register_forward_hook(partial(keep, place)) for place in self._places]
         fast = torch.backends.mha.get_fastpath_enabled()  # which may leave submodules out
         # What is compiled runs none of the hooks that came later. Where nothing is, the compiler need not be loaded.
         compiled = "torch._dynamo" in sys.modules
         try:
             torch.backends.mha.set_fastpath_enabled(False)
             with torch.inference_mode(), torch.compiler.set_stance("force_eager") if compiled else nullcontext():
-                result = call()
-            self._check()
-            batch = {place.name: self._kept[place.name] for place in self._places if place.name in self._kept}
-            if sample_id is not None:
-                batch["sample_id"] = np.array([str(one) for one in np.asarray(sample_id).tolist()])
-            self._append(batch)
+                yield
         finally:
             torch.backends.mha.set_fastpath_enabled(fast)
-            self._calls, self._kept = None, {}
-        return result
+            for hook in hooks:
+                hook.remove()
 
-    def _append(self, batch: dict[str, np.ndarray]) -> None:
-        """Keep a batch; UserError where it does not go with those before it."""
+    def _leave_out(self, place: Place, error: UserError) -> None:
+        """Leave out what a pattern matched, if it was never in; raise the error otherwise."""
+        if place.name not in self.left_out:
+            if not place.matched or self.samples:
+                raise error
+            self.left_out[place.name] = str(error)
+
+    def _append(self, kept: dict[str, np.ndarray], sample_id: Sequence | None) -> None:
+        """Keep a batch; UserError where it is not finite, empty, or does not go with those before it."""
+        for name, values in kept.items():
+            if not np.isfinite(values).all():
+                row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
+                raise UserError(
+                    f"{name} must be finite in single precision, and is not for sample {self.samples + row}, "
+                    f"which is number {row + 1} of its batch"
+                )
+        if not kept:
+            reasons = "; ".join(list(self.left_out.values())[:3]) or "none of them is called"
+            raise UserError(f"nothing that the names match can be recorded: {reasons}")
+        batch = {place.name: kept[place.name] for place in self._places if place.name in kept}
+        if sample_id is not None:
+            batch["sample_id"] = np.array([str(one) for one in np.asarray(sample_id).tolist()])
         counts = {name: len(values) for name, values in batch.items()}
         if len(set(counts.values())) > 1:
             raise UserError(f"layers and sample_id must have the same number of samples, got {counts}")
@@ -180,48 +217,3 @@ class See:
             self._batches.setdefault(name, []).append(values)
         self.samples += next(iter(counts.values()))
         self.nbytes += sum(values.nbytes for values in batch.values())
-
-    def hooks(self) -> list[Any]:
-        """Handles of the hooks that keep what each place gives out."""
-        return [core(one.part).register_forward_hook(partial(self._keep, one)) for one in self._places]
-
-    def _keep(self, place: Place, module: nn.Module, inputs: Any, output: Any) -> None:
-        if self._calls is None:
-            return  # called by somebody else
-        self._calls[place.name] = self._calls.get(place.name, 0) + 1
-        if place.name not in self.left_out:
-            try:
-                self._kept[place.name] = self._values(place, output)
-            except UserError as error:
-                self._leave_out(place, error)
-
-    def _values(self, place: Place, output: Any) -> np.ndarray:
-        tensor = outputs.entry_of(place.name.partition(":")[0], output, place.entry)
-        tensor = outputs.batch_first(place.name, tensor, self._sizes, self._axis, self._tokens_first)
-        units = outputs.units(place.name, bare(place.part), tensor, self._reduce, self._mask)
-        return units.detach().to("cpu", copy=True).numpy()  # the next layer may overwrite its input
-
-    def _check(self) -> None:
-        """Every place was called once, and what it gave is finite."""
-        for place in self._places:
-            count = (self._calls or {}).get(place.name, 0)
-            if count != 1 and place.name not in self.left_out and (count or not place.matched):
-                said = f"names must be submodules that are called once for each input, {place.name} was {count} times"
-                self._leave_out(place, UserError(said))
-        for name, values in self._kept.items():
-            if not np.isfinite(values).all():
-                row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
-                raise UserError(
-                    f"{name} must be finite in single precision, and is not for sample {self.samples + row}, "
-                    f"which is number {row + 1} of its batch"
-                )
-        if not self._kept:
-            reasons = "; ".join(list(self.left_out.values())[:3]) or "none of them is called"
-            raise UserError(f"nothing that the names match can be recorded: {reasons}")
-
-    def _leave_out(self, place: Place, error: UserError) -> None:
-        """Leave out what a pattern matched, if it was never in; raise the error otherwise."""
-        if not place.matched or self.samples:
-            raise error
-        self.left_out[place.name] = str(error)
-        self._kept.pop(place.name, None)

@@ -113,22 +113,32 @@ def warnings_on(
             share = f"{row[f'dominant_{when}']:.3g}"
             found.append(f"one direction holds {share} of the variance {when} and dominates PR, ENSD and CKA")
             break
-    found.append(_direction(row, old, new, block))
-    if row["regime"] != REPLACE:
-        found.append(_tail(old, new, block))
+    if direction := _direction(row, old, new, block):
+        found.append(direction)
+    tail = slice(old.counted, old.seen)
+    variances = old.variances[tail]
+    if row["regime"] != REPLACE and variances.sum() >= _TAIL:
+        wrong = inheritance.errors(new.weighted, old.scores[:, tail], block).full.mean(axis=0)
+        lost = float(np.average(np.minimum(wrong, 1), weights=variances))
+        if lost >= 0.5 and lost * variances.sum() >= _TAIL:
+            weak = f"{len(variances)} weak components that do not count ({variances.sum():.2g} of the variance)"
+            found.append(f"{weak} are mostly lost")
     if row["regime"] in (REPLACE, SELECT) and row["kept_r2"] < most:
-        weak = inheritance.inherited(new, old, block).r2
-        if weak > most:
-            found.append(f"what was there before faded, but weak directions after still predict it (R² {weak:.2f})")
+        r2 = inheritance.inherited(new, old, block).r2
+        if r2 > most:
+            found.append(f"what was there before faded, but weak directions after still predict it (R² {r2:.2f})")
     if row["regime"] in (REPLACE, SELECT, ADD):
         pairs = list(zip(recorded[:2], parts[:2], strict=True))
         sparse = [float(np.median(kurtosis(X, axis=0)[X.std(axis=0) > 0])) > _SPARSE for X, _ in pairs]
         full = [part.counted > _FULL * X.shape[1] for X, part in pairs]
         if any(sparse) and any(full):
             found.append("responses are sparse and fill the layer: the same features, superposed otherwise, look new")
-    if not ordered and row["inherited_r2"] < 0.3 and _shuffled(old, new, block):
-        found.append("sorted by their first component samples agree: they may be in another order after")
-    return [sentence for sentence in found if sentence]
+    if not ordered and row["inherited_r2"] < 0.3 and new.counted > 1:
+        scores, sorted_before = new.scores[:, : new.counted], old.weighted[np.argsort(old.scores[:, 0])]
+        orders = (np.argsort(scores[:, 0]), np.argsort(-scores[:, 0]))  # the sign of a component is not known
+        if any(inheritance.errors(sorted_before, scores[order], block).r2 > 0.8 for order in orders):
+            found.append("sorted by their first component samples agree: they may be in another order after")
+    return found
 
 
 def _direction(row: Mapping[str, Any], old: Components, new: Components, block: np.ndarray) -> str:
@@ -146,24 +156,3 @@ def _direction(row: Mapping[str, Any], old: Components, new: Components, block: 
     verb = appeared if not known else amplified if here > there else "holds most"
     shares = f"{ends[0]:.2g} of the variance before and {ends[1]:.2g} after"
     return f"PR changed from {before:.3g} to {after:.3g}: a direction with {shares} {verb}"
-
-
-def _tail(old: Components, new: Components, block: np.ndarray) -> str:
-    """Components before that do not count, where the layer after no longer has them."""
-    tail = slice(old.counted, old.seen)
-    variances = old.variances[tail]
-    if variances.sum() < _TAIL:
-        return ""
-    wrong = inheritance.errors(new.weighted, old.scores[:, tail], block).full.mean(axis=0)
-    lost = float(np.average(np.minimum(wrong, 1), weights=variances))
-    if lost < 0.5 or lost * variances.sum() < _TAIL:
-        return ""
-    return f"{len(variances)} weak components that do not count ({variances.sum():.2g} of the variance) are mostly lost"
-
-
-def _shuffled(old: Components, new: Components, block: np.ndarray) -> bool:
-    """Whether samples agree once both sides are sorted by their first component, whose sign is not known."""
-    scores = new.scores[:, : new.counted]
-    first = old.weighted[np.argsort(old.scores[:, 0])]
-    orders = (np.argsort(scores[:, 0]), np.argsort(-scores[:, 0]))
-    return new.counted > 1 and any(inheritance.errors(first, scores[order], block).r2 > 0.8 for order in orders)

@@ -1,4 +1,4 @@
-"""A diagnosis in words, as a figure, and as an HTML page that needs no other file."""
+"""A diagnosis in words and as a figure."""
 
 from __future__ import annotations
 
@@ -40,7 +40,15 @@ def headline(result: Dataset) -> str:
     ]
     count = result.sizes["layer"]
     sentences = [_on_task(result), f"{count} layer{'s' * (count > 1)}: {', '.join(verdicts)}."]
-    sentences += [_depth_profile(result), _on_control(result), result.attrs.get("note", "")]
+    sentences.append(_depth_profile(result))
+    if "control_regime" in result:
+        same = int((result["control_regime"] == result["regime"]).sum())
+        r2 = float(result["control_r2"].mean())
+        sentences.append(
+            f"The control has the same verdict in {same} of {count} layers, and predicts the components after "
+            f"finetuning with a mean R² of {r2:.2f}."
+        )
+    sentences.append(result.attrs.get("note", ""))
     if warned := [name for name, text in _column(result, "warning") if text]:
         sentences.append(f"Read the warning{'s' * (len(warned) > 1)} of {_listed(warned)}.")
     return " ".join(sentence for sentence in sentences if sentence)
@@ -82,16 +90,6 @@ def _on_task(result: Dataset) -> str:
     }
     apart = [f"{other} in {_listed(names)}" for other, names in elsewhere.items() if names]
     return f"{sentence} The task was {' and '.join(apart)}." if apart else sentence
-
-
-def _on_control(result: Dataset) -> str:
-    if "control_regime" not in result:
-        return ""
-    same = int((result["control_regime"] == result["regime"]).sum())
-    return (
-        f"The control has the same verdict in {same} of {result.sizes['layer']} layers, and predicts the components "
-        f"after finetuning with a mean R² of {float(result['control_r2'].mean()):.2f}."
-    )
 
 
 def _column(result: Dataset, name: str) -> list[tuple[str, Any]]:

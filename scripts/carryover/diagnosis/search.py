@@ -135,20 +135,15 @@ def _warnings(lost: set[float], gain: Interval, by_factor: np.ndarray) -> Iterat
     if lost:
         where = ", ".join(f"{factor:g}" for factor in sorted(lost))
         yield f"Some scores were not finite (factor {where}): they count as the lowest."
-    if gain.low <= 0 <= gain.high and _flat(by_factor):
-        low, high = by_factor.mean(1).min(), by_factor.mean(1).max()
-        yield (
-            f"No factor differs from the others beyond noise (scores {low:.3g} to {high:.3g}): if these are at chance, "
-            "nothing trains."
-        )
-
-
-def _flat(by_factor: np.ndarray) -> bool:
-    """Whether Friedman's test, with seeds as blocks, finds no difference between three factors or more."""
-    if len(by_factor) < 3:
-        return False
-    with np.errstate(invalid="ignore"):  # scores that are all the same
-        return not stats.friedmanchisquare(*by_factor).pvalue < LEVEL
+    if gain.low <= 0 <= gain.high and len(by_factor) > 2:
+        with np.errstate(invalid="ignore"):  # scores that are all the same
+            differ = stats.friedmanchisquare(*by_factor).pvalue < LEVEL  # with seeds as blocks
+        if not differ:
+            low, high = by_factor.mean(1).min(), by_factor.mean(1).max()
+            yield (
+                f"No factor differs from the others beyond noise (scores {low:.3g} to {high:.3g}): if these are at "
+                "chance, nothing trains."
+            )
 
 
 def _curve(grid: list[float], by_factor: np.ndarray) -> xr.Dataset:
@@ -157,19 +152,16 @@ def _curve(grid: list[float], by_factor: np.ndarray) -> xr.Dataset:
     spread = math.sqrt(by_factor.var(axis=1, ddof=1).mean())
     reach = spread * stats.t.ppf(1 - LEVEL / 2, factors * (seeds - 1)) / math.sqrt(seeds)
     mean = by_factor.mean(axis=1)
-    curve = xr.Dataset(
-        {"score": ("factor", mean), "low": ("factor", mean - reach), "high": ("factor", mean + reach)},
-        {"factor": grid},
-    )
-    meanings = {
-        "score": "mean score in validation",
-        "low": "lower end of the 95 % t interval of the mean, with one spread over seeds for all factors",
-        "high": "upper end of the 95 % t interval of the mean, with one spread over seeds for all factors",
-        "factor": "factor on the weights before finetuning",
+    interval = "end of the 95 % t interval of the mean, with one spread over seeds for all factors"
+    columns = {
+        "score": (mean, "mean score in validation"),
+        "low": (mean - reach, f"lower {interval}"),
+        "high": (mean + reach, f"upper {interval}"),
+        "factor": (grid, "factor on the weights before finetuning"),
     }
-    for name, meaning in meanings.items():
-        curve[name].attrs = {"long_name": meaning, "units": "1"}
-    return curve
+    return xr.Dataset(
+        {name: ("factor", values, {"long_name": meaning, "units": "1"}) for name, (values, meaning) in columns.items()}
+    )
 
 
 class Interval(NamedTuple):

@@ -8,7 +8,7 @@ A layer is an array of (samples, …), flattened to (samples, units). Nothing is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,14 +110,21 @@ def as_array(values: Any) -> np.ndarray:
     return np.asarray(values)
 
 
-def same_order(first: Activations, other: Activations) -> None:
-    """UserError unless both are of the same samples in the same order, as far as they have names."""
-    if first.ids is None or other.ids is None or len(first.ids) != len(other.ids):
-        return
-    differ = np.flatnonzero(first.ids.astype(str) != other.ids.astype(str))
-    if len(differ):
-        here, there = first.ids[differ[0]], other.ids[differ[0]]
-        raise UserError(
-            f"{first.name} and {other.name} must have the same samples in the same order, but sample {differ[0]} is "
-            f"{here} and {there}"
-        )
+def check_comparable(sides: Sequence[Activations], layers: Sequence[str]) -> None:
+    """UserError unless all have the layers, and the same samples in the same order as far as these have names."""
+    for side in sides:
+        if missing := [name for name in layers if name not in side.layers]:
+            raise UserError(
+                f"{side.name} lacks the layer {missing[0]}; it has {', '.join(side.layers)}: name layers that all have"
+                + (f" (an array by itself is a layer called {SINGLE})" if SINGLE in layers else "")
+            )
+    first, *others = sides
+    for other in others:
+        if first.ids is not None and other.ids is not None and len(first.ids) == len(other.ids):
+            differ = np.flatnonzero(first.ids.astype(str) != other.ids.astype(str))
+            if len(differ):
+                here, there = first.ids[differ[0]], other.ids[differ[0]]
+                raise UserError(
+                    f"{first.name} and {other.name} must have the same samples in the same order, but sample "
+                    f"{differ[0]} is {here} and {there}"
+                )

@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from toy.truths.case import ADD, REPLACE, REWEIGHT, SELECT, UNCHANGED, Recordings, cases
-from toy.truths.cnns import cnn, images, patterns
+from toy.truths.untrained import cnn, images, patterns
 from toy.truths.weights import SAMPLES, Rng, built, normal, recorded
 
 
