@@ -31,21 +31,23 @@ def diagonal_solutions(data, p):
     new = where(data["rescaled"], protocol="finetuning", overlap=0.0, main_features=features)
     variances, shares = (panels.by_value(runs, "overlap", "overlap {:g}")
                          for runs in (where(sparsity, samples=p.samples), sparsity))  # fmt: skip
-    name = panels.name(full, "protocol", "finetuning")
     curves = partial(panels.curves, along="samples", hue="protocol")
-    l12, l1, share = (partial(curves, quantity=quantity) for quantity in ("l12_norm", "l1_norm", "auxiliary_share"))
+    l12, q, l1, share = (partial(curves, quantity=one) for one in ("l12_norm", "q_norm", "l1_norm", "auxiliary_share"))
+    factors = {factor: f"rescaled × {factor:g}" for factor in panels.values(new, "rescale")}
+    by_factor = partial(share, hue="rescale", named=factors, apart=0.14)
 
-    def penalty(ax, runs):
-        curves(ax, runs, "q_norm")
-        ax.set_yscale("log")
-        layout.plain_decades(ax.yaxis)
+    def penalties(ax, tuned):
+        for quantity, words, dashes in (("q_norm", "of eq 22, which takes both paths alike", "-"),
+                                        ("flow_penalty", "of their own weights", "--")):  # fmt: skip
+            look = {"color": panels.COLORS["finetuning"], "linestyle": dashes}
+            panels.spread(ax, tuned, quantity, "samples", words, **look)
 
     # The penalty that finetuning minimises is near 1, where the panel beside a has no room.
     rows = [
         [layout.group("a  ℓ1,2 norm, all features shared", {"": full}, l12, relative, "samples", truth=1, width=1.3),
-         layout.group("a  Q penalty of eq 22", {"": full}, penalty, "", "samples", truth=1, width=1.3),
-         layout.group(f"a′  penalty of {name}", {"": tuned}, _penalties, "", "samples", truth=1, width=1.4)],
-        [layout.group("b  auxiliary share of PT+FT, new features", {"": new}, _by_factor, weights, "samples",
+         layout.group("a  Q penalty of eq 22", {"": full}, q, "", "samples", truth=1, width=1.3, decades=True),
+         layout.group("a′  penalty of PT+FT", {"": tuned}, penalties, "", "samples", truth=1, width=1.4)],
+        [layout.group("b  auxiliary share of PT+FT, new features", {"": new}, by_factor, weights, "samples",
                       SHARES, width=1.4),
          layout.group("c  variance outside the k largest", {"": where(sparsity, overlap=most)}, _by_samples, variance,
                       width=1.5),
@@ -57,21 +59,6 @@ def diagonal_solutions(data, p):
     ]  # fmt: skip
     spread = panels.spread_in_words(data["norms"], "band or bars")
     return layout.compose(rows, p.title, spread, "b: points moved apart", f"c, e: below {LEAST:g} drawn there")
-
-
-def _penalties(ax, tuned):
-    for quantity, words, dashes in (("q_norm", "of eq 22, which takes both paths alike", "-"),
-                                    ("flow_penalty", "of their own weights", "--")):  # fmt: skip
-        look = {"color": panels.COLORS["finetuning"], "linestyle": dashes}
-        panels.spread(ax, tuned, quantity, "samples", words, **look)
-
-
-def _by_factor(ax, runs):
-    """Panel b: as many new features as the auxiliary task has, by rescaling; ranges overlap."""
-    factors = [*panels.colored(runs, "rescale")]
-    for place, (factor, part, color) in enumerate(factors):
-        moved = panels.dodged(part, "samples", place, len(factors), 0.14)
-        panels.spread(ax, moved, "auxiliary_share", "samples", f"rescaled × {factor:g}", bars=True, color=color)
 
 
 def _by_samples(ax, sparsity):
