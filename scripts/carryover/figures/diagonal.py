@@ -104,7 +104,18 @@ def cross_entropy(data, p):
         axes = part.subplots(1, len(columns))
         axes[1].sharey(axes[0])
         for ax, (quantity, along, title) in zip(axes, columns, strict=True):
-            _along_training(ax, runs, quantity, along)
+            for scale, same, color in panels.colored(runs, "initial_scale"):
+                margins = margin_over_scale(same["loss_curve"].values, same["initial_scale"].values, FITTED)
+                x = same["time"].values if along == "time" else margins
+                # Median and range, read off at common x where every run has some.
+                grid = np.geomspace(np.nanmin(x), np.nanmax(x), 500)
+                curves = zip(np.log(x), same[quantity].values, strict=True)
+                values = np.stack([interpolated(*curve, np.log(grid)) for curve in curves])
+                grid, values = (some[..., np.isfinite(values).all(axis=0)] for some in (grid, values))
+                if grid.size:
+                    middle, label = np.median(values, axis=0), f"initial scale {scale:g}"
+                    panels.band(ax, grid, middle, values.min(0), values.max(0), label, color=color)
+                    ax.plot(grid[-1], middle[-1], "o", color=color, markersize=4)
             ax.set(xscale="log", title=f"{next(letters)}  {title}", xlabel=xlabels[along])
             if quantity == features:
                 ax.set_yscale("log")
@@ -117,21 +128,6 @@ def cross_entropy(data, p):
         layout.legend(part, *notes, columns=4)
     layout.suptitle(fig, p.title)
     return fig
-
-
-def _along_training(ax, runs, quantity, along):
-    """Median and range over runs of each initial scale, read off at common x where every run has some."""
-    for scale, part, color in panels.colored(runs, "initial_scale"):
-        margins = margin_over_scale(part["loss_curve"].values, part["initial_scale"].values, FITTED)
-        x = part["time"].values if along == "time" else margins
-        grid = np.geomspace(np.nanmin(x), np.nanmax(x), 500)
-        pairs = zip(np.log(x), part[quantity].values, strict=True)
-        values = np.stack([interpolated(one, curve, np.log(grid)) for one, curve in pairs])
-        grid, values = (some[..., np.isfinite(values).all(axis=0)] for some in (grid, values))
-        if grid.size:
-            middle, label = np.median(values, axis=0), f"initial scale {scale:g}"
-            panels.band(ax, grid, middle, values.min(0), values.max(0), label, color=color)
-            ax.plot(grid[-1], middle[-1], "o", color=color, markersize=4)
 
 
 def endless_training(data, p):
