@@ -26,19 +26,17 @@ def solver_agreement(data, p):
     Roles: `coefficients`, `trajectory` and `risk` of diagonal networks solved and simulated; `relu` is the risk of ReLU
     networks by flow and by descent with several learning rates.
     """
-    protocols = ("single_task", "finetuning")
+    protocols, trained = ("single_task", "finetuning"), {solver: SOLVERS[solver] for solver in ("flow", "descent")}
     labels = ("relative distance from the exact limit", "gradient evaluations", "risk along training",
               "relative difference of the risk\nof descent from that of the flow", "gradient evaluations")  # fmt: skip
     risk, relu, distance = data["risk"], descent_and_flow(data["relu"]), distances(data["coefficients"])
     fig, axes = plt.subplots(len(labels), len(protocols), figsize=(4.6 * len(protocols), 13.6), sharey="row")
     for (above, cost, course, difference, relu_cost), protocol in zip(axes.T, protocols, strict=True):
-        trained = {solver: SOLVERS[solver] for solver in ("flow", "descent")}
-        for ax, runs, quantity, solvers in ((above, distance, "distance", SOLVERS),
-                                            (cost, risk, "evaluations", trained)):  # fmt: skip
-            runs = where(runs, protocol=protocol)
-            panels.curves(ax, runs, quantity, "samples", "solver", solvers)
+        panels.curves(above, where(distance, protocol=protocol), "distance", "samples", "solver", SOLVERS)
+        panels.curves(cost, where(risk, protocol=protocol), "evaluations", "samples", "solver", trained)
+        for ax in (above, cost):
             ax.set_yscale("log")
-            layout.name_values(ax, runs, "samples")
+            layout.name_values(ax, where(risk, protocol=protocol), "samples")
         above.set_xlabel("")
 
         # Risk against flow time for every seed at full overlap: both ways of training follow one path.
@@ -102,7 +100,7 @@ def linear_agreement(data, p):
     layout.plain_decades(steps.yaxis)
 
     # Transferability at the exact limit, and where gradient descent was stopped, of networks trained alike.
-    for ax, protocol in zip(axes[1, 1:], [one for one in protocols if one != "single_task"], strict=True):
+    for ax, protocol in zip(axes[1, 1:], protocols[1:], strict=True):
         runs = transferability(risk, protocol)
         for solver, label, color in (("exact", "exact limit", "#CC79A7"), ("descent", "gradient descent", "k")):
             panels.spread(ax, runs[runs["solver"] == solver], "transferability", "gamma", label, color=color)

@@ -78,9 +78,8 @@ def transfer_diagram(data, p):
     for ax, x, y, gains, title in maps:
         image = panels.gain_map(ax, x, y, gains, LARGEST)
         for (name, label), style in zip(formulas.items(), styles, strict=False):
-            lines = (
-                theory[name].where(theory[name] != 0).transpose("angle", "gamma")
-            )  # 0 where pretraining is forgotten
+            # It is 0 where pretraining is forgotten, which is no boundary.
+            lines = theory[name].where(theory[name] != 0).transpose("angle", "gamma")
             ax.contour(gamma, angle, lines, levels=[0.0], colors="k", linestyles=style)
             ax.plot([], [], style, color="k", label=f"no gain: {label}")
         ax.set(xlabel=GAMMA, ylabel=ANGLE, title=title, ylim=(0, 0.5), xlim=(0, 2.05))
@@ -187,12 +186,9 @@ def ridge_transfer(data, p):
     fine = np.geomspace(smallest, ridges[-1], 200)
     for angle, color, factor in zip(angles, panels.colors("angle", angles), apart, strict=True):
         theta, points = np.pi * angle, {"fmt": "o", "ms": 3, "color": color}
-        rows = frame[frame["angle"] == angle]
-        draws = {n: rows[rows["samples"] == n].pivot(index="seed", columns="ridge", values="risk_final") for n in sizes}
-
-        table = averages(rows[rows["samples"] == shown], ("ridge",), "risk_final")
-        x, label = table["ridge"].clip(lower=smallest), f"θ = {angle:g} π"
-        many.errorbar(x, table["mean"], table["std"], label=label, **points)
+        draws = frame[frame["angle"] == angle].pivot(index="seed", columns=["samples", "ridge"], values="risk_final")
+        risks = draws[shown]
+        many.errorbar(np.maximum(ridges, smallest), risks.mean(), risks.std(), label=f"θ = {angle:g} π", **points)
 
         # Risk less that without a penalty, seed by seed: much of what draws differ in is common to all penalties.
         change = draws[sizes[0]].sub(draws[sizes[0]][0.0], axis=0).drop(columns=0.0)

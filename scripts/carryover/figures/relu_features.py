@@ -141,20 +141,17 @@ def _of_nested(runs, p):
     def inertias(ax, part):
         panels.curves(ax, part.sel(clusters=1), "inertia", "rescale", "protocol")
         ax.set_yscale("log")
-        layout.name_values(ax, part, "rescale")
 
     def alignments(ax, part):
-        tuned = {overlap: f"PT+FT, {name}" for overlap, name in names.items()}
-        panels.curves(ax, where(part, protocol="finetuning"), "alignment", "rescale", "overlap", tuned)
-        for overlap, same, color in panels.colored(part, "overlap", list(names)):
-            if (joint := chosen(same, protocol="multi_task")).any():
-                median = same.isel(run=joint)["alignment"].median()
-                ax.axhline(median, color=color, linestyle="--", label=f"MTL, {names[overlap]}")
+        for protocol, word, line in (("finetuning", "PT+FT", "-"), ("multi_task", "MTL", "--")):
+            own = part.isel(run=chosen(part, protocol=protocol))
+            named = {overlap: (f"{word}, {name}", {"linestyle": line}) for overlap, name in names.items()}
+            panels.curves(ax, own, "alignment", "rescale", "overlap", named)
 
     title = f"f  Inertia of one cluster: PT+FT, MTL and STL, {TASK}, {names[most]}"
     one, both = (panels.by_samples(data, p.nested_samples) for data in (where(runs, overlap=most), runs))
     return [
-        layout.group(title, one, inertias, "inertia at K = 1"),
+        layout.group(title, one, inertias, "inertia at K = 1", "rescale"),
         layout.group(f"g  Alignment, PT+FT and MTL, {TASK}", both, alignments, ALIGNMENT, "rescale", SHARES),
     ]
 

@@ -1,6 +1,7 @@
 """What is drawn in a panel: names and colours of values, curves with their spread over seeds, points, and maps."""
 
 import itertools
+from collections import Counter
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -41,8 +42,7 @@ def cosines(text):
 
 def cosines_in_words(text):
     """'3 × 1, 3 × 0' of a list of cosines '1 1 1 0 0 0'."""
-    counts = zip(*np.unique(cosines(text), return_counts=True), strict=True)
-    return ", ".join(f"{count} × {cosine:g}" for cosine, count in sorted(counts, reverse=True))
+    return ", ".join(f"{count} × {cosine:g}" for cosine, count in sorted(Counter(cosines(text)).items(), reverse=True))
 
 
 def name(data, coordinate, value):
