@@ -163,15 +163,17 @@ def frozen_layer(data, p):
     """
     risk, layers = (runs.assign(risk_final=runs["risk_final"].clip(FLOOR)) for runs in (data["risk"], data["layers"]))
     scratch = chosen(risk, protocol="single_task")
-    balanced, larger = (risk.isel(run=scratch | chosen(risk, pretrain_solver=how)) for how in ("exact", "descent"))
+    vanishing, larger = (risk.isel(run=scratch | chosen(risk, pretrain_solver=how)) for how in ("exact", "descent"))
+    # The exact limit of finetuning is that of balanced weights, which large ones are not.
+    larger = larger.isel(run=~chosen(larger, protocol="finetuning", solver="exact"))
     shown = {
-        "a: 2 layers, pretrained from vanishing weights": balanced,
+        "a: 2 layers, pretrained from vanishing weights": vanishing,
         "b: 2 layers, pretrained from larger weights": larger,
         f"c: {int(layers['depth'].values[0])} layers, the first k frozen": layers,
     }
     fig, axes = plt.subplots(1, 3, figsize=(11.5, 4.0), sharey=True)
     for ax, (title, runs) in zip(axes, shown.items(), strict=True):
-        _limits_and_trained(ax, runs, balanced=runs is not larger)
+        _limits_and_trained(ax, runs)
         ax.set_title(title)
     # Mean risks: of one finetuned layer, and of the multiple of the source that fits the samples best.
     theta, n = np.pi * only(risk, "angle"), np.unique(risk["samples"].values)
@@ -186,27 +188,24 @@ def frozen_layer(data, p):
     return layout.finish(fig, p.title, *notes, columns=4)
 
 
-def _limits_and_trained(ax, risk, balanced):
-    """Exact limits of every protocol as lines, of finetuning from balanced weights alone, and trained networks as markers."""
+def _limits_and_trained(ax, risk):
+    """Exact limits of every protocol as lines, and trained networks as markers."""
     protocols = {"single_task": "from scratch (vanilla)", "finetuning": "finetuned", "linear_transfer": "frozen"}
     for protocol, label in protocols.items():
         runs, color = where(risk, protocol=protocol), panels.COLORS[protocol]
-        solved = balanced or protocol != "finetuning"
-        if solved and chosen(runs, solver="exact").any():
-            limit = where(runs, solver="exact")
-            limit = where(limit, frozen=limit["frozen"].values.max())  # the same for any number of layers
+        solved, trained = (runs.isel(run=chosen(runs, solver=how)) for how in ("exact", "descent"))
+        if solved.sizes["run"]:
+            limit = where(solved, frozen=solved["frozen"].values.max())  # the same for any number of layers
             panels.spread(ax, limit, "risk_final", "samples", label, color=color, marker="")
-        if chosen(runs, solver="descent").any():
-            trained = where(runs, solver="descent")
-            numbers = panels.values(trained, "frozen")
-            for place, (frozen, marker) in enumerate(zip(numbers, ("s", "D", "v", "^"), strict=False)):
-                kind = f"k = {frozen:g} frozen" if len(numbers) > 1 else label
-                shift = 1.13 ** (place - (len(numbers) - 1) / 2)  # so that markers do not hide each other
-                look = {"color": color, "marker": marker, "label": f"{kind}, gradient descent"}
-                panels.trained(ax, where(trained, frozen=frozen), "risk_final", "samples", shift=shift, **look)
-            if not solved:
-                middle, label = panels.medians(trained, "risk_final", "samples"), "finetuned, gradient descent (b)"
-                ax.plot(middle.index, middle, color=color, linewidth=0.8, linestyle="--", label=label)
+        else:
+            middle, look = panels.medians(trained, "risk_final", "samples"), {"linewidth": 0.8, "linestyle": "--"}
+            ax.plot(middle.index, middle, color=color, label="finetuned, gradient descent (b)", **look)
+        numbers = panels.values(trained, "frozen")
+        for place, (frozen, marker) in enumerate(zip(numbers, ("s", "D", "v", "^"), strict=False)):
+            kind = f"k = {frozen:g} frozen" if len(numbers) > 1 else label
+            shift = 1.13 ** (place - (len(numbers) - 1) / 2)  # so that markers do not hide each other
+            look = {"color": color, "marker": marker, "label": f"{kind}, gradient descent"}
+            panels.trained(ax, where(trained, frozen=frozen), "risk_final", "samples", shift=shift, **look)
     ax.set_ylim(bottom=0.8 * FLOOR)
     ax.set(yscale="log", xlabel="target samples n")
     layout.name_ticks(ax, panels.values(risk, "samples"), 2)
