@@ -107,8 +107,7 @@ def convnet_rescaling(data, p):
     fig, axes = plt.subplots(2, len(systems), figsize=size, sharex="col", squeeze=False)
     for (above, below), risk in zip(axes.T, systems, strict=True):
         runs = where(risk, learning_rate=most_common(risk, "learning_rate"), rescaled="all")
-        if above is not axes[0, 0]:
-            above.sharey(axes[0, 0])
+        above.sharey(axes[0, 0])
         classes = len(str(runs["target_classes"].values[0]).split())
         above.axhline(100 / classes, color="0.3", linestyle=":", linewidth=1, label="chance")
         below.axhline(0, **ZERO)

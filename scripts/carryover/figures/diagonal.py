@@ -29,7 +29,7 @@ def diagonal_solutions(data, p):
     alone, tuned = (where(full, protocol=protocol) for protocol in ("single_task", "finetuning"))
     features = panels.values(data["rescaled"], "main_features")[-1]
     new = where(data["rescaled"], protocol="finetuning", overlap=0.0, main_features=features)
-    variances, shares = (panels.by_value(runs, "overlap", "overlap {:g}")
+    variances, shares = (panels.columns(runs, "overlap", "overlap {:g}")
                          for runs in (where(sparsity, samples=p.samples), sparsity))  # fmt: skip
     curves = partial(panels.curves, along="samples", hue="protocol")
     l12, q, l1, share = (partial(curves, quantity=one) for one in ("l12_norm", "q_norm", "l1_norm", "auxiliary_share"))

@@ -149,7 +149,7 @@ def _of_nested(runs, p):
             panels.curves(ax, own, "alignment", "rescale", "overlap", named)
 
     title = f"f  Inertia of one cluster: PT+FT, MTL and STL, {TASK}, {names[most]}"
-    one, both = (panels.by_samples(data, p.nested_samples) for data in (where(runs, overlap=most), runs))
+    one, both = (panels.columns(data, chosen=p.nested_samples) for data in (where(runs, overlap=most), runs))
     return [
         layout.group(title, one, inertias, "inertia at K = 1", "rescale"),
         layout.group(f"g  Alignment, PT+FT and MTL, {TASK}", both, alignments, ALIGNMENT, "rescale", SHARES),
@@ -190,8 +190,8 @@ def dimensionality(data, p):
 
     subset = where(tuned, overlap=most)
     after = {"after: PR": subset.assign(compared=subset[pr]), "shared: ENSD": subset.assign(compared=subset["ensd"])}
-    by_teacher = panels.by_value(single, "main_features", "teacher of {} units")
-    by_samples = panels.by_samples(tuned, sizes)
+    by_teacher = panels.columns(single, "main_features", "teacher of {} units")
+    by_samples = panels.columns(tuned, chosen=sizes)
     title = "After training, by cosines of main with auxiliary units"
     rows = [
         [layout.group("a  After training, STL", by_teacher, by_regime, ratio, "samples", UP),

@@ -106,14 +106,9 @@ def colored(data, coordinate, chosen=None):
 # Seeds and runs.
 
 
-def by_value(data, coordinate, title, chosen=()):
+def columns(data, coordinate="samples", title="n = {:g}", chosen=()):
     """{title: runs} for each value of a coordinate, or those chosen; `title` is a format of the value."""
     return {title.format(value): where(data, **{coordinate: value}) for value in chosen or values(data, coordinate)}
-
-
-def by_samples(data, sizes=()):
-    """`by_value` of the numbers of samples."""
-    return by_value(data, "samples", "n = {:g}", sizes)
 
 
 def relative(data, quantity, over=None):
