@@ -3,15 +3,7 @@
 import numpy as np
 
 from toy import convnet_networks, convnet_runs
-from toy.drawn import drawn
-
-
-def frame(plot, role, **condition):
-    """Runs at a condition, as a table."""
-    runs = convnet_networks.roles(plot)[role].to_dataframe().reset_index()
-    for name, value in condition.items():
-        runs = runs[runs[name] == value]
-    return runs
+from toy.drawn import drawn, rows
 
 
 def points(ax, label):
@@ -21,11 +13,12 @@ def points(ax, label):
 
 
 def test_accuracies_are_means_and_gains_those_of_differences():
-    figure = drawn("convnet_rescaling", convnet_networks.roles("convnet_rescaling"))
+    data = convnet_networks.roles("convnet_rescaling")
+    figure = drawn("convnet_rescaling", data)
     for above, below, role in zip(figure.axes[:2], figure.axes[2:], ("pairs", "controls"), strict=True):
         for protocol, name in (("finetuning", "PT+FT"), ("single_task", "STL")):
             same = {"protocol": protocol, "rescaled": "all", "learning_rate": 0.01}
-            runs = [frame("convnet_rescaling", role, **same, rescale=factor) for factor in (1.0, 0.5)]
+            runs = [rows(data[role], **same, rescale=factor) for factor in (1.0, 0.5)]
             plain, scaled = (100 - 100 * table.groupby("samples")["risk_final"].mean() for table in runs)
             np.testing.assert_allclose(points(above, name)[1], plain)
             np.testing.assert_allclose(points(above, f"{name}, rescaled by 0.5")[1], scaled)
@@ -38,8 +31,7 @@ def test_gains_of_a_network_from_imagenet_stand_beside_those_of_learning_rates()
     data = convnet_runs.pretrained(1.0)
     del data["probe"]
     left, _, right = drawn("pretrained_rescaling", data).axes
-    runs = data["pairs"].to_dataframe().reset_index()
-    means = 100 - 100 * runs.groupby(["protocol", "rescale", "learning_rate"])["risk_final"].mean()
+    means = 100 - 100 * rows(data["pairs"]).groupby(["protocol", "rescale", "learning_rate"])["risk_final"].mean()
     gains = means - means["finetuning", 1.0, 0.01]
     expected = {
         "rescaled by 0.25": gains["finetuning", 0.25, 0.01],

@@ -5,23 +5,14 @@ import pytest
 
 from carryover.figures import relu_penalties
 from carryover.figures.relu_features import features_to_learn
-from toy.drawn import drawn
+from toy.drawn import drawn, line, rows
 from toy.relu_networks import measured
 
 ROLES = ("regimes", "overlap", "nested")
 
 
-def curve(ax, label):
-    (line,) = [line for line in ax.get_lines() if line.get_label() == label]
-    return line.get_xdata(), line.get_ydata()
-
-
-def runs(role, measure, **chosen):
-    """Rows of a toy dataset, picked and grouped by pandas."""
-    table = measured(role, measure).to_dataframe().reset_index()
-    for name, value in chosen.items():
-        table = table[table[name] == value]
-    return table
+def runs(role, measure, **condition):
+    return rows(measured(role, measure), **condition)
 
 
 def ratios(table, numerator, denominator):
@@ -34,7 +25,7 @@ def test_inertias_are_medians_over_seeds():
     assert ax.get_title() == "teacher of 2 units\nlazy (initial scale 1)"
     for n in (4, 8):
         cell = runs("regimes", "clusters", main_features=2, initial_scale=1.0, samples=n).groupby("clusters")["inertia"]
-        k, inertia = curve(ax, f"n = {n}")
+        k, inertia = line(ax, f"n = {n}")
         np.testing.assert_array_equal(k, [1, 2, 3, 4, 5])
         np.testing.assert_allclose(inertia, cell.median())
 
@@ -74,16 +65,16 @@ def test_the_function_of_least_penalty_is_drawn_beside_that_which_is_found(monke
     tuned, scratch = (table[table["protocol"] == name] for name in ("finetuning", "single_task"))
     penalties = axes["R̃ / least R̃", "n = 3"]
     expected = ratios(tuned, "penalty", "penalty_least")
-    np.testing.assert_allclose(curve(penalties, "PT+FT, ρ = 0.8")[1], expected)
+    np.testing.assert_allclose(line(penalties, "PT+FT, ρ = 0.8")[1], expected)
     apart = runs("spread", "least_penalty", samples=3, correlation=0.8)
     expected = ratios(apart[apart["unfitted"] <= unfitted], "penalty", "penalty_least")
-    np.testing.assert_allclose(curve(penalties, "ρ = 0.8, turned apart")[1], expected)
+    np.testing.assert_allclose(line(penalties, "ρ = 0.8, turned apart")[1], expected)
     turned = tuned.groupby("magnitude")["turned"].median()
-    np.testing.assert_allclose(curve(axes["1 − cosine", "n = 3"], "ρ = 0.8")[1], turned)
+    np.testing.assert_allclose(line(axes["1 − cosine", "n = 3"], "ρ = 0.8")[1], turned)
     names, floor = ["risk_found", "risk_predicted"], relu_penalties.FLOOR
     risks = [one.set_index(["magnitude", "seed"])[names].clip(lower=floor) for one in (scratch, tuned)]
     gains = (risks[0] / risks[1]).dropna().groupby("magnitude").median()
     gained = axes["risk of STL over PT+FT", "n = 3"]
-    np.testing.assert_allclose(curve(gained, "ρ = 0.8")[1], gains["risk_found"])
-    dashed = [line.get_ydata() for line in gained.get_lines() if line.get_linestyle() == "--"]
+    np.testing.assert_allclose(line(gained, "ρ = 0.8")[1], gains["risk_found"])
+    dashed = [one.get_ydata() for one in gained.get_lines() if one.get_linestyle() == "--"]
     np.testing.assert_allclose(dashed[0], gains["risk_predicted"])

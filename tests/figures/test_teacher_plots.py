@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from carryover.runs import where
-from toy.deep_linear_networks import line, roles
-from toy.drawn import drawn
+from toy.deep_linear_networks import roles
+from toy.drawn import drawn, line
 
 FROZEN = {"single_task": "from scratch (vanilla)", "finetuning": "finetuned", "linear_transfer": "frozen"}
 

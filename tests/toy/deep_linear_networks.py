@@ -137,9 +137,3 @@ ROLES = {
 def roles(plot):
     """The data of a plot, by role."""
     return ROLES[plot]()
-
-
-def line(ax, label):
-    """(x, y) of the one line of a panel that has a label."""
-    (found,) = [curve for curve in ax.get_lines() if curve.get_label() == label]
-    return found.get_data()

@@ -26,21 +26,19 @@ def solver_agreement(data, p):
     Roles: `coefficients`, `trajectory` and `risk` of diagonal networks solved and simulated; `relu` is the risk of ReLU
     networks by flow and by descent with several learning rates.
     """
-    protocols = ("single_task", "finetuning")
+    protocols, trained = ("single_task", "finetuning"), {solver: SOLVERS[solver] for solver in ("flow", "descent")}
     labels = ("relative distance from the exact limit", "gradient evaluations", "risk along training",
               "relative difference of the risk\nof descent from that of the flow", "gradient evaluations")  # fmt: skip
     risk, distance = data["risk"], distances(data["coefficients"])
     relu = data["relu"][["risk_final", "evaluations", "learning_rate"]]
     relu = relative_differences(relu, "flow", "learning_rate")
     fig, axes = plt.subplots(len(labels), len(protocols), figsize=(4.6 * len(protocols), 13.6), sharey="row")
-    for (above, cost, course, *below), protocol in zip(axes.T, protocols, strict=True):
-        trained = {solver: SOLVERS[solver] for solver in ("flow", "descent")}
-        for ax, runs, quantity, solvers in ((above, distance, "distance", SOLVERS),
-                                            (cost, risk, "evaluations", trained)):  # fmt: skip
-            runs = where(runs, protocol=protocol)
-            panels.curves(ax, runs, quantity, "samples", "solver", solvers)
+    for (above, cost, course, difference, relu_cost), protocol in zip(axes.T, protocols, strict=True):
+        panels.curves(above, where(distance, protocol=protocol), "distance", "samples", "solver", SOLVERS)
+        panels.curves(cost, where(risk, protocol=protocol), "evaluations", "samples", "solver", trained)
+        for ax in (above, cost):
             ax.set_yscale("log")
-            layout.name_values(ax, runs, "samples")
+            layout.name_values(ax, where(risk, protocol=protocol), "samples")
         above.set_xlabel("")
 
         # Risk against flow time for every seed at full overlap: both ways of training follow one path.
@@ -52,27 +50,23 @@ def solver_agreement(data, p):
             course.axhline(end, color="0.6", linewidth=0.6, linestyle=":", label="exact limit")
         course.set(xscale="log", yscale="log", xlabel=f"flow time (n = {p.samples}, full overlap)")
 
-        _by_learning_rate(below, relu[relu["protocol"] == protocol])
+        # Difference from the flow, and the cost of both, against the learning rate of descent; a line for each n.
+        for samples, dashes in zip(sorted(relu["samples"].unique()), cycle(panels.LINES), strict=False):
+            runs = relu[(relu["protocol"] == protocol) & (relu["samples"] == samples)]
+            for ax, quantity, solver in ((difference, "difference", "descent"), (relu_cost, "evaluations", "descent"),
+                                         (relu_cost, "evaluations_other", "flow")):  # fmt: skip
+                panels.spread(ax, runs, quantity, "learning_rate", linestyle=dashes, **SOLVERS[solver][1])
+            difference.plot([], [], color="0.3", linestyle=dashes, label=f"ReLU networks, n = {samples}")
+        for ax in (difference, relu_cost):
+            layout.name_ticks(ax, sorted(relu["learning_rate"].unique()))
+            ax.set_yscale("log")
+        relu_cost.set_xlabel("learning rate of gradient descent")
         name = panels.name(risk, "protocol", protocol)
         above.set_title(f"diagonal networks: {name}")
-        below[0].set_title(f"ReLU networks: {name}")
+        difference.set_title(f"ReLU networks: {name}")
     for ax, label in zip(axes[:, 0], labels, strict=True):
         ax.set_ylabel(label)
     return layout.finish(fig, p.title, panels.spread_in_words(data["coefficients"]), columns=2)
-
-
-def _by_learning_rate(axes, table):
-    """Difference from the flow, and the cost of both, against the learning rate of descent; a line for each n."""
-    for samples, dashes in zip(sorted(table["samples"].unique()), cycle(("-", "--", ":", "-.")), strict=False):
-        runs = table[table["samples"] == samples]
-        shown = (0, "difference", "descent"), (1, "evaluations", "descent"), (1, "evaluations_other", "flow")
-        for row, quantity, solver in shown:
-            panels.spread(axes[row], runs, quantity, "learning_rate", linestyle=dashes, **SOLVERS[solver][1])
-        axes[0].plot([], [], color="0.3", linestyle=dashes, label=f"ReLU networks, n = {samples}")
-    for ax in axes:
-        layout.name_ticks(ax, sorted(set(table["learning_rate"])))
-        ax.set_yscale("log")
-    axes[1].set_xlabel("learning rate of gradient descent")
 
 
 def linear_agreement(data, p):
@@ -108,7 +102,7 @@ def linear_agreement(data, p):
     layout.plain_decades(steps.yaxis)
 
     # Transferability at the exact limit, and where gradient descent was stopped, of networks trained alike.
-    for ax, protocol in zip(axes[1, 1:], [one for one in protocols if one != "single_task"], strict=True):
+    for ax, protocol in zip(axes[1, 1:], protocols[1:], strict=True):
         runs = transferability(risk, protocol)
         for solver, label, color in (("exact", "exact limit", "#CC79A7"), ("descent", "gradient descent", "k")):
             panels.spread(ax, runs[runs["solver"] == solver], "transferability", "gamma", label, color=color)

@@ -14,7 +14,17 @@ COLUMNS = 3
 
 def draw(data, p):
     """Roles: the maps of families, as comparisons.atlas makes them, by any names."""
-    maps = _maps(data, p)
+    maps = []  # (place, (about the map, protocol, setting, cells)) of each panel
+    for one in data.values():
+        cells = atlas.cells(atlas.by_seed(one))
+        shown = panels.some(cells["setting"].unique(), p.settings) if p.settings else [one.attrs["map_shown"]]
+        cells = cells[cells["setting"].isin(shown)]
+        alone = cells["protocol"].nunique() == 1
+        for (protocol, setting), part in cells.groupby(["protocol", "setting"]):
+            # Finetuning comes first, then transfer of the features alone, and last families that have one of them.
+            place = 2 if alone else int(protocol != FINETUNING)
+            maps.append((place, (one.attrs, protocol, setting, part)))
+    maps = [panel for _, panel in sorted(maps, key=lambda one: one[0])]
     rows = -(-len(maps) // COLUMNS)
     fig, axes = plt.subplots(rows, COLUMNS, figsize=(3.1 * COLUMNS, 2.5 * rows + 1.1), squeeze=False)
     for ax, one in zip(axes.flat, maps, strict=False):
@@ -25,23 +35,6 @@ def draw(data, p):
     fig.colorbar(image, ax=fig.axes, label=label, shrink=0.6, extend="both", aspect=40)
     notes = "dots: gains that the seeds do not decide, the others are counted", "dotted: one sample for each parameter"
     return layout.finish(fig, p.title, *notes)
-
-
-def _maps(data, p):
-    """[(about the map, protocol, setting, cells)] of each panel, in the order of the roles.
-
-    Finetuning comes first, then transfer of the features alone, and last families that have one of them alone.
-    """
-    found = []
-    for one in data.values():
-        cells = atlas.cells(atlas.by_seed(one))
-        shown = panels.some(cells["setting"].unique(), p.settings) if p.settings else [one.attrs["map_shown"]]
-        cells = cells[cells["setting"].isin(shown)]
-        alone = cells["protocol"].nunique() == 1
-        for (protocol, setting), part in cells.groupby(["protocol", "setting"]):
-            place = 2 if alone else int(protocol != FINETUNING)
-            found.append((place, (one.attrs, protocol, setting, part)))
-    return [panel for _, panel in sorted(found, key=lambda one: one[0])]
 
 
 def _map(ax, about, protocol, setting, cells):

@@ -24,15 +24,25 @@ def draw(data, p):
     """
     runs, table = where(data["bounds"], protocol="finetuning"), bound_correlations.pair_table(data["bounds"])
     found, shares = bound_correlations.leave_one_class_out(table), bound_correlations.first_shares(table)
+    count = table.sizes["pair"]
     cutoffs, rows = table["cutoff"].values.tolist(), 2 if shares is None else 3
     size = (1.2 + 3.6 * len(cutoffs), 0.4 + 3.3 * rows)
     fig, axes = plt.subplots(rows, len(cutoffs), figsize=size, sharey="row", squeeze=False)
-    for column, cutoff in zip(axes.T, cutoffs, strict=True):
-        _along(column[0], found.sel(cutoff=cutoff), jackknife.R_SQUARED, data["published"])
-        column[0].set_title(f"directions above {cutoff:g} of the largest" if cutoff else "least squares")
-        if shares is not None:
-            _along(column[1], shares.sel(cutoff=cutoff), jackknife.SHARE)
-        _scatter(column[-1], where(runs, cutoff=cutoff, samples=SAMPLES).to_dataframe())
+    for (top, *between, bottom), cutoff in zip(axes.T, cutoffs, strict=True):
+        _along(top, found.sel(cutoff=cutoff), jackknife.R_SQUARED, data["published"])
+        top.set_title(f"directions above {cutoff:g} of the largest" if cutoff else "least squares")
+        for ax in between:
+            _along(ax, shares.sel(cutoff=cutoff), jackknife.SHARE)
+        pairs = where(runs, cutoff=cutoff, samples=SAMPLES).to_dataframe().groupby("pair")[[DRAWN, "risk_final"]]
+        mean, deviation, color = pairs.mean(), pairs.std().fillna(0), COLORS[DRAWN]
+        if count > CROWD:
+            bottom.plot(mean[DRAWN], mean["risk_final"], ".", ms=2, alpha=0.4, color=color)
+        else:
+            ends = deviation["risk_final"], deviation[DRAWN]
+            bottom.errorbar(mean[DRAWN], mean["risk_final"], *ends, fmt="o", ms=4, color=color, elinewidth=0.7)
+        share = np.corrcoef(mean[DRAWN], mean["risk_final"])[0, 1] ** 2
+        bottom.set(xlabel=f"bound: {bound_correlations.BOUNDS[DRAWN]}")
+        bottom.set(title=f"n = {SAMPLES}: R² of these means {share:.2f}", xlim=(0, None))
     axes[0, 0].set(ylabel="R² of error and bound over pairs", ylim=(0, 1))
     if shares is not None:
         first = f"share of sets of {bound_correlations.SET} pairs\nin which the bound is first"
@@ -40,7 +50,6 @@ def draw(data, p):
     axes[-1, 0].set_ylabel("misclassified share of held-out images")
     axes[0, 0].annotate("dashed: published, of MNIST", (0.98, 0.98), va="top", ha="right", fontsize="small",
                         xycoords="axes fraction")  # fmt: skip
-    count = table.sizes["pair"]
     counted = f"{count} pairs, {panels.seeds_in_words(runs)}, {runs['pixels'].values[0]} pixels"
     points = "a point per pair" if count > CROWD else "mean and standard deviation over seeds"
     spread = f"bars above: 95 % jackknife over classes; below: {points}"
@@ -61,17 +70,3 @@ def _along(ax, values, scale, table=None):
             theirs, _ = bound_correlations.published(table, bound)
             ax.plot(theirs.index, theirs, "--", color=color, label=f"{name}, published (MNIST)")
     ax.set(xlabel="target samples n", xticks=sizes)
-
-
-def _scatter(ax, runs):
-    pairs = runs.groupby("pair")[[DRAWN, "risk_final"]]
-    mean, deviation, color = pairs.mean(), pairs.std().fillna(0), COLORS[DRAWN]
-    if len(mean) > CROWD:
-        ax.plot(mean[DRAWN], mean["risk_final"], ".", ms=2, alpha=0.4, color=color)
-    else:
-        ends = deviation["risk_final"], deviation[DRAWN]
-        ax.errorbar(mean[DRAWN], mean["risk_final"], *ends, fmt="o", ms=4, color=color, elinewidth=0.7)
-    share = np.corrcoef(mean[DRAWN], mean["risk_final"])[0, 1] ** 2
-    title = f"n = {SAMPLES}: R² of these means {share:.2f}"
-    ax.set(xlabel=f"bound: {bound_correlations.BOUNDS[DRAWN]}", title=title)
-    ax.set_xlim(left=0)

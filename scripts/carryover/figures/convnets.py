@@ -16,6 +16,7 @@ ACCURACY, GAIN = "test accuracy (%)", "gain (percentage points)"
 DONE = 0.95
 UNFINISHED = f"fewer than {DONE:.0%} of the networks reached the training loss at which training stops"
 RESCALE = 0.5  # factor that is compared with no rescaling where none is chosen
+LEAST_GAIN = -16.0  # that has a place on the axis of gains of a network from ImageNet
 ZERO = {"color": "0.3", "linewidth": 0.8}
 
 
@@ -38,15 +39,19 @@ def _intervals(tables):
     return panels.means({place: table.mean(axis=1) for place, table in enumerate(tables)})
 
 
-def _points(ax, x, tables, label, possible=(-np.inf, np.inf), runs=(), **style):
-    """The means of tables with their intervals, as far as there can be such values, at places x.
-
-    Where `runs` are given for each, a cross stands behind those of which too few were trained to the end.
-    """
+def _points(ax, x, tables, label, possible=(-np.inf, np.inf), **style):
+    """The means of tables with their intervals, as far as there can be such values, at places x."""
     found = np.clip(_intervals(tables), *possible)
     panels.points(ax, x, found, label, **{"elinewidth": 1, "marker": "o"} | style)
-    for place, mean, these in zip(x, found[0], runs, strict=False):
-        _cross(ax, place, mean, these)
+    return found[0]
+
+
+def _accuracies(ax, runs, along, label, shift, **style):
+    """Accuracies along a coordinate, times a shift; a cross behind those of which too few were trained to the end."""
+    parts = {value * shift: part for value, part, _ in panels.colored(runs, along)}
+    means = _points(ax, [*parts], map(_accuracy, parts.values()), label, PERCENT, **style)
+    for (place, part), mean in zip(parts.items(), means, strict=True):
+        _cross(ax, place, mean, part)
 
 
 def _gain_rows(ax, rows, label):
@@ -71,6 +76,10 @@ def _units(runs):
     """'3 seeds × 8 tasks': those of each."""
     tasks = len(panels.values(runs, "task"))
     return f"{panels.seeds_in_words(runs)} × {tasks} task" + ("s" if tasks > 1 else "")
+
+
+def _factor_in_words(factor):
+    return "as it is" if factor == 1 else f"rescaled by {factor:g}"
 
 
 def _system(runs):
@@ -99,8 +108,7 @@ def convnet_rescaling(data, p):
     fig, axes = plt.subplots(2, len(systems), figsize=size, sharex="col", squeeze=False)
     for (above, below), risk in zip(axes.T, systems, strict=True):
         runs = where(risk, learning_rate=most_common(risk, "learning_rate"), rescaled="all")
-        if above is not axes[0, 0]:
-            above.sharey(axes[0, 0])
+        above.sharey(axes[0, 0])
         classes = len(str(runs["target_classes"].values[0]).split())
         above.axhline(100 / classes, color="0.3", linestyle=":", linewidth=1, label="chance")
         below.axhline(0, **ZERO)
@@ -109,18 +117,15 @@ def convnet_rescaling(data, p):
             shown = runs.isel(run=chosen(runs, protocol=protocol, rescale=factor))
             if not shown.sizes["run"]:
                 continue
-            sizes = panels.values(shown, "samples")
-            by_size = [where(shown, samples=n) for n in sizes]
-            name = panels.name(runs, "protocol", protocol)
-            color, width = panels.COLORS[protocol], 1.6 if protocol == "finetuning" else 0.9
+            name, shift = panels.name(runs, "protocol", protocol), 2 ** (0.07 * place)
+            look = {"color": panels.COLORS[protocol], "lw": 1.6 if protocol == "finetuning" else 0.9}
             style = {"linestyle": "--", "mfc": "white"} if rescaled else {}
             label = f"{name}, rescaled by {factor:g}" if rescaled else name
-            x = [n * 2 ** (0.07 * place) for n in sizes]
-            tables = [_accuracy(part) for part in by_size]
-            _points(above, x, tables, label, PERCENT, by_size, **style, color=color, lw=width)
+            _accuracies(above, shown, "samples", label, shift, **style, **look)
             if rescaled and protocol != "multi_task":
+                sizes = np.array(panels.values(shown, "samples"))
                 gains = [_gain(runs, factor, protocol=protocol, samples=n) for n in sizes]
-                _points(below, x, gains, name, color=color, lw=width)
+                _points(below, sizes * shift, gains, name, **look)
         lines = _system(runs).replace(", ", ",\n").splitlines()  # columns are narrow
         words = "\n".join(fill(line, 28) for line in lines)
         above.set_title(f"{words}\n({_units(runs)})", fontsize="small")
@@ -155,42 +160,31 @@ def convnet_controls(data, p):
 
     # b: accuracy of finetuning against the learning rate, with and without the factor.
     whole = where(tuned, rescaled="all")
-    rates = panels.values(whole, "learning_rate")
     for factor, runs, color in panels.colored(whole, "rescale"):
         if factor in (RESCALE, 1.0):
-            by_rate = [where(runs, learning_rate=rate) for rate in rates]
-            tables, x = [_accuracy(part) for part in by_rate], np.array(rates) * (1.03 if factor == 1 else 0.97)
-            _points(middle, x, tables, _with_factor(whole, "finetuning", factor), PERCENT, by_rate, color=color)
-    layout.name_ticks(middle, rates)
+            label, shift = f"PT+FT, {_factor_in_words(factor)}", 1.03 if factor == 1 else 0.97
+            _accuracies(middle, runs, "learning_rate", label, shift, color=color)
+    layout.name_ticks(middle, panels.values(whole, "learning_rate"))
     middle.set(xlabel="learning rate", ylabel=ACCURACY, title="b  PT+FT by learning rate")
 
-    # c: mean accuracy at every step at which a run was looked at, by factor, and its interval at the last.
+    # c: mean accuracy at every step at which a run was looked at, and its interval at the last. Between two checkpoints
+    # accuracies follow the logarithm of the steps, and after a run's end they stay.
     courses = where(trajectory, learning_rate=p.learning_rate, rescaled="all")
-    for protocol, style in (("finetuning", "-"), ("single_task", "--")):
-        for factor, runs, color in panels.colored(courses, "rescale"):
-            if chosen(runs, protocol=protocol).any():
-                table, label = _by_step(where(runs, protocol=protocol)), _with_factor(courses, protocol, factor)
-                steps, end = np.exp(table.columns), table.iloc[:, -1].unstack("task")
-                right.plot(steps, table.mean(), color=color, linestyle=style, label=label)
-                _points(right, steps[-1:], [end], None, PERCENT, color=color)
+    factors = panels.values(courses, "rescale")
+    for protocol, name, style in (("finetuning", "PT+FT", "-"), ("single_task", "STL", "--")):
+        for factor, runs, color in panels.colored(where(courses, protocol=protocol), "rescale", factors):
+            frame = runs[["time", "risk_curve"]].to_dataframe()
+            frame = frame.assign(steps=np.log(np.rint(frame["time"] / frame["learning_rate"])))
+            table = frame.pivot_table("risk_curve", ["seed", "task"], "steps").interpolate("index", axis=1)
+            accuracy, label = 100 * (1 - table), f"{name}, {_factor_in_words(factor)}"
+            right.plot(np.exp(table.columns), accuracy.mean(), color=color, linestyle=style, label=label)
+            _points(
+                right, np.exp(table.columns[-1:]), [accuracy.iloc[:, -1].unstack("task")], None, PERCENT, color=color
+            )
     right.set(xscale="log", xlabel="steps of gradient descent", ylabel=ACCURACY, title="c  Accuracy along training")
     layout.plain_decades(right.xaxis)
     notes = f"n = {p.samples}", _units(risk), INTERVALS, "c: ended runs keep their last value"
     return layout.finish(fig, p.title, *notes)
-
-
-def _with_factor(runs, protocol, factor):
-    return panels.name(runs, "protocol", protocol) + (f", rescaled by {factor:g}" if factor != 1 else ", as it is")
-
-
-def _by_step(runs):
-    """Accuracies (seed and task, log of the steps at which some run was looked at), a data frame.
-
-    Between two checkpoints accuracies follow the logarithm of the steps, and after a run's end they stay.
-    """
-    frame = runs[["time", "risk_curve"]].to_dataframe()
-    frame = frame.assign(steps=np.log(np.rint(frame["time"] / frame["learning_rate"])))
-    return 100 * (1 - frame.pivot_table("risk_curve", ["seed", "task"], "steps").interpolate("index", axis=1))
 
 
 def pretrained_rescaling(data, p):
@@ -201,9 +195,25 @@ def pretrained_rescaling(data, p):
     """
     fig, axes = plt.subplots(1, 3, figsize=(11.5, 4.2), width_ratios=(1, 1, 0.8))
     for ax, letter, role in zip(axes, "ab", ("pairs", "sets"), strict=False):
-        samples = panels.values(data[role], "samples")[0]
-        ax.set_title(f"{letter}  {target_in_words(data[role])}, n = {samples}\n({_units(data[role])})")
-        _gains_of_controls(ax, data[role])
+        risk, samples = data[role], panels.values(data[role], "samples")[0]
+        ax.set_title(f"{letter}  {target_in_words(risk)}, n = {samples}\n({_units(risk)})")
+        usual = most_common(risk, "learning_rate")
+        tuned, scratch = (where(risk, protocol=protocol) for protocol in ("finetuning", "single_task"))
+        plain = where(tuned, rescale=1.0)
+        kinds = [(factor**-2, f"rescaled by {factor:g}", runs, "o")
+                 for factor, runs, _ in panels.colored(tuned, "rescale") if factor != 1]  # fmt: skip
+        kinds += [(rate / usual, f"learning rate × {rate / usual:g}", runs, "s")
+                  for rate, runs, _ in panels.colored(plain, "learning_rate") if rate != usual]  # fmt: skip
+        kinds = [*sorted(kinds, key=lambda kind: -kind[0]), (None, "from scratch", scratch, "o")]
+        accuracy = _accuracy(plain, learning_rate=usual)
+        rows = {name: (_accuracy(runs) - accuracy, runs, marker) for _, name, runs, marker in kinds}
+        _gain_rows(ax, rows, GAIN)
+        # A factor with which nothing is learned would press all others together: its mean is written at the left end.
+        ax.set_xlim(LEAST_GAIN, None)
+        ax.xaxis.set_major_locator(plt.MultipleLocator(5))
+        for place, (gains, *_) in enumerate(rows.values()):
+            if (mean := float(np.mean(gains))) < LEAST_GAIN:
+                ax.annotate(f"← {mean:.0f}".replace("-", "−"), (LEAST_GAIN + 0.5, place), va="center")
 
     # c: gain by the factor against the number of training images.
     tables = {}
@@ -220,28 +230,6 @@ def pretrained_rescaling(data, p):
     return layout.finish(fig, p.title, INTERVALS, order)
 
 
-def _gains_of_controls(ax, risk):
-    """Gain of every kind of run over those that are finetuned as they are."""
-    usual = most_common(risk, "learning_rate")
-    tuned, scratch = (where(risk, protocol=protocol) for protocol in ("finetuning", "single_task"))
-    plain = where(tuned, rescale=1.0)
-    kinds = [(factor**-2, f"rescaled by {factor:g}", where(tuned, rescale=factor), "o")
-             for factor in panels.values(tuned, "rescale") if factor != 1]  # fmt: skip
-    kinds += [(rate / usual, f"learning rate × {rate / usual:g}", where(plain, learning_rate=rate), "s")
-              for rate in panels.values(plain, "learning_rate") if rate != usual]  # fmt: skip
-    kinds = [*sorted(kinds, key=lambda kind: -kind[0]), (None, "from scratch", scratch, "o")]
-    accuracy = _accuracy(plain, learning_rate=usual)
-    rows = {name: (_accuracy(runs) - accuracy, runs, marker) for _, name, runs, marker in kinds}
-    _gain_rows(ax, rows, GAIN)
-    # A factor with which nothing is learned would press all others together: its mean is written at the left end.
-    least = -16.0
-    ax.set_xlim(least, None)
-    ax.xaxis.set_major_locator(plt.MultipleLocator(5))
-    for place, (gains, *_) in enumerate(rows.values()):
-        if (mean := float(np.mean(gains))) < least:
-            ax.annotate(f"← {mean:.0f}".replace("-", "−"), (least + 0.5, place), va="center")
-
-
 # Dimensionality (Fig. 8d).
 
 
@@ -252,14 +240,13 @@ def stage_dimensionality(data, p):
     rate. Roles: `stages` and `risk` of one experiment.
     """
     after, before = "participation_ratio", "participation_ratio_start"
-    # {quantity: (title, label, level of a line across the panel, largest value that there can be)}
+    # {quantity: (title, label, largest value that there can be)}
     quantities = {
-        after: ("a  Dimensions before and after", "participation ratio (PR)", None, np.inf),
-        "ensd": ("b  Dimensions that both share", "shared dimensions (ENSD)", None, np.inf),
-        "accuracy": ("c  Test accuracy", ACCURACY, None, 100.0),
-        "change": ("d  Change by finetuning", "PR after / PR before", 1, np.inf),
-        "inherited": ("e  Shared over remaining dimensions", "ENSD / PR after", 1, np.inf),
-        "cka": ("f  Similarity of before and after", "centred kernel alignment (CKA)", None, 1.0),
+        after: ("a  Dimensions before and after", "participation ratio (PR)", np.inf),
+        "ensd": ("b  Dimensions that both share", "shared dimensions (ENSD)", np.inf),
+        "change": ("d  Change by finetuning", "PR after / PR before", np.inf),
+        "inherited": ("e  Shared over remaining dimensions", "ENSD / PR after", np.inf),
+        "cka": ("f  Similarity of before and after", "centred kernel alignment (CKA)", 1.0),
     }
     every, risk = (where(data[role], protocol="finetuning") for role in ("stages", "risk"))
     usual = most_common(every, "learning_rate")
@@ -268,29 +255,27 @@ def stage_dimensionality(data, p):
     factors = panels.values(stages, "rescale")
     rates = [rate for rate in panels.values(every, "learning_rate") if rate != usual]
     # (label, runs, shift along the axis, style) of every curve
-    curves = [("after, as it is" if factor == 1 else f"after, rescaled by {factor:g}", runs,
+    curves = [(f"after, {_factor_in_words(factor)}", runs,
                0.07 * (place - (len(factors) - 1) / 2), {"color": color})
               for place, (factor, runs, color) in enumerate(panels.colored(stages, "rescale"))]  # fmt: skip
     reds = plt.get_cmap("Reds")(np.linspace(0.5, 0.9, len(rates)))
     curves += [(f"after, learning rate × {rate / usual:g}", where(every, learning_rate=rate), 0,
                 {"color": color, "linestyle": ":"}) for rate, color in zip(rates, reds, strict=True)]  # fmt: skip
-    fig, axes = plt.subplots(2, 3, figsize=(11.0, 6.8))
+    fig, ((dimensions, shared, accuracy), below) = plt.subplots(2, 3, figsize=(11.0, 6.8))
     first = where(stages, rescale=factors[0])
-    _by_stage(axes[0, 0], first, before, 0, "before finetuning", color="k", linestyle="--")
-    for ax, (quantity, (title, label, level, most)) in zip(axes.flat, quantities.items(), strict=True):
+    _by_stage(dimensions, first, before, 0, "before finetuning", color="k", linestyle="--")
+    for ax in below[:2]:
+        ax.axhline(1, **ZERO)
+    for ax, (quantity, (title, label, most)) in zip((dimensions, shared, *below), quantities.items(), strict=True):
         ax.set(title=title, ylabel=label)
-        if level is not None:
-            ax.axhline(level, **ZERO)
-        if quantity != "accuracy":
-            for name, runs, shift, style in curves:
-                _by_stage(ax, runs, quantity, shift, name, most, **style)
-            continue
-        for factor, runs, color in panels.colored(risk, "rescale"):
-            _points(ax, [factor], [_accuracy(runs)], None, (0.0, most), color=color)
-        layout.name_values(ax, risk, "rescale")
-        ax.set_xlabel("factor on the weights before finetuning")
-    axes[0, 1].sharey(axes[0, 0])
-    axes[0, 0].set_ylim(bottom=0)
+        for name, runs, shift, style in curves:
+            _by_stage(ax, runs, quantity, shift, name, most, **style)
+    dimensions.set_ylim(bottom=0)
+    shared.sharey(dimensions)
+    for factor, runs, color in panels.colored(risk, "rescale"):
+        _points(accuracy, [factor], [_accuracy(runs)], None, PERCENT, color=color)
+    layout.name_values(accuracy, risk, "rescale")
+    accuracy.set(title="c  Test accuracy", xlabel="factor on the weights before finetuning", ylabel=ACCURACY)
     notes = _system(risk).replace("\n", ", "), _units(stages), INTERVALS
     return layout.finish(fig, p.title, *notes, columns=3)
 

@@ -29,23 +29,25 @@ def diagonal_solutions(data, p):
     alone, tuned = (where(full, protocol=protocol) for protocol in ("single_task", "finetuning"))
     features = panels.values(data["rescaled"], "main_features")[-1]
     new = where(data["rescaled"], protocol="finetuning", overlap=0.0, main_features=features)
-    variances, shares = (panels.by_value(runs, "overlap", "overlap {:g}")
+    variances, shares = (panels.columns(runs, "overlap", "overlap {:g}")
                          for runs in (where(sparsity, samples=p.samples), sparsity))  # fmt: skip
-    name = panels.name(full, "protocol", "finetuning")
     curves = partial(panels.curves, along="samples", hue="protocol")
-    l12, l1, share = (partial(curves, quantity=quantity) for quantity in ("l12_norm", "l1_norm", "auxiliary_share"))
+    l12, q, l1, share = (partial(curves, quantity=one) for one in ("l12_norm", "q_norm", "l1_norm", "auxiliary_share"))
+    factors = {factor: f"rescaled × {factor:g}" for factor in panels.values(new, "rescale")}
+    by_factor = partial(share, hue="rescale", named=factors, apart=0.14)
 
-    def penalty(ax, runs):
-        curves(ax, runs, "q_norm")
-        ax.set_yscale("log")
-        layout.plain_decades(ax.yaxis)
+    def penalties(ax, tuned):
+        for quantity, words, dashes in (("q_norm", "of eq 22, which takes both paths alike", "-"),
+                                        ("flow_penalty", "of their own weights", "--")):  # fmt: skip
+            look = {"color": panels.COLORS["finetuning"], "linestyle": dashes}
+            panels.spread(ax, tuned, quantity, "samples", words, **look)
 
     # The penalty that finetuning minimises is near 1, where the panel beside a has no room.
     rows = [
         [layout.group("a  ℓ1,2 norm, all features shared", {"": full}, l12, relative, "samples", truth=1, width=1.3),
-         layout.group("a  Q penalty of eq 22", {"": full}, penalty, "", "samples", truth=1, width=1.3),
-         layout.group(f"a′  penalty of {name}", {"": tuned}, _penalties, "", "samples", truth=1, width=1.4)],
-        [layout.group("b  auxiliary share of PT+FT, new features", {"": new}, _by_factor, weights, "samples",
+         layout.group("a  Q penalty of eq 22", {"": full}, q, "", "samples", truth=1, width=1.3, decades=True),
+         layout.group("a′  penalty of PT+FT", {"": tuned}, penalties, "", "samples", truth=1, width=1.4)],
+        [layout.group("b  auxiliary share of PT+FT, new features", {"": new}, by_factor, weights, "samples",
                       SHARES, width=1.4),
          layout.group("c  variance outside the k largest", {"": where(sparsity, overlap=most)}, _by_samples, variance,
                       width=1.5),
@@ -57,21 +59,6 @@ def diagonal_solutions(data, p):
     ]  # fmt: skip
     spread = panels.spread_in_words(data["norms"], "band or bars")
     return layout.compose(rows, p.title, spread, "b: points moved apart", f"c, e: below {LEAST:g} drawn there")
-
-
-def _penalties(ax, tuned):
-    for quantity, words, dashes in (("q_norm", "of eq 22, which takes both paths alike", "-"),
-                                    ("flow_penalty", "of their own weights", "--")):  # fmt: skip
-        look = {"color": panels.COLORS["finetuning"], "linestyle": dashes}
-        panels.spread(ax, tuned, quantity, "samples", words, **look)
-
-
-def _by_factor(ax, runs):
-    """Panel b: as many new features as the auxiliary task has, by rescaling; ranges overlap."""
-    factors = [*panels.colored(runs, "rescale")]
-    for place, (factor, part, color) in enumerate(factors):
-        moved = panels.dodged(part, "samples", place, len(factors), 0.14)
-        panels.spread(ax, moved, "auxiliary_share", "samples", f"rescaled × {factor:g}", bars=True, color=color)
 
 
 def _by_samples(ax, sparsity):
@@ -117,7 +104,18 @@ def cross_entropy(data, p):
         axes = part.subplots(1, len(columns))
         axes[1].sharey(axes[0])
         for ax, (quantity, along, title) in zip(axes, columns, strict=True):
-            _along_training(ax, runs, quantity, along)
+            for scale, same, color in panels.colored(runs, "initial_scale"):
+                margins = margin_over_scale(same["loss_curve"].values, same["initial_scale"].values, FITTED)
+                x = same["time"].values if along == "time" else margins
+                # Median and range, read off at common x where every run has some.
+                grid = np.geomspace(np.nanmin(x), np.nanmax(x), 500)
+                curves = zip(np.log(x), same[quantity].values, strict=True)
+                values = np.stack([interpolated(*curve, np.log(grid)) for curve in curves])
+                grid, values = (some[..., np.isfinite(values).all(axis=0)] for some in (grid, values))
+                if grid.size:
+                    middle, label = np.median(values, axis=0), f"initial scale {scale:g}"
+                    panels.band(ax, grid, middle, values.min(0), values.max(0), label, color=color)
+                    ax.plot(grid[-1], middle[-1], "o", color=color, markersize=4)
             ax.set(xscale="log", title=f"{next(letters)}  {title}", xlabel=xlabels[along])
             if quantity == features:
                 ax.set_yscale("log")
@@ -130,21 +128,6 @@ def cross_entropy(data, p):
         layout.legend(part, *notes, columns=4)
     layout.suptitle(fig, p.title)
     return fig
-
-
-def _along_training(ax, runs, quantity, along):
-    """Median and range over runs of each initial scale, read off at common x where every run has some."""
-    for scale, part, color in panels.colored(runs, "initial_scale"):
-        margins = margin_over_scale(part["loss_curve"].values, part["initial_scale"].values, FITTED)
-        x = part["time"].values if along == "time" else margins
-        grid = np.geomspace(np.nanmin(x), np.nanmax(x), 500)
-        pairs = zip(np.log(x), part[quantity].values, strict=True)
-        values = np.stack([interpolated(one, curve, np.log(grid)) for one, curve in pairs])
-        grid, values = (some[..., np.isfinite(values).all(axis=0)] for some in (grid, values))
-        if grid.size:
-            middle, label = np.median(values, axis=0), f"initial scale {scale:g}"
-            panels.band(ax, grid, middle, values.min(0), values.max(0), label, color=color)
-            ax.plot(grid[-1], middle[-1], "o", color=color, markersize=4)
 
 
 def endless_training(data, p):

@@ -4,6 +4,7 @@ It draws the median over seeds of the risk along a coordinate, both logarithmic,
 """
 
 import json
+from itertools import cycle
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -14,7 +15,6 @@ from carryover.figures.drawing import layout, panels
 from carryover.measures.parameters import ALL_LAYERS
 from carryover.runs import chosen, conditions, where
 
-STYLES = ("-", "--", ":")
 MOST = 6  # columns side by side: more of them take several lines
 LAYERS = {"trained": "all layers trained", "frozen": "features fixed"}
 
@@ -30,7 +30,9 @@ def draw(data, p):
         risk = risk.assign({name: risk[name] / scale for name in {"risk_final", "loss"} & {*risk}})
     cut = (risk["risk_final"] < p.floor).any()
     risk = risk.assign({"risk_final": risk["risk_final"].clip(min=p.floor)})
-    curves, rows = _curves(risk, p), panels.values(risk, p.row) if p.row else [None]
+    risk, named = _curves(risk, p)
+    kind = panels.limits_and_trained if p.markers else panels.spread
+    rows = panels.values(risk, p.row) if p.row else [None]
     columns = panels.values(risk, p.column)
     width = -(-len(columns) // -(-len(columns) // MOST))  # lines are few, and of much the same length
     lines = [(row, columns[start : start + width]) for start in range(0, len(columns), width) for row in rows]
@@ -38,9 +40,10 @@ def draw(data, p):
     fig, axes = plt.subplots(len(lines), width, figsize=size, sharex=True, sharey=True, squeeze=False)
     for i, (row, shown) in enumerate(lines):
         runs = where(risk, **{p.row: row}) if p.row else risk
-        own = [curve for curve in curves if chosen(runs, **curve[0]).any()]
+        own = {curve: named[curve] for curve in named if curve in runs["curve"]}
         for ax, column in zip(axes[i], shown, strict=False):
-            _panel(ax, where(runs, **{p.column: column}), p, own)
+            panels.curves(ax, where(runs, **{p.column: column}), "risk_final", p.x, "curve", own, p.apart, kind)
+            ax.set_yscale("log")
             if i % len(rows) == 0:
                 ax.set_title(panels.name(risk, p.column, column))
             if (i + 1) % len(rows) == 0:
@@ -62,27 +65,18 @@ def draw(data, p):
 
 
 def _curves(risk, p):
-    """[(conditions, name, colour, style)] of the curves; UserError where there are not as many names."""
+    """The runs with the number of their curve, and {curve: (name, style)}; UserError where there are not as many names.
+
+    Curves of one colour differ in their lines, and the first is drawn above the others.
+    """
     hues = panels.combinations(risk, p.hue)
     hues = [hue for hue in hues if not p.shown or str(hue[p.hue[0]]) in p.shown]
     names = p.names or [", ".join(panels.name(risk, *pair) for pair in hue.items()) for hue in hues]
     if len(names) != len(hues):
         raise UserError(f"names: there are {len(hues)} curves, not {len(names)}.")
-    colors = panels.colors(p.hue[0], hues)
-    places = [[str(one) for one in colors[:i]].count(str(color)) for i, color in enumerate(colors)]  # of one colour
-    return list(zip(hues, names, colors, [STYLES[place % len(STYLES)] for place in places], strict=True))
-
-
-def _panel(ax, risk, p, curves):
-    for place, (condition, name, color, style) in enumerate(curves):
-        if not chosen(risk, **condition).any():
-            continue
-        runs = panels.dodged(where(risk, **condition), p.x, place, len(curves), p.apart)
-        look = {"color": color, "linestyle": style, "zorder": 3 - place / 9}
-        if p.markers:
-            exact = runs["solver"].values == "exact"
-            panels.spread(ax, runs.isel(run=exact), "risk_final", p.x, name, marker="", **look)
-            panels.trained(ax, runs.isel(run=~exact), "risk_final", p.x, color=color)
-        else:
-            panels.spread(ax, runs, "risk_final", p.x, name, bars=p.apart > 0, **look)
-    ax.set_yscale("log")
+    numbers, named, lines = np.full(risk.sizes["run"], -1), {}, {}
+    for curve, (hue, name, color) in enumerate(zip(hues, names, panels.colors(p.hue[0], hues), strict=True)):
+        numbers[chosen(risk, **hue)] = curve
+        line = next(lines.setdefault(str(color), cycle(panels.LINES)))
+        named[curve] = name, {"color": color, "linestyle": line, "zorder": 3 - curve / 9}
+    return risk.assign_coords(curve=("run", numbers)), named

@@ -113,20 +113,32 @@ def ntk_bound(data, p):
 
     Roles: `bound`, the measure `ntk_bound` of networks finetuned and from scratch at several distances.
     """
+    top = 2.0  # of the axis: what is above 1 holds for every network
     runs = data["bound"]
-    distances = panels.values(runs, "distance")
+    trained, distances = runs.isel(run=~chosen(runs, solver="exact")), panels.values(runs, "distance")
     size, widths = (2.2 * (len(distances) + 1) + 1.9, 4.4), [*[1] * len(distances), 1.7]
     fig, axes = plt.subplots(1, len(widths), figsize=size, squeeze=False, width_ratios=widths)
     *panes, last = axes[0]
     for ax, distance in zip(panes, distances, strict=True):
-        _risks_and_bounds(ax, where(runs, distance=distance))
-        ax.set_title(f"|Δ| = {distance:g}")
+        for protocol, part, color in panels.colored(where(trained, distance=distance), "protocol"):
+            name, look = panels.name(runs, "protocol", protocol), {"color": color, "ms": 4}
+            panels.spread(ax, part, "absolute_risk", "samples", name, **look)
+            panels.spread(ax, part, "bound", "samples", f"{name}, first term of the bound", linestyle="--", **look)
+            solved = {"protocol": protocol, "solver": "exact", "distance": distance}
+            if chosen(runs, **solved).any():
+                limit = panels.medians(where(runs, **solved), "absolute_risk", "samples")
+                ax.plot(limit.index, limit, "kx", ms=5, label="infinite width")
+            if protocol == "finetuning":
+                panels.level(ax, part, "start_risk", "before finetuning", color="0.5", linestyle=":")
+        ax.axhspan(1, top, color="0.85", linewidth=0, label="vacuous bound")
+        layout.name_ticks(ax, panels.values(part, "samples"), 2)
+        ax.set(yscale="log", xlabel="target samples n", ylim=(None, top), title=f"|Δ| = {distance:g}")
         ax.sharey(panes[0])
         ax.label_outer()
     panes[0].set_ylabel("mean of min(|f − f*|, 1)")
 
     # The norm of what finetuning has to learn against |Δ|, for the largest number of samples.
-    tuned = where(runs.isel(run=~chosen(runs, solver="exact")), protocol="finetuning")
+    tuned = where(trained, protocol="finetuning")
     apart = tuned.isel(run=tuned["distance"].values > 0)  # the axes are logarithmic
     n, places = apart["samples"].values.max(), np.array(panels.values(apart, "distance"))
     norms = (("ntk_norm_linear", "norm, source learned exactly", "o"), ("ntk_norm", "norm, as pretrained", "^"))
@@ -143,25 +155,6 @@ def ntk_bound(data, p):
     return layout.finish(fig, p.title, "Δ = θ_T − θ_S", panels.spread_in_words(runs), share)
 
 
-def _risks_and_bounds(ax, runs):
-    """Risks of both protocols with their bounds, of training and of the limit of infinite width, against n."""
-    top = 2.0  # what is above 1 holds for every network
-    trained = runs.isel(run=~chosen(runs, solver="exact"))
-    for protocol in panels.values(runs, "protocol"):
-        part, look = where(trained, protocol=protocol), {"color": panels.COLORS[protocol], "ms": 4}
-        name = panels.name(runs, "protocol", protocol)
-        panels.spread(ax, part, "absolute_risk", "samples", name, **look)
-        panels.spread(ax, part, "bound", "samples", f"{name}, first term of the bound", linestyle="--", **look)
-        if chosen(runs, protocol=protocol, solver="exact").any():
-            limit = panels.medians(where(runs, protocol=protocol, solver="exact"), "absolute_risk", "samples")
-            ax.plot(limit.index, limit, "kx", ms=5, label="infinite width")
-        if protocol == "finetuning":
-            panels.level(ax, part, "start_risk", "before finetuning", color="0.5", linestyle=":")
-    ax.axhspan(1, top, color="0.85", linewidth=0, label="vacuous bound")
-    layout.name_ticks(ax, panels.values(runs, "samples"), 2)
-    ax.set(yscale="log", xlabel="target samples n", ylim=(None, top))
-
-
 def frozen_layer(data, p):
     """Networks whose first layers are frozen beside finetuned ones and those from scratch (Fig. 3, theorem 5.5).
 
@@ -170,12 +163,18 @@ def frozen_layer(data, p):
     """
     risk, layers = (runs.assign(risk_final=runs["risk_final"].clip(FLOOR)) for runs in (data["risk"], data["layers"]))
     scratch = chosen(risk, protocol="single_task")
+    vanishing, larger = (risk.isel(run=scratch | chosen(risk, pretrain_solver=how)) for how in ("exact", "descent"))
+    # The exact limit of finetuning is that of balanced weights, which large ones are not.
+    larger = larger.isel(run=~chosen(larger, protocol="finetuning", solver="exact"))
+    shown = {
+        "a: 2 layers, pretrained from vanishing weights": vanishing,
+        "b: 2 layers, pretrained from larger weights": larger,
+        f"c: {int(layers['depth'].values[0])} layers, the first k frozen": layers,
+    }
     fig, axes = plt.subplots(1, 3, figsize=(11.5, 4.0), sharey=True)
-    for ax, letter, start, words in zip(axes, "ab", ("exact", "descent"), ("vanishing", "larger"), strict=False):
-        _limits_and_trained(ax, risk.isel(run=scratch | chosen(risk, pretrain_solver=start)), start)
-        ax.set_title(f"{letter}: 2 layers, pretrained from {words} weights")
-    _limits_and_trained(axes[2], layers, "exact")
-    axes[2].set_title(f"c: {int(layers['depth'].values[0])} layers, the first k frozen")
+    for ax, (title, runs) in zip(axes, shown.items(), strict=True):
+        _limits_and_trained(ax, runs)
+        ax.set_title(title)
     # Mean risks: of one finetuned layer, and of the multiple of the source that fits the samples best.
     theta, n = np.pi * only(risk, "angle"), np.unique(risk["samples"].values)
     d = round(float((risk["samples"] / risk["gamma"]).values[0]))
@@ -189,27 +188,24 @@ def frozen_layer(data, p):
     return layout.finish(fig, p.title, *notes, columns=4)
 
 
-def _limits_and_trained(ax, risk, start):
-    """Every protocol: exact limits as lines, and what was trained as markers."""
+def _limits_and_trained(ax, risk):
+    """Exact limits of every protocol as lines, and trained networks as markers."""
     protocols = {"single_task": "from scratch (vanilla)", "finetuning": "finetuned", "linear_transfer": "frozen"}
     for protocol, label in protocols.items():
         runs, color = where(risk, protocol=protocol), panels.COLORS[protocol]
-        solved = protocol != "finetuning" or start == "exact"  # finetuned exactly: of balanced networks alone
-        if solved and chosen(runs, solver="exact").any():
-            limit = where(runs, solver="exact")
-            limit = where(limit, frozen=limit["frozen"].values.max())  # the same for any number of layers
+        solved, trained = (runs.isel(run=chosen(runs, solver=how)) for how in ("exact", "descent"))
+        if solved.sizes["run"]:
+            limit = where(solved, frozen=solved["frozen"].values.max())  # the same for any number of layers
             panels.spread(ax, limit, "risk_final", "samples", label, color=color, marker="")
-        if chosen(runs, solver="descent").any():
-            trained = where(runs, solver="descent")
-            numbers = panels.values(trained, "frozen")
-            for place, (frozen, marker) in enumerate(zip(numbers, ("s", "D", "v", "^"), strict=False)):
-                kind = f"k = {frozen:g} frozen" if len(numbers) > 1 else label
-                shift = 1.13 ** (place - (len(numbers) - 1) / 2)  # so that markers do not hide each other
-                look = {"color": color, "marker": marker, "label": f"{kind}, gradient descent"}
-                panels.trained(ax, where(trained, frozen=frozen), "risk_final", "samples", shift=shift, **look)
-            if not solved:
-                middle, label = panels.medians(trained, "risk_final", "samples"), "finetuned, gradient descent (b)"
-                ax.plot(middle.index, middle, color=color, linewidth=0.8, linestyle="--", label=label)
+        else:
+            middle, look = panels.medians(trained, "risk_final", "samples"), {"linewidth": 0.8, "linestyle": "--"}
+            ax.plot(middle.index, middle, color=color, label="finetuned, gradient descent (b)", **look)
+        numbers = panels.values(trained, "frozen")
+        for place, (frozen, marker) in enumerate(zip(numbers, ("s", "D", "v", "^"), strict=False)):
+            kind = f"k = {frozen:g} frozen" if len(numbers) > 1 else label
+            shift = 1.13 ** (place - (len(numbers) - 1) / 2)  # so that markers do not hide each other
+            look = {"color": color, "marker": marker, "label": f"{kind}, gradient descent"}
+            panels.trained(ax, where(trained, frozen=frozen), "risk_final", "samples", shift=shift, **look)
     ax.set_ylim(bottom=0.8 * FLOOR)
     ax.set(yscale="log", xlabel="target samples n")
     layout.name_ticks(ax, panels.values(risk, "samples"), 2)

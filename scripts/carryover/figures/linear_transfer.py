@@ -78,9 +78,8 @@ def transfer_diagram(data, p):
     for ax, x, y, gains, title in maps:
         image = panels.gain_map(ax, x, y, gains, LARGEST)
         for (name, label), style in zip(formulas.items(), styles, strict=False):
-            lines = (
-                theory[name].where(theory[name] != 0).transpose("angle", "gamma")
-            )  # 0 where pretraining is forgotten
+            # It is 0 where pretraining is forgotten, which is no boundary.
+            lines = theory[name].where(theory[name] != 0).transpose("angle", "gamma")
             ax.contour(gamma, angle, lines, levels=[0.0], colors="k", linestyles=style)
             ax.plot([], [], style, color="k", label=f"no gain: {label}")
         ax.set(xlabel=GAMMA, ylabel=ANGLE, title=title, ylim=(0, 0.5), xlim=(0, 2.05))
@@ -187,12 +186,9 @@ def ridge_transfer(data, p):
     fine = np.geomspace(smallest, ridges[-1], 200)
     for angle, color, factor in zip(angles, panels.colors("angle", angles), apart, strict=True):
         theta, points = np.pi * angle, {"fmt": "o", "ms": 3, "color": color}
-        rows = frame[frame["angle"] == angle]
-        draws = {n: rows[rows["samples"] == n].pivot(index="seed", columns="ridge", values="risk_final") for n in sizes}
-
-        table = averages(rows[rows["samples"] == shown], ("ridge",), "risk_final")
-        x, label = table["ridge"].clip(lower=smallest), f"θ = {angle:g} π"
-        many.errorbar(x, table["mean"], table["std"], label=label, **points)
+        draws = frame[frame["angle"] == angle].pivot(index="seed", columns=["samples", "ridge"], values="risk_final")
+        risks = draws[shown]
+        many.errorbar(np.maximum(ridges, smallest), risks.mean(), risks.std(), label=f"θ = {angle:g} π", **points)
 
         # Risk less that without a penalty, seed by seed: much of what draws differ in is common to all penalties.
         change = draws[sizes[0]].sub(draws[sizes[0]][0.0], axis=0).drop(columns=0.0)
@@ -234,8 +230,7 @@ def dataset_distances(data, p):
     risk, distances = data["risk"], xr.broadcast(data["distances"])[0]  # what has no repeats is the same in all
     distance, deviation = distances.mean("repeat"), distances.std("repeat")
     gamma, noise = only(risk, "gamma"), only(risk, "noise")
-    rows = len(formulas) + 1
-    fig, axes = plt.subplots(rows, len(names), figsize=(9.6, 2.9 * rows), sharey="row")
+    fig, axes = plt.subplots(1 + len(formulas), len(names), figsize=(9.6, 8.7), sharey="row")
     # All points of the diagram of linear transfer, but those at γ = 1, where the risk from scratch has no mean.
     table = averages(transferability(where(data["diagram"], noise=noise), "linear_transfer"), ("gamma", "angle"))
     table, single = table[table["gamma"] != 1], distance.sel(target_norm=1.0)
@@ -248,15 +243,23 @@ def dataset_distances(data, p):
     axes[0, 0].set_ylabel("transferability of\nlinear transfer, all γ")
     for row, (protocol, formula) in zip(axes[1:], formulas.items(), strict=True):
         table = averages(transferability(risk, protocol), ("target_norm", "angle"))
-        for ax, lowest, name in zip(row, axes[-1], names, strict=True):
-            if ax is not lowest:
-                ax.sharex(lowest)
-            _against_distance(ax, table, distance, deviation[name], formula)
+        colors = cycle(("#D55E00", "#0072B2", "#CC79A7"))
+        for (norm, rows), color in zip(table.groupby("target_norm"), colors, strict=False):
+            same = {"target_norm": norm, "angle": rows["angle"].to_numpy()}
+            middle, spread, acute = at(distance, **same), at(deviation, **same), (rows["angle"] <= RIGHT).to_numpy()
+            for ax, name in zip(row, names, strict=True):
+                for here, side, face in ((acute, "≤", color), (~acute, ">", "none")):
+                    ax.errorbar(
+                        middle[name][here], rows["mean"][here], rows["std"][here], spread[name][here],
+                        fmt="o", ms=4, color=color, mfc=face, linewidth=0.8, label=f"norm {norm:g}, θ {side} π/2",
+                    )  # fmt: skip
+                ax.plot(middle[name], middle[formula], color=color, linewidth=0.8)
         row[0].set_ylabel(f"transferability of\n{panels.name(risk, 'protocol', protocol)}")
+    for above, below, label in zip(*axes[1:], names.values(), strict=True):
+        above.sharex(below)
+        below.set_xlabel(label)
     for ax in axes.flat:
         ax.axhline(0, **ZERO)
-    for ax, label in zip(axes[-1], names.values(), strict=True):
-        ax.set_xlabel(label)
     least = panels.values(data["diagram"], "gamma")[0]
     notes = (
         f"σ = {noise:g}, {panels.seeds_in_words(risk)}",
@@ -265,19 +268,3 @@ def dataset_distances(data, p):
         f"other rows: γ = {gamma:g}, lines: theory, bars: s.d. of draws and of samples",
     )
     return layout.finish(fig, p.title, *notes, columns=3)
-
-
-def _against_distance(ax, table, distance, deviation, formula):
-    """Means with deviations of draws, and of samples of the distance; hollow beyond a right angle."""
-    colors = cycle(("#D55E00", "#0072B2", "#CC79A7"))
-    for norm, color in zip(sorted(table["target_norm"].unique()), colors, strict=False):
-        rows = table[table["target_norm"] == norm]
-        theory, spread = (at(one, target_norm=norm, angle=rows["angle"].to_numpy()) for one in (distance, deviation))
-        middle = theory[deviation.name]
-        for side, face in (("≤", color), (">", "none")):
-            here = (rows["angle"] <= RIGHT).to_numpy() == (side == "≤")
-            ax.errorbar(
-                middle[here], rows["mean"][here], rows["std"][here], spread[here],
-                fmt="o", ms=4, color=color, mfc=face, linewidth=0.8, label=f"norm {norm:g}, θ {side} π/2",
-            )  # fmt: skip
-        ax.plot(middle, theory[formula], color=color, linewidth=0.8)

@@ -145,9 +145,8 @@ def mean_field_anchor(data, p):
     tables = by_anchor(gains(risk, READOUT))
     between = {anchor: table for anchor, table in tables.items() if 0 < anchor < np.inf}
     fig, (gain, mean, aligned) = plt.subplots(1, 3, figsize=(13.5, 4.2), width_ratios=(1.3, 1.2, 1))
-    for number, table in enumerate(between.values()):
-        label = None if number else "a: other λ"
-        gain.plot(table.columns, table.mean(), color="0.8", linewidth=0.8, zorder=1, label=label)
+    for table in between.values():
+        gain.plot(table.columns, table.mean(), color="0.8", linewidth=0.8, zorder=1, label="a: other λ")
     # As in the paper the rich end is pink and the best blue; the lazy end is grey.
     ends = {"a: λ = 0, rich": (tables[0.0], "#CC79A7", 0.97),
             "a: best λ between them": (leave_one_out_choice(between), "#0072B2", 1.0),
@@ -166,7 +165,7 @@ def mean_field_anchor(data, p):
         by_seed = {anchor: table.mean(axis=1) for anchor, table in by_anchor(gains(risk, way)).items()}
         label = f"b: {panels.name(risk, 'readout', way)}"
         panels.points(mean, places + apart, panels.means(by_seed), label, color=color, **look)
-    frame = gram[[*features]].to_dataframe().reset_index(drop=True).assign(anchor=gram["anchor"].values)
+    frame = gram[[*features]].to_dataframe()
     for name, (label, color) in features.items():
         by_seed = {anchor: rows[name] for anchor, rows in frame.groupby("anchor")}
         panels.points(aligned, places, panels.means(by_seed), label, color=color, **look)

@@ -48,11 +48,10 @@ def _regimes(data):
 # Panels that several figures have.
 
 
-def _by_regime(ax, runs, quantity):
-    """Curves against samples of networks from scratch, by initial scale: one colour, as all of single-task learning."""
-    for (scale, label), style in zip(_regimes(runs).items(), ("-", "--", ":", "-."), strict=False):
-        part = where(runs, initial_scale=scale)
-        panels.spread(ax, part, quantity, "samples", label, color=panels.COLORS["single_task"], linestyle=style)
+def _by_regime(runs):
+    """A panel along samples of networks from scratch, by initial scale: one colour, as all of single-task learning."""
+    named = panels.dashed(_regimes(runs), panels.COLORS["single_task"])
+    return partial(panels.curves, along="samples", hue="initial_scale", named=named)
 
 
 def _by_cosines(runs, quantity, title, label, ylim):
@@ -96,7 +95,7 @@ def _of_regimes(runs):
         _to_learn(ax.axvline, part["main_features"].values[0], part["clusters"].max())
         _clusters_axis(ax, part)
 
-    alignments = partial(_by_regime, quantity="alignment")
+    alignments = partial(_by_regime(single), quantity="alignment")
     least = panels.values(single, "main_features")[0]
     sparsest = {f"teacher of {least} units": where(single, main_features=least)}
     return [
@@ -142,20 +141,17 @@ def _of_nested(runs, p):
     def inertias(ax, part):
         panels.curves(ax, part.sel(clusters=1), "inertia", "rescale", "protocol")
         ax.set_yscale("log")
-        layout.name_values(ax, part, "rescale")
 
     def alignments(ax, part):
-        tuned = {overlap: f"PT+FT, {name}" for overlap, name in names.items()}
-        panels.curves(ax, where(part, protocol="finetuning"), "alignment", "rescale", "overlap", tuned)
-        for overlap, same, color in panels.colored(part, "overlap", list(names)):
-            if (joint := chosen(same, protocol="multi_task")).any():
-                median = same.isel(run=joint)["alignment"].median()
-                ax.axhline(median, color=color, linestyle="--", label=f"MTL, {names[overlap]}")
+        for protocol, word, line in (("finetuning", "PT+FT", "-"), ("multi_task", "MTL", "--")):
+            own = part.isel(run=chosen(part, protocol=protocol))
+            named = {overlap: (f"{word}, {name}", {"linestyle": line}) for overlap, name in names.items()}
+            panels.curves(ax, own, "alignment", "rescale", "overlap", named)
 
     title = f"f  Inertia of one cluster: PT+FT, MTL and STL, {TASK}, {names[most]}"
-    one, both = (panels.by_samples(data, p.nested_samples) for data in (where(runs, overlap=most), runs))
+    one, both = (panels.columns(data, chosen=p.nested_samples) for data in (where(runs, overlap=most), runs))
     return [
-        layout.group(title, one, inertias, "inertia at K = 1"),
+        layout.group(title, one, inertias, "inertia at K = 1", "rescale"),
         layout.group(f"g  Alignment, PT+FT and MTL, {TASK}", both, alignments, ALIGNMENT, "rescale", SHARES),
     ]
 
@@ -176,7 +172,7 @@ def dimensionality(data, p):
 
     def by_regime(ax, runs):
         """Panel a."""
-        _by_regime(ax, runs, pr)
+        _by_regime(single)(ax, runs, pr)
         _to_learn(ax.axhline, runs["main_features"].values[0], runs[pr].max())
 
     def by_overlap(ax, runs):
@@ -188,14 +184,14 @@ def dimensionality(data, p):
     def before_and_after(ax, compared):
         """Panel c, of the fewest and the most samples: others lie between."""
         panels.level(ax, compared, f"{pr}_start", "before finetuning: PR", **grey)
-        for n, style in zip(panels.some(sorted(sizes), 2), (":", "-"), strict=False):
-            part = where(compared, samples=n)
-            panels.spread(ax, part, "compared", "rescale", f"n = {n:g}", color=shared, linestyle=style)
+        ends = zip(panels.some(sorted(sizes), 2), (":", "-"), strict=False)
+        named = {n: (f"n = {n:g}", {"color": shared, "linestyle": line}) for n, line in ends}
+        panels.curves(ax, compared, "compared", "rescale", "samples", named)
 
     subset = where(tuned, overlap=most)
     after = {"after: PR": subset.assign(compared=subset[pr]), "shared: ENSD": subset.assign(compared=subset["ensd"])}
-    by_teacher = panels.by_value(single, "main_features", "teacher of {} units")
-    by_samples = panels.by_samples(tuned, sizes)
+    by_teacher = panels.columns(single, "main_features", "teacher of {} units")
+    by_samples = panels.columns(tuned, chosen=sizes)
     title = "After training, by cosines of main with auxiliary units"
     rows = [
         [layout.group("a  After training, STL", by_teacher, by_regime, ratio, "samples", UP),
@@ -223,15 +219,14 @@ def relu_norms(data, p):
     }
     columns = {title: panels.relative(where(runs, protocol=protocol), norm).rename({norm: "ratio"})
                for title, (runs, protocol, norm) in shown.items()}  # fmt: skip
+    teachers = {k: f"STL, teacher of {k:g} units" for k in panels.values(richest, "main_features")}
+    teachers = panels.dashed(teachers, panels.COLORS["single_task"])
     names = {text: f"cosines {name}" for text, name in related(norms, 4).items()}
 
     def panel(ax, runs):
-        if runs["protocol"].values[0] == "single_task":
-            for k, style in zip(panels.values(runs, "main_features"), ("-", "--", ":"), strict=False):
-                part, label = where(runs, main_features=k), f"STL, teacher of {k:g} units"
-                panels.spread(ax, part, "ratio", "samples", label, color=panels.COLORS["single_task"], ls=style)
-        else:
-            panels.curves(ax, runs, "ratio", "samples", "unit_correlations", names)
+        alone = runs["protocol"].values[0] == "single_task"
+        hue, named = ("main_features", teachers) if alone else ("unit_correlations", names)
+        panels.curves(ax, runs, "ratio", "samples", hue, named)
 
     row = [layout.group("", columns, panel, "relative to ground truth", "samples", UP, truth=1)]
     return layout.compose([row], p.title, panels.spread_in_words(data))

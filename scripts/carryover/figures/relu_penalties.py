@@ -52,7 +52,7 @@ def relu_displacement(data, p):
     """
     overlap, nested, moved = trained(data, "overlap", "nested", "magnitude")
     shared, some = (panels.relative(runs, "displacement", "penalty") for runs in (overlap, where(nested, rescale=1.0)))
-    by_magnitude = panels.by_value(panels.relative(moved, "penalty"), "magnitude", "magnitude {:g}")
+    by_magnitude = panels.columns(panels.relative(moved, "penalty"), "magnitude", "magnitude {:g}")
     cosines = {rho: f"ρ = {rho:g}" for rho in panels.values(moved, "correlation")}
     gains, curves = _gains(data["risk"], {"risk_final": "gain"}), partial(panels.curves, along="samples")
     excess = partial(curves, quantity="displacement", hue="unit_correlations", named=related(shared, 4))
@@ -88,7 +88,7 @@ def relu_displacement(data, p):
         [layout.group("a  Squared distance over the least", {"": shared}, excess, "‖w − w₀‖² / R̃", "samples"),
          layout.group("b  The same, nested tasks", {"": some}, excess_nested, "", "samples"),
          layout.group(above, by_magnitude, penalty, "R̃ / R̃ of the teacher", "samples", (0, None), truth=1)],
-        [layout.group(gained, panels.by_samples(moved, p.samples), predicted, "risk of STL over PT+FT")],
+        [layout.group(gained, panels.columns(moved, chosen=p.samples), predicted, "risk of STL over PT+FT")],
     ]  # fmt: skip
     note = panels.spread_in_words({role: data[role] for role in ("overlap", "nested", "magnitude")})
     return layout.compose(rows, p.title, f"{note} (a–c)", "d: medians and ranges")
@@ -148,7 +148,7 @@ def relu_least_penalty(data, p):
         ("d  Turn of the pretrained weights, mean of 1 − cosine", tuned, turns, "1 − cosine", "magnitude"),
     ]
     width = max(2, len(panels.values(runs, "samples")))  # panels; one alone is as wide as two, for its texts
-    drawn = [layout.group(title, panels.by_samples(shown), *told, width=width) for title, shown, *told in groups]
+    drawn = [layout.group(title, panels.columns(shown), *told, width=width) for title, shown, *told in groups]
     fitted = np.concatenate(fits)
     left_out = f"{(~fitted).sum()} of {fitted.size} networks are left out, which do not fit their samples"
     notes = "dashed: function of least penalty", f"risks below {FLOOR:g} are drawn as that", left_out

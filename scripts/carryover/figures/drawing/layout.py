@@ -58,7 +58,7 @@ def _wrapped(text, figure, letters):
 # Rows of groups of panels.
 
 
-def group(title, columns, panel, ylabel, along=None, ylim=None, truth=None, width=None):
+def group(title, columns, panel, ylabel, along=None, ylim=None, truth=None, width=None, decades=False):
     """Panels side by side with one y axis, and a title above.
 
     Parameters
@@ -76,6 +76,8 @@ def group(title, columns, panel, ylabel, along=None, ylim=None, truth=None, widt
         Value of the ground truth, or the variable that has it: a dotted line.
     width : float, optional
         In panels; their number where not given.
+    decades : bool
+        Whether the vertical axis is logarithmic, with `plain_decades`.
 
     Returns
     -------
@@ -95,6 +97,9 @@ def group(title, columns, panel, ylabel, along=None, ylim=None, truth=None, widt
             if along:
                 name_values(ax, runs, along)
         axes[0].set_ylabel(ylabel)
+        if decades:  # the axis is shared
+            axes[0].set_yscale("log")
+            plain_decades(axes[0].yaxis)
         if ylim:
             low, high = ylim
             axes[0].set_ylim(min(low, *(1.03 * ax.dataLim.y0 for ax in axes)), high)

@@ -1,6 +1,7 @@
 """What is drawn in a panel: names and colours of values, curves with their spread over seeds, points, and maps."""
 
 import itertools
+from collections import Counter
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -23,6 +24,8 @@ COLORS = {
     "pretrained": "#44AA99",
 }
 """Of protocols, the same in every figure."""
+LINES = ("-", "--", ":", "-.")
+"""Styles of lines of one colour, in this order."""
 MANY = 20
 """Seeds of which the range is drawn; of more it is quantiles, since a range widens with their number."""
 FITTED = 0.1
@@ -39,8 +42,7 @@ def cosines(text):
 
 def cosines_in_words(text):
     """'3 × 1, 3 × 0' of a list of cosines '1 1 1 0 0 0'."""
-    counts = zip(*np.unique(cosines(text), return_counts=True), strict=True)
-    return ", ".join(f"{count} × {cosine:g}" for cosine, count in sorted(counts, reverse=True))
+    return ", ".join(f"{count} × {cosine:g}" for cosine, count in sorted(Counter(cosines(text)).items(), reverse=True))
 
 
 def name(data, coordinate, value):
@@ -87,6 +89,12 @@ def colors(coordinate, values):
     return list(plt.get_cmap("viridis")(np.linspace(0.0, 0.85, len(values))))
 
 
+def dashed(names, color):
+    """{value: (its name, style)} of curves of one colour, which differ in their lines, as `curves` takes them."""
+    return {value: (name, {"color": color, "linestyle": line})
+            for (value, name), line in zip(names.items(), LINES, strict=False)}  # fmt: skip
+
+
 def colored(data, coordinate, chosen=None):
     """(value, its runs, its colour) for each value of a coordinate, or those chosen of which there are runs."""
     chosen = values(data, coordinate) if chosen is None else chosen
@@ -98,14 +106,9 @@ def colored(data, coordinate, chosen=None):
 # Seeds and runs.
 
 
-def by_value(data, coordinate, title, chosen=()):
+def columns(data, coordinate="samples", title="n = {:g}", chosen=()):
     """{title: runs} for each value of a coordinate, or those chosen; `title` is a format of the value."""
     return {title.format(value): where(data, **{coordinate: value}) for value in chosen or values(data, coordinate)}
-
-
-def by_samples(data, sizes=()):
-    """`by_value` of the numbers of samples."""
-    return by_value(data, "samples", "n = {:g}", sizes)
 
 
 def relative(data, quantity, over=None):
@@ -222,22 +225,26 @@ def dodged(data, along, place, count, octaves):
     return data.assign_coords({along: data[along] * 2.0 ** (octaves * (place - (count - 1) / 2))})
 
 
-def curves(ax, data, quantity, along, hue, named=None):
+def curves(ax, data, quantity, along, hue, named=None, apart=0.0, draw=spread):
     """One curve along a coordinate of the runs or a dimension of the quantity for each value of the coordinate `hue`.
 
     `named` are the values with their labels, or (label, style); all of the data where it is not given. Values that the
-    data lack keep their colour. What has one rescaling alone was not rescaled, and is drawn across all of them.
+    data lack keep their colour and their place. What has one rescaling alone was not rescaled, and is drawn across all
+    of them. Curves may stand `apart`, by so many octaves, with bars in place of bands; `draw` draws one of them.
     """
     named = {value: name(data, hue, value) for value in values(data, hue)} if named is None else named
     for value, part, color in colored(data, hue, list(named)):
         label, style = named[value] if isinstance(named[value], tuple) else (named[value], {})
         style = {"color": color} | style
         if along in data.dims:
-            spread(ax, part, quantity, along, label, marker="", **style)
+            draw(ax, part, quantity, along, label, marker="", **style)
         elif along == "rescale" and len(values(part, along)) == 1:
             level(ax, part, quantity, label, **style)
+        elif apart:
+            part = dodged(part, along, list(named).index(value), len(named), apart)
+            draw(ax, part, quantity, along, label, bars=True, **style)
         else:
-            spread(ax, part, quantity, along, label, **style)
+            draw(ax, part, quantity, along, label, **style)
 
 
 def trained(ax, data, quantity, along, label=None, shift=1.0, **style):
@@ -248,6 +255,13 @@ def trained(ax, data, quantity, along, label=None, shift=1.0, **style):
     markers = {"linestyle": "none", "marker": "o", "markersize": 5, "zorder": 4, **style}
     ax.plot(middle.index * shift, middle.where(done), label=label, **markers)
     ax.plot(middle.index * shift, middle.where(~done), markerfacecolor="none", **markers)
+
+
+def limits_and_trained(ax, data, quantity, along, label=None, **style):
+    """Exact limits as a line with their spread over seeds, and what was trained as markers over it."""
+    exact = data["solver"].values == "exact"
+    spread(ax, data.isel(run=exact), quantity, along, label, marker="", **style)
+    trained(ax, data.isel(run=~exact), quantity, along, color=style["color"])
 
 
 def points(ax, x, intervals, label=None, **style):
