@@ -14,10 +14,6 @@ class Weights:
     hidden: np.ndarray
     readout: np.ndarray
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "hidden", np.asarray(self.hidden))
-        object.__setattr__(self, "readout", np.asarray(self.readout))
-
     def __getitem__(self, index) -> Weights:
         """The networks at these places of the leading axis."""
         return Weights(self.hidden[index], self.readout[index])

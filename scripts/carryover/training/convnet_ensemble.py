@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn import functional as F
 
-from carryover.networks.convnet_layers import crop_kernels, dropouts, renewing_statistics
+from carryover.networks.convnet_layers import Dropout, crop_kernels, renewing_statistics
 from carryover.networks.convnet_weights import packed
 
 Tensors = dict[str, Tensor]
@@ -57,7 +57,7 @@ class ConvnetEnsemble:
         self._names = list(self._skeleton.state_dict())
         self._cropped = crop_kernels(self._skeleton, shape)
         self._skeleton.to("meta")  # layers without numbers: those are handed to each call
-        self._drops = dropouts(self._skeleton)
+        self._drops = [layer for layer in self._skeleton.modules() if isinstance(layer, Dropout)]
         self._start = self._stacked(states, [name for name, _ in network.named_parameters()])
         self._decay = (1.0, 0.0)  # factor on what is left out of the steps, and its momentum
         self.buffers = self._stacked(states, [name for name, _ in network.named_buffers()])
@@ -137,7 +137,6 @@ class ConvnetEnsemble:
 
     def _outputs(self, state: Tensors, images: Tensor) -> Tensor:
         """Outputs (b, r, k) of r networks to images (r, b, C, H, W)."""
-        self._skeleton.together = len(images)
         batch = images.to(self.device).transpose(0, 1).flatten(1, 2).contiguous(memory_format=torch.channels_last)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self._mixed):
             outputs = functional_call(self._skeleton, state, batch)
