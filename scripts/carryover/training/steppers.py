@@ -1,18 +1,26 @@
 """Methods of integration for many gradient flows u' = F(u) side by side, and the control of their step sizes.
 
+- `Flow`: networks that follow a flow, each by steps of its own length.
 - `ROS2`: implicit, for stiff flows that need a low accuracy; any approximation of the Jacobian will do.
 - `RODAS`: implicit, for stiff flows whose path must be accurate, with an exact Jacobian.
 - `RKC2`: explicit, for flows whose Jacobian is large and whose stability, not accuracy, limits the step.
+- `Cholesky`: the linear systems of implicit steps.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 import torch
+from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
+from carryover.training.integrate import Ensemble
+
+TINY = torch.finfo(torch.float64).tiny
 GROW = 5.0  # a step is at most so many times the last one
 SHRINK = 0.2
 HALVE = 0.5
@@ -22,6 +30,38 @@ FIRST = 0.01  # relative change of the fastest weight in the first step
 _SAFETY = 0.8
 
 Function = Callable[[torch.Tensor], torch.Tensor]
+
+
+class Flow(Ensemble):
+    """Networks on their gradient flow, which ends at the tolerance of the loss, at `max_time`, or where the budget of
+    `max_steps` gradient evaluations or the precision of the time does not bear another step."""
+
+    EVALUATIONS: ClassVar[int]  # of the gradient in the next step, at most
+    step: torch.Tensor  # (R,), the next one's length unless the time ends before
+    max_time: float = math.inf
+    max_steps: float = math.inf
+
+    def begin(self, speed: torch.Tensor) -> None:
+        """Set the time to 0, and the first steps for speeds (R,) of relative change of the fastest weight."""
+        self.time = torch.zeros_like(speed)
+        self.step = FIRST / speed.clamp_min(TINY)
+
+    def ended(self) -> torch.Tensor:
+        self.refuse(~torch.isfinite(self.loss), "gradient flow lost its finite values")
+        stalled = (self.time >= self.max_time) | (self.time + self.step == self.time)
+        return (self.loss <= self.tolerance) | stalled | (self.evaluations + self.EVALUATIONS > self.max_steps)
+
+    def length(self) -> torch.Tensor:
+        """Of the steps to be tried, (R,)."""
+        return self.step.minimum(self.max_time - self.time)
+
+    def accept(self, accepted: torch.Tensor, h: torch.Tensor, **states: torch.Tensor) -> None:
+        """Put networks of the mask (R,) at the end of their step of length h (R,): new `states` (R, …) by name."""
+        for name, new in states.items():
+            mask = accepted.view(-1, *[1] * (new.dim() - 1))
+            setattr(self, name, torch.where(mask, new, getattr(self, name)))
+        there = torch.where(h == self.max_time - self.time, self.max_time, self.time + h)
+        self.time = torch.where(accepted, there, self.time)
 
 
 class ROS2:
@@ -158,6 +198,32 @@ class RKC2:
             new += h * (tilde[:, j] * velocity(now) + gamma[:, j] * first)
             before, now = now, torch.where(j <= counts, new, now)
         return now
+
+
+class Cholesky:
+    """Factors of positive definite matrices (R, n, n), whose lower triangles alone are read and whose memory they take.
+
+    On the CPU matrices are factorised one by one by SciPy's library: PyTorch's takes five times as long on some
+    processors.
+    """
+
+    def __init__(self, matrices: torch.Tensor) -> None:
+        self.factors, self._on_cpu = matrices, matrices.device.type == "cpu"
+        if self._on_cpu:
+            arrays = matrices.numpy().mT  # in Fortran's order
+            potrf = get_lapack_funcs("potrf", dtype=arrays.dtype)
+            failed = torch.tensor([potrf(one, lower=0, overwrite_a=1, clean=0)[1] for one in arrays])
+        else:
+            self.factors, failed = torch.linalg.cholesky_ex(matrices)
+        self.done = failed == 0  # (R,), whether there is a factor
+
+    def solve(self, right: torch.Tensor) -> torch.Tensor:
+        """Solutions (R, n) for right sides (R, n)."""
+        if not self._on_cpu:
+            return torch.cholesky_solve(right[:, :, None], self.factors)[:, :, 0]
+        trsv = get_blas_funcs("trsv", dtype=right.numpy().dtype)  # twice: LAPACK's potrs takes up to four times as long
+        pairs = zip(self.factors.numpy().mT, right.numpy(), strict=True)
+        return torch.from_numpy(np.stack([trsv(one, trsv(one, values, trans=1)) for one, values in pairs]))
 
 
 def error_scale(displacement: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
