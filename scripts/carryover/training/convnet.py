@@ -93,9 +93,10 @@ def gradient_descent(
 
 
 class _Training(Ensemble):
-    """Convolutional networks, and the losses of an epoch; a step is one batch of every task."""
+    """Convolutional networks that are trained epoch by epoch."""
 
-    PER_RUN = ("total", "time", "loss", "risk")
+    PER_RUN = ("time", "loss", "risk")
+    report_every = 1
 
     def __init__(
         self, runs: np.ndarray, network: nn.Module, start: Callable[[int], State], tasks: Tasks,
@@ -111,26 +112,23 @@ class _Training(Ensemble):
         if decay == "cosine":
             self.rates = self.rates * (1 + np.cos(math.pi * np.arange(len(self.rates)) / len(self.rates))) / 2
         self.tolerance, self.schedule, self.renew, self.renew_tested = tolerance, schedule, renew, renew_tested
-        self.runs, self.report_every, self.evaluations = runs, self.feed.per_epoch, 0
-        self.total = torch.zeros(len(runs), dtype=torch.float64)  # of the losses in the steps of an epoch
-        self.time = self.loss = self.risk = torch.full_like(self.total, torch.nan)  # after the last epoch
-        self.order: list[np.ndarray | None] = []  # of the samples in this epoch, once it has begun
+        self.runs, self.evaluations = runs, 0
+        self.time = self.loss = self.risk = torch.full((len(runs),), torch.nan, dtype=torch.float64)
 
-    def advance(self) -> torch.Tensor | None:
-        number, self.evaluations = self.steps - 1, self.steps
-        epoch, step = divmod(number, self.feed.per_epoch)
-        if number == 0 and self.renew:
+    def advance(self) -> torch.Tensor:
+        per_epoch = self.feed.per_epoch
+        if self.renew and not self.evaluations:
             self.networks.renew_statistics(self.feed.first())
-        self.order = self.order or self.feed.order(epoch)
-        images, labels = self.feed.batch(self.order, step, number)
-        masks = self.feed.dropout_masks(number, sum(batch.shape[1] for batch in images))
-        self.total += self.networks.step(images, labels, self.rates[number], masks).cpu()
-        if step + 1 < self.feed.per_epoch:
-            return None
-        self.loss, self.total, self.order = self.total / self.feed.per_epoch, torch.zeros_like(self.total), []
-        self.time = torch.full_like(self.loss, self.rates[: self.steps].sum())
+        order, losses = self.feed.order(self.steps - 1), torch.zeros_like(self.loss)
+        for step in range(per_epoch):
+            images, labels = self.feed.batch(order, step, self.evaluations)
+            masks = self.feed.dropout_masks(self.evaluations, sum(batch.shape[1] for batch in images))
+            losses += self.networks.step(images, labels, self.rates[self.evaluations], masks).cpu()
+            self.evaluations += 1
+        self.loss = losses / per_epoch
+        self.time = torch.full_like(self.loss, self.rates[: self.evaluations].sum())
         self.refuse(~torch.isfinite(self.loss), "the training loss became infinite or not a number")
-        recorded = (self.loss <= self.tolerance) | bool(epoch + 1 in self.schedule)  # the last epoch is
+        recorded = (self.loss <= self.tolerance) | bool(self.steps in self.schedule)  # the last epoch is
         self.risk = torch.full_like(self.loss, torch.nan)
         if recorded.any():
             if self.renew_tested:
@@ -138,17 +136,16 @@ class _Training(Ensemble):
             self.risk[recorded] = torch.from_numpy(self._test_errors(np.flatnonzero(recorded.numpy())))
         return recorded
 
-    def ended(self) -> torch.Tensor | None:
-        if self.steps % self.feed.per_epoch:
-            return None
-        return (self.loss <= self.tolerance) | (self.steps == len(self.rates))
+    def ended(self) -> torch.Tensor:
+        return (self.loss <= self.tolerance) | (self.evaluations == len(self.rates))
 
     def weights(self) -> list[Values]:
-        return [self.networks.packed(np.arange(len(self)))]
+        return [self.networks.packed()]
 
     def keep(self, which: torch.Tensor) -> None:
         super().keep(which)
-        self.networks.keep(which.numpy())
+        self.networks.keep(which)
+        self.feed.keep(which)
 
     def _test_errors(self, places: np.ndarray) -> np.ndarray:
         """Share of its test images that each of the networks at `places` misclassifies."""
@@ -179,8 +176,7 @@ class Feed:
         self._counts = [len(task[ensemble.runs[0]].train) for task in tasks]
         self._steps = [-(-count // size) if size and count > size else 1 for count in self._counts]
         self.per_epoch = max(self._steps)
-        self._known: tuple[int, ...] = ()  # runs of the batches in `_plain`
-        self._plain: dict[int, Batch] = {}  # of whole tasks that are the same in every step
+        self._plain: dict[int, Batch] = {}  # of whole tasks, by place, where they are the same in every step
 
     def order(self, epoch: int) -> list[np.ndarray | None]:
         """Of every task that is shuffled, the order of its samples, (R, n)."""
@@ -198,11 +194,15 @@ class Feed:
         if self._images.augments:
             rngs = [self._draws(int(run), "augmentation", number) for run in self._ensemble.runs]
         batches = []
-        for place, (task, steps, places) in enumerate(zip(self._tasks, self._steps, order, strict=True)):
-            if places is None:
-                batches.append(self._whole(place, rngs))
+        for place, (task, steps, samples) in enumerate(zip(self._tasks, self._steps, order, strict=True)):
+            if samples is not None:
+                batches.append(self._taken(task, np.array_split(samples, steps, axis=1)[step % steps], rngs))
+            elif place in self._plain:
+                batches.append(self._plain[place])
             else:
-                batches.append(self._taken(task, np.array_split(places, steps, axis=1)[step % steps], rngs))
+                batches.append(self._taken(task, self._first(self._counts[place]), rngs))
+                if not self._images.augments:
+                    self._plain[place] = batches[-1]
         return [images for images, _ in batches], [labels for _, labels in batches]
 
     def dropout_masks(self, number: int, images: int) -> list[torch.Tensor]:
@@ -219,21 +219,19 @@ class Feed:
 
     def first(self) -> list[torch.Tensor]:
         """The first images of every task, without augmentation."""
-        places = [np.arange(min(count, _RENEWED)) for count in self._counts]
-        every = [np.tile(some, (len(self._ensemble), 1)) for some in places]
-        nothing: Generators = [None] * len(self._ensemble)
-        return [self._taken(task, some, nothing)[0] for task, some in zip(self._tasks, every, strict=True)]
+        unchanged: Generators = [None] * len(self._ensemble)
+        return [
+            self._taken(task, self._first(min(count, _RENEWED)), unchanged)[0]
+            for task, count in zip(self._tasks, self._counts, strict=True)
+        ]
 
-    def _whole(self, place: int, rngs: Generators) -> Batch:
-        if self._known != (runs := tuple(self._ensemble.runs.tolist())):
-            self._known, self._plain = runs, {}
-        if place in self._plain:
-            return self._plain[place]
-        task = self._tasks[place]
-        batch = self._taken(task, np.tile(np.arange(self._counts[place]), (len(runs), 1)), rngs)
-        if not self._images.augments:
-            self._plain[place] = batch
-        return batch
+    def keep(self, which: torch.Tensor) -> None:
+        """Drop the networks that are not in the boolean mask."""
+        self._plain = {place: (images[which], labels[which]) for place, (images, labels) in self._plain.items()}
+
+    def _first(self, count: int) -> np.ndarray:
+        """The first samples of a task for each network, (R, count)."""
+        return np.tile(np.arange(count), (len(self._ensemble), 1))
 
     def _taken(self, task: Sequence[ClassTask], places: np.ndarray, rngs: Generators) -> Batch:
         """(images (R, b, C, H, W), labels (R, b)) at `places` (R, b) of a task's samples."""

@@ -113,15 +113,19 @@ class ConvnetEnsemble:
             state = {name: tensor[rows] for name, tensor in state.items()}
         return self._outputs(state, images).transpose(0, 1)
 
-    def packed(self, places: np.ndarray) -> np.ndarray:
-        """Parameters and buffers of the networks at `places`, (places, P)."""
-        tensors = self._whole() | self.buffers
-        return np.stack([packed({name: tensors[name][place] for name in self._names}) for place in places])
+    def packed(self) -> np.ndarray:
+        """Parameters and buffers of all networks, (R, P)."""
+        whole = dict(self.parameters)  # with what was left out of the steps
+        for name in self._cropped:
+            whole[name] = self._start[name] * self._decay[0]
+            self._left(name, whole[name]).copy_(self.parameters[name])
+        tensors = whole | self.buffers
+        return np.stack([packed({name: tensors[name][run] for name in self._names}) for run in range(len(self))])
 
-    def keep(self, which: np.ndarray) -> None:
-        """Go on with some of the networks, (R,) bool, alone."""
-        rows = torch.from_numpy(np.flatnonzero(which)).to(self.device)
-        self.runs = self.runs[which]
+    def keep(self, which: Tensor) -> None:
+        """Drop the networks that are not in the boolean mask."""
+        rows = which.nonzero()[:, 0].to(self.device)
+        self.runs = self.runs[which.numpy()]
         self._start, self.buffers = ({name: tensor[rows] for name, tensor in tensors.items()}
                                      for tensors in (self._start, self.buffers))  # fmt: skip
         self.parameters, self._velocity = ({name: _laid_out(tensor[rows]) for name, tensor in tensors.items()}
@@ -148,15 +152,6 @@ class ConvnetEnsemble:
     def _left(self, name: str, tensor: Tensor) -> Tensor:
         """What of a parameter (R, …) is trained."""
         return tensor[..., self._cropped[name][0], self._cropped[name][1]] if name in self._cropped else tensor
-
-    def _whole(self) -> Tensors:
-        """All parameters, with what was left out of the steps."""
-        whole = dict(self.parameters)
-        for name in self._cropped:
-            full = self._start[name] * self._decay[0]
-            self._left(name, full).copy_(whole[name])
-            whole[name] = full
-        return whole
 
 
 def _laid_out(tensor: Tensor) -> Tensor:

@@ -89,6 +89,7 @@ class _Flow(Flow):
 
     PER_RUN = ("tolerance", "tangent", "point", "loss", "start_first", "start_second", "time", "seen", "step",
                "growth", "still", "best", "waited")  # fmt: skip
+    EVALUATIONS = ROS2.EVALUATIONS
 
     def __init__(
         self, runs: np.ndarray, *, tasks: Sequence[Task], start: Weights, place: torch.device,
@@ -105,8 +106,6 @@ class _Flow(Flow):
         self.start_first, self.start_second = first, second
         self.point = self.tangent.at(first, second)
         self.loss = self.point.loss
-        # No step is accepted to such a place.
-        self.refuse(~torch.isfinite(self.loss), "gradient flow does not begin at a finite loss")
         self.tolerance = torch.as_tensor(np.broadcast_to(tolerance, len(start.first))[runs], device=place)
         self.waited, self.seen = torch.zeros_like(self.loss), torch.zeros_like(self.loss)
         self.best, self.growth = self.loss, torch.full_like(self.loss, GROW)
@@ -116,8 +115,7 @@ class _Flow(Flow):
         self.still = speed == 0
 
     def ended(self) -> torch.Tensor:
-        stalled = self.still | (self.waited >= _PATIENCE)
-        return (self.loss <= self.tolerance) | stalled | (self.evaluations + ROS2.EVALUATIONS > self.max_steps)
+        return super().ended() | self.still | (self.waited >= _PATIENCE)
 
     def unrecorded(self) -> torch.Tensor:
         return self.time > self.seen
@@ -135,7 +133,7 @@ class _Flow(Flow):
 
     def advance(self) -> torch.Tensor:
         """Try one step of every run; the mask of those to be recorded."""
-        self.evaluations += ROS2.EVALUATIONS
+        self.evaluations += self.EVALUATIONS
         tangent, point, h = self.tangent, self.point, self.length().clamp(max=_LONGEST)
         block, weights = h[:, None, None], (point.first, point.second)
         factor = Factor(tangent, point, ROS2.GAMMA * h)
