@@ -58,16 +58,13 @@ def balanced_flow(
 
     Raises
     ------
-    ValueError
-        A start is zero, which the flow of two layers and more does not leave.
     Divergence
         The loss of some runs is not finite.
     """
-    targets, start = (np.asarray(values, dtype=np.float64) for values in (targets, start))
-    if not start.any(axis=1).all():
-        raise ValueError("start must have no run of zeros: the flow of two layers and more does not leave it")
     history = History(len(start))
-    integrate(_Flow(data, targets, sets, start, depth=depth, **settings), history, progress)
+    integrate(
+        _Flow(data, targets, sets, np.asarray(start, dtype=np.float64), depth=depth, **settings), history, progress
+    )
     return history.trained(Balanced(history.stacked()[0], depth))
 
 

@@ -69,7 +69,7 @@ class _Flow(Flow, DiagonalEnsemble):
         self.floor, self.evaluations = self._scale(), 1
         self.rows = [x.shape[1] for x in self.X]
         self.residual, self.loss = self._residual(self.first, self.second)
-        self.risk = self.risk_best = self.test_error(self.beta())
+        self.find_risk(self.beta())
         self.begin(self._correlations(self.residual).abs().amax((1, 2)))
 
     def advance(self) -> torch.Tensor:
@@ -91,8 +91,7 @@ class _Flow(Flow, DiagonalEnsemble):
         sound = factor.done & (a.abs().amax((1, 2)) < _LONGEST) & (loss <= self.loss * (1 + 1e-6))
         accepted = sound & (error <= 1)
         self.accept(accepted, step, first=first, second=second, residual=residual, loss=loss)
-        self.risk = self.test_error(self.beta())
-        self.risk_best = torch.fmin(self.risk_best, self.risk)
+        self.find_risk(self.beta())
         self.step = step * step_factor(error, sound, failed=SHRINK)
         return accepted
 

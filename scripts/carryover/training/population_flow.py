@@ -199,7 +199,9 @@ class _Flow(Flow):
         scale = error_scale((units - self.start).norm(dim=2), self.units.norm(dim=2))
         size = _relative(error, scale) / self.accuracy
         # The flow never climbs. NaN fails every comparison, so a step that overflowed is rejected too.
-        sound = energy <= self.energy * (1 + 1e-9) + self._rounding()
+        own = self.units[:, :, :-1].norm(dim=2) * self.units[:, :, -1].abs()
+        rounding = _ROUNDING * (own.sum(1) + self.exact.readout.abs().sum(1)) ** 2
+        sound = energy <= self.energy * (1 + 1e-9) + rounding
         accepted = sound & (size <= 1)
         self.accept(accepted, step, units=units, flow=flow, loss=loss, energy=energy)
         self.step = step * step_factor(size, sound, order=RKC2.ORDER)
@@ -214,11 +216,6 @@ class _Flow(Flow):
         stable = RKC2.LIMIT * (most.astype(float) ** 2 - 1) / np.maximum(radius, _STILL)
         step = np.minimum(step, stable)
         return torch.as_tensor(step, device=self.time.device), np.minimum(RKC2.stages_for(step, radius), most)
-
-    def _rounding(self) -> torch.Tensor:
-        """How far off a loss may be, (R,)."""
-        own = self.units[:, :, :-1].norm(dim=2) * self.units[:, :, -1].abs()
-        return _ROUNDING * (own.sum(1) + self.exact.readout.abs().sum(1)) ** 2
 
     def _velocity(self, units: torch.Tensor) -> torch.Tensor:
         """In the precision of steps, (R, H, D + 1)."""

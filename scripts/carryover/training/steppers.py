@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -39,7 +39,7 @@ class Flow(Ensemble):
     EVALUATIONS: ClassVar[int]  # of the gradient in the next step, at most
     step: torch.Tensor  # (R,), the next one's length unless the time ends before
     max_time: float = math.inf
-    max_steps: float = math.inf
+    max_steps: Any = math.inf
 
     def begin(self, speed: torch.Tensor) -> None:
         """Set the time to 0, and the first steps for speeds (R,) of relative change of the fastest weight."""
