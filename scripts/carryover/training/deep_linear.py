@@ -75,7 +75,8 @@ class _Group(Descent):
         """β (R, d), in float64."""
         *rights, a = self._products()
         right = rights[-1] if rights else torch.ones(len(self), 1, 1)
-        return self._coordinates.coefficients(self.runs, *(one.double().cpu().numpy() for one in (a, right)))
+        vectors = (values[:, :, 0].double().cpu().numpy() for values in (a, right))
+        return self._coordinates.coefficients(self.runs, *vectors)
 
     def observe(self, loss: torch.Tensor) -> dict[str, Values]:
         """The loss and the risk, (R,)."""
@@ -154,20 +155,20 @@ class Coordinates:
     @classmethod
     def of(cls, directions: np.ndarray, start: Weights) -> tuple[Coordinates, list[np.ndarray]]:
         """Those of networks on data with these directions, and the layers A, W_2, …, W_L (runs, ·, ·) at the start."""
-        layers = _layers(start)
-        outside = _outside(directions, layers[0])
-        layers[0] = directions @ layers[0]
+        first, *others = _layers(start)
+        layers = [directions @ first, *others]
         bases = [_used(*pair) for pair in pairwise(layers)]
         for place, basis in enumerate(bases):
             if basis is not None:
                 layers[place] = layers[place] @ basis
                 layers[place + 1] = basis.mT @ layers[place + 1]
-        still = outside if not bases or bases[0] is None else outside @ bases[0]
-        return cls(directions, start, bases, still), layers
+        first = first @ bases[0] if bases and bases[0] is not None else first
+        return cls(directions, start, bases, _still(first, directions, layers[0])), layers
 
     def coefficients(self, runs: np.ndarray, inside: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """β (R, d) of runs (R,), from Vβ (R, k, 1) and what the first layer multiplies, (R, r, 1): W_2 … W_L, or 1."""
-        return (self.directions[runs].mT @ inside + self.still[runs] @ right)[:, :, 0]
+        """β (R, d) of runs (R,), from Vβ (R, k) and what the first layer multiplies, (R, r): W_2 … W_L, or 1."""
+        rows = zip(runs, inside, right, strict=True)
+        return np.stack([one @ self.directions[run] + self.still[run] @ other for run, one, other in rows])
 
     def full(self, layers: Sequence[np.ndarray]) -> Weights:
         """The networks of these reduced layers, float64."""
@@ -176,7 +177,8 @@ class Coordinates:
             if basis is not None:
                 layers[place] = layers[place] @ basis.mT
                 layers[place + 1] = basis @ layers[place + 1]
-        layers[0] = self.directions.mT @ layers[0] + _outside(self.directions, _layers(self.start)[0])
+        first = _layers(self.start)[0]
+        layers[0] = self.directions.mT @ layers[0] + _still(first, self.directions, self.directions @ first)
         hidden = np.empty(self.start.hidden.shape)
         for place, layer in enumerate(layers[:-1]):
             hidden[:, place] = layer
@@ -201,11 +203,9 @@ def _layers(weights: Weights) -> list[np.ndarray]:
     return [*weights.hidden.swapaxes(0, 1), weights.readout[:, :, None]]
 
 
-def _outside(directions: np.ndarray, layer: np.ndarray) -> np.ndarray:
-    """(I − VᵀV) of the first layer, which stands still; 0, without rounding, where V spans the whole space."""
-    if directions.shape[1] == directions.shape[2]:
-        return np.zeros(layer.shape)
-    return layer - directions.mT @ (directions @ layer)
+def _still(first: np.ndarray, directions: np.ndarray, moving: np.ndarray) -> np.ndarray:
+    """The first layer W less Vᵀ(VW), which moves; 0, without rounding, where V spans the whole space."""
+    return np.zeros(first.shape) if directions.shape[1] == directions.shape[2] else first - directions.mT @ moving
 
 
 def _used(before: np.ndarray, after: np.ndarray) -> np.ndarray | None:
