@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,7 @@ from carryover.training.result import Trained
 Tasks = Sequence[Sequence[ClassTask]]  # the main task first, each by run
 State = Mapping[str, torch.Tensor]  # parameters and buffers by name
 Draws = Callable[[int, str, int], np.random.Generator]
-Generators = Sequence[np.random.Generator | None]
 Batch = tuple[torch.Tensor, torch.Tensor]  # images (R, b, C, H, W) and labels (R, b)
-Stacks = tuple[list[torch.Tensor], list[torch.Tensor]]  # of every task
 _RENEWED = 1024  # most images whose statistics normalisations start with
 _EVALUATED = 2048, 512  # most test images in one forward pass: of all networks, and of one
 
@@ -116,16 +114,13 @@ class _Training(Ensemble):
         self.time = self.loss = self.risk = torch.full((len(runs),), torch.nan, dtype=torch.float64)
 
     def advance(self) -> torch.Tensor:
-        per_epoch = self.feed.per_epoch
         if self.renew and not self.evaluations:
             self.networks.renew_statistics(self.feed.first())
-        order, losses = self.feed.order(self.steps - 1), torch.zeros_like(self.loss)
-        for step in range(per_epoch):
-            images, labels = self.feed.batch(order, step, self.evaluations)
-            masks = self.feed.dropout_masks(self.evaluations, sum(batch.shape[1] for batch in images))
+        losses = torch.zeros_like(self.loss)
+        for images, labels, masks in self.feed.epoch(self.steps - 1):
             losses += self.networks.step(images, labels, self.rates[self.evaluations], masks).cpu()
             self.evaluations += 1
-        self.loss = losses / per_epoch
+        self.loss = losses / self.feed.per_epoch
         self.time = torch.full_like(self.loss, self.rates[: self.evaluations].sum())
         self.refuse(~torch.isfinite(self.loss), "the training loss became infinite or not a number")
         recorded = (self.loss <= self.tolerance) | bool(self.steps in self.schedule)  # the last epoch is
@@ -178,40 +173,31 @@ class Feed:
         self.per_epoch = max(self._steps)
         self._plain: dict[int, Batch] = {}  # of whole tasks, by place, where they are the same in every step
 
-    def order(self, epoch: int) -> list[np.ndarray | None]:
-        """Of every task that is shuffled, the order of its samples, (R, n)."""
-        if self.per_epoch == 1:
-            return [None] * len(self._tasks)
-        rngs = [self._draws(int(run), "order", epoch) for run in self._ensemble.runs]
-        return [
-            np.stack([rng.permutation(count) for rng in rngs]) if steps > 1 else None
-            for count, steps in zip(self._counts, self._steps, strict=True)
-        ]
-
-    def batch(self, order: list[np.ndarray | None], step: int, number: int) -> Stacks:
-        """Images and labels of every task in one step; `number` counts steps from the first epoch on."""
-        rngs: Generators = [None] * len(self._ensemble)
-        if self._images.augments:
-            rngs = [self._draws(int(run), "augmentation", number) for run in self._ensemble.runs]
-        batches = []
-        for place, (task, steps, samples) in enumerate(zip(self._tasks, self._steps, order, strict=True)):
-            if samples is not None:
-                batches.append(self._taken(task, np.array_split(samples, steps, axis=1)[step % steps], rngs))
-            elif place in self._plain:
-                batches.append(self._plain[place])
-            else:
-                batches.append(self._taken(task, self._first(self._counts[place]), rngs))
-                if not self._images.augments:
+    def epoch(self, epoch: int) -> Iterator[tuple[list[torch.Tensor], list[torch.Tensor], list[torch.Tensor]]]:
+        """Images and labels of every task in each step of an epoch, and `dropout_masks`."""
+        rngs = self._generators("order", epoch) if self.per_epoch > 1 else []
+        parts = []
+        for count, steps in zip(self._counts, self._steps, strict=True):
+            order = np.stack([rng.permutation(count) for rng in rngs]) if steps > 1 else self._first(count)
+            parts.append(np.array_split(order, steps, axis=1))
+        for step in range(self.per_epoch):
+            number = epoch * self.per_epoch + step
+            rngs = self._generators("augmentation", number) if self._images.augments else []
+            batches = []
+            for place, own in enumerate(parts):
+                batches.append(self._plain.get(place) or self._taken(place, own[step % len(own)], rngs))
+                if len(own) == 1 and not rngs:
                     self._plain[place] = batches[-1]
-        return [images for images, _ in batches], [labels for _, labels in batches]
+            images, labels = (list(column) for column in zip(*batches, strict=True))
+            yield images, labels, self.dropout_masks(number, sum(batch.shape[1] for batch in images))
 
     def dropout_masks(self, number: int, images: int) -> list[torch.Tensor]:
-        """Units to keep in a step, (R, images, units) of 0 and 2, of every layer that drops half of them."""
+        """Units to keep in a step, counted from the first epoch on: (R, images, units) of 0 and 2, of every layer that
+        drops half of them."""
         layers = self._ensemble.units_dropped
         if not layers:
             return []
-        count = images * sum(layers)
-        rngs = [self._draws(int(run), "dropout", number) for run in self._ensemble.runs]
+        count, rngs = images * sum(layers), self._generators("dropout", number)
         drawn = np.stack([np.frombuffer(rng.bytes(-(-count // 8)), np.uint8) for rng in rngs])
         bits = torch.from_numpy(np.unpackbits(drawn, axis=1, count=count)).to(torch.float32).mul_(2)
         parts = bits.split([images * units for units in layers], dim=1)
@@ -219,24 +205,25 @@ class Feed:
 
     def first(self) -> list[torch.Tensor]:
         """The first images of every task, without augmentation."""
-        unchanged: Generators = [None] * len(self._ensemble)
-        return [
-            self._taken(task, self._first(min(count, _RENEWED)), unchanged)[0]
-            for task, count in zip(self._tasks, self._counts, strict=True)
-        ]
+        counts = [min(count, _RENEWED) for count in self._counts]
+        return [self._taken(place, self._first(count))[0] for place, count in enumerate(counts)]
 
     def keep(self, which: torch.Tensor) -> None:
         """Drop the networks that are not in the boolean mask."""
         self._plain = {place: (images[which], labels[which]) for place, (images, labels) in self._plain.items()}
 
+    def _generators(self, use: str, number: int) -> list[np.random.Generator]:
+        return [self._draws(int(run), use, number) for run in self._ensemble.runs]
+
     def _first(self, count: int) -> np.ndarray:
         """The first samples of a task for each network, (R, count)."""
         return np.tile(np.arange(count), (len(self._ensemble), 1))
 
-    def _taken(self, task: Sequence[ClassTask], places: np.ndarray, rngs: Generators) -> Batch:
-        """(images (R, b, C, H, W), labels (R, b)) at `places` (R, b) of a task's samples."""
+    def _taken(self, place: int, samples: np.ndarray, rngs: Sequence[np.random.Generator] = ()) -> Batch:
+        """Those `samples` (R, b) of a task, augmented if there are generators."""
         batches, labels = [], []
-        for run, some, rng in zip(self._ensemble.runs, places, rngs, strict=True):
-            batches.append(self._images.batch("train", task[run].train[some], rng, self._ensemble.device))
-            labels.append(task[run].train_labels[some])
+        for run, some, rng in zip_longest(self._ensemble.runs, samples, rngs):
+            task = self._tasks[place][run]
+            batches.append(self._images.batch("train", task.train[some], rng, self._ensemble.device))
+            labels.append(task.train_labels[some])
         return torch.stack(batches), torch.from_numpy(np.stack(labels))
