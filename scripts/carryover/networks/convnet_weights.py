@@ -153,13 +153,13 @@ def _read(path: Path, network: str) -> dict[str, Tensor]:
     named = re.search(r"-([0-9a-f]{8,64})\.pth$", path.name)
     if named and not digest.startswith(named[1]):
         raise UserError(f"{path} has the SHA-256 {digest}, not {named[1]}: get the file again.")
-    if not isinstance(state, Mapping) or not all(_is_plain(tensor) for tensor in state.values()):
+    plain = isinstance(state, Mapping) and all(
+        isinstance(tensor, Tensor) and tensor.layout == torch.strided and not tensor.is_quantized
+        for tensor in state.values()
+    )
+    if not plain:
         raise UserError(
             f"{path} cannot be read safely as PyTorch weights, it is damaged or of another kind: give a file that "
             f"torch.save wrote of network.state_dict()."
         )
     return dict(state)
-
-
-def _is_plain(tensor: object) -> bool:
-    return isinstance(tensor, Tensor) and tensor.layout == torch.strided and not tensor.is_quantized

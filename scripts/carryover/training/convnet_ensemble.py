@@ -85,7 +85,12 @@ class ConvnetEnsemble:
             layer.kept = units.to(self.device).transpose(0, 1).flatten(1)
         parameters = {name: tensor.detach().requires_grad_() for name, tensor in self.parameters.items()}
         outputs = self._outputs(parameters | self.buffers, torch.cat(list(images), dim=1))
-        losses = self._losses(outputs.split([batch.shape[1] for batch in images]), labels)
+        of_tasks = outputs.split([batch.shape[1] for batch in images])
+        parts = [
+            F.cross_entropy(part[:, :, own].permute(0, 2, 1), batch.T.to(self.device), reduction="none").mean(0)
+            for part, own, batch in zip(of_tasks, self.columns, labels, strict=True)
+        ]
+        losses = torch.stack(parts).sum(0)
         gradients = torch.autograd.grad(losses.sum(), list(parameters.values()))
         weights, velocities = list(self.parameters.values()), list(self._velocity.values())
         torch._foreach_mul_(velocities, MOMENTUM)
@@ -130,14 +135,6 @@ class ConvnetEnsemble:
                                      for tensors in (self._start, self.buffers))  # fmt: skip
         self.parameters, self._velocity = ({name: _laid_out(tensor[rows]) for name, tensor in tensors.items()}
                                            for tensors in (self.parameters, self._velocity))  # fmt: skip
-
-    def _losses(self, outputs: Sequence[Tensor], labels: Sequence[Tensor]) -> Tensor:
-        """Losses (R,) from the outputs (b, R, k) and labels (R, b) of every task."""
-        parts = [
-            F.cross_entropy(part[:, :, own].permute(0, 2, 1), batch.T.to(self.device), reduction="none").mean(0)
-            for part, own, batch in zip(outputs, self.columns, labels, strict=True)
-        ]
-        return torch.stack(parts).sum(0)
 
     def _outputs(self, state: Tensors, images: Tensor) -> Tensor:
         """Outputs (b, r, k) of r networks to images (r, b, C, H, W)."""
