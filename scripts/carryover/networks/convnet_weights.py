@@ -83,15 +83,9 @@ def packed(state: Mapping[str, Tensor]) -> np.ndarray:
 
 
 def unpacked(network: ResNet18 | VGG11, values: np.ndarray) -> dict[str, Tensor]:
-    """What `packed` was given, of a network like this one, for its `load_state_dict`; shapes and types are its own.
-
-    Raises ValueError where it has another number of values.
-    """
+    """What `packed` was given, of a network like this one, for its `load_state_dict`; shapes and types are its own."""
     own = network.state_dict()
-    sizes = [tensor.numel() for tensor in own.values()]
-    if np.shape(values) != (sum(sizes),):
-        raise ValueError(f"values must have the shape ({sum(sizes)},) for this network, got {np.shape(values)}")
-    pieces = np.split(values, np.cumsum(sizes)[:-1])
+    pieces = np.split(values, np.cumsum([tensor.numel() for tensor in own.values()])[:-1])
     return {
         name: torch.from_numpy(piece.reshape(tensor.shape)).to(tensor.dtype, copy=True)
         for (name, tensor), piece in zip(own.items(), pieces, strict=True)

@@ -22,7 +22,7 @@ from carryover.networks.deep_linear import Balanced
 from carryover.training.integrate import History, Progress, Values, integrate
 from carryover.training.linear_limits import Factored
 from carryover.training.result import Trained
-from carryover.training.steppers import RODAS, Flow, step_factor
+from carryover.training.steppers import RODAS, Flow
 
 
 def balanced_flow(
@@ -73,7 +73,7 @@ class _Flow(Flow):
 
     PER_RUN = ("sets", "values", "targets", "outside", "square", "scale", "samples", "w", "velocity", "loss", "time",
                "step")  # fmt: skip
-    EVALUATIONS = RODAS.EVALUATIONS
+    EVALUATIONS, ORDER = RODAS.EVALUATIONS, RODAS.ORDER
 
     def __init__(
         self, data: Sequence[Factored], targets: np.ndarray, sets: np.ndarray, start: np.ndarray, *, depth: int,
@@ -142,7 +142,7 @@ class _Flow(Flow):
 
     def advance(self) -> torch.Tensor:
         """Try one step of every run; the mask of those whose step was accepted."""
-        self.evaluations += RODAS.EVALUATIONS
+        self.evaluations += self.EVALUATIONS
         h = self.length()
         curvature, column = self._jacobian()
         diagonal = 1 / (RODAS.GAMMA * h[:, None]) + curvature
@@ -155,8 +155,6 @@ class _Flow(Flow):
 
         w, error = RODAS.step(self._velocity, solved, self.w, self.velocity, h[:, None])
         size = (error.abs() / (self.w.abs().maximum(w.abs()) + self.scale)).amax(1) / self.accuracy
-        accepted = size <= 1  # NaN is not
-        self.accept(accepted, h, w=w)
+        accepted = self.finish(h, size, torch.isfinite(size), w=w)
         self.velocity, self.loss = self._velocity(self.w), self._loss(self.w)
-        self.step = h * step_factor(size, torch.isfinite(size), order=RODAS.ORDER)
         return accepted

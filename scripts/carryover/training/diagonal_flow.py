@@ -26,7 +26,7 @@ from carryover.networks.diagonal import Weights
 from carryover.training.diagonal import DiagonalEnsemble, coefficients
 from carryover.training.integrate import Progress
 from carryover.training.result import Task, Trained
-from carryover.training.steppers import ROS2, SHRINK, Cholesky, Flow, step_factor
+from carryover.training.steppers import ROS2, SHRINK, Cholesky, Flow
 
 _LONGEST = 20.0  # largest |a| of one step: a weight may change by e^20
 
@@ -62,6 +62,7 @@ class _Flow(Flow, DiagonalEnsemble):
 
     PER_RUN = (*DiagonalEnsemble.PER_RUN, "floor", "residual", "step")
     EVALUATIONS = ROS2.EVALUATIONS
+    UNSOUND = SHRINK
 
     def __init__(self, *posed: Any, accuracy: float = 0.02, max_time: float = np.inf, **settings: Any) -> None:
         super().__init__(*posed, **settings)
@@ -74,9 +75,9 @@ class _Flow(Flow, DiagonalEnsemble):
 
     def advance(self) -> torch.Tensor:
         """Try one step of every run; the mask of the runs whose step was accepted."""
-        self.evaluations += ROS2.EVALUATIONS
-        step = self.length()
-        h = step[:, None]
+        self.evaluations += self.EVALUATIONS
+        length = self.length()
+        h = length[:, None]
         matrix = self._jacobian().mul_((ROS2.GAMMA * h)[:, :, None])
         matrix.diagonal(dim1=1, dim2=2).add_(1.0)
         factor = Cholesky(matrix)
@@ -89,10 +90,8 @@ class _Flow(Flow, DiagonalEnsemble):
         residual, loss = self._residual(first, second)
         # The flow never climbs. NaN fails every comparison, so a step that overflowed is rejected too.
         sound = factor.done & (a.abs().amax((1, 2)) < _LONGEST) & (loss <= self.loss * (1 + 1e-6))
-        accepted = sound & (error <= 1)
-        self.accept(accepted, step, first=first, second=second, residual=residual, loss=loss)
+        accepted = self.finish(length, error, sound, first=first, second=second, residual=residual, loss=loss)
         self.find_risk(self.beta())
-        self.step = step * step_factor(error, sound, failed=SHRINK)
         return accepted
 
     def _scale(self) -> torch.Tensor:

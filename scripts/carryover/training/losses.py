@@ -68,13 +68,8 @@ def effective_features(beta: torch.Tensor) -> torch.Tensor:
     return beta.abs().sum(-1).square() / beta.square().sum(-1)
 
 
-def l1_norm(beta: torch.Tensor) -> torch.Tensor:
-    """‖β‖₁."""
-    return beta.abs().sum(-1)
-
-
 def group_norm(betas: torch.Tensor) -> torch.Tensor:
-    """ℓ1,2 norm Σ_d √(Σ_o β_od²) of several outputs' coefficients, (..., O, D) -> (...)."""
+    """ℓ1,2 norm Σ_d √(Σ_o β_od²) of the coefficients of outputs, (..., O, D) -> (...); of a single one its ℓ1 norm."""
     return torch.linalg.vector_norm(betas, dim=-2).sum(-1)
 
 

@@ -34,7 +34,7 @@ from carryover.training.devices import tensor, torch_device
 from carryover.training.integrate import History, Progress, Values, train
 from carryover.training.relu import BYTES, like
 from carryover.training.result import Trained
-from carryover.training.steppers import RKC2, TINY, Flow, error_scale, step_factor
+from carryover.training.steppers import RKC2, TINY, Flow, error_scale
 
 _STAGES = 100  # at most: beyond, single precision would show
 _RADIUS = 1.2  # times the spectral radius, which power iteration approaches from below
@@ -148,7 +148,7 @@ class _Flow(Flow):
 
     PER_RUN = ("exact", "quick", "power", "start", "units", "flow", "loss", "energy", "time", "step", "evaluations",
                "radius", "vector", "age")  # fmt: skip
-    EVALUATIONS = _ITERATIONS[0] + 2
+    EVALUATIONS, ORDER = _ITERATIONS[0] + 2, RKC2.ORDER
 
     def __init__(
         self, runs: np.ndarray, *, start: Weights, teacher: Weights, place: torch.device, tolerance: float,
@@ -202,9 +202,7 @@ class _Flow(Flow):
         own = self.units[:, :, :-1].norm(dim=2) * self.units[:, :, -1].abs()
         rounding = _ROUNDING * (own.sum(1) + self.exact.readout.abs().sum(1)) ** 2
         sound = energy <= self.energy * (1 + 1e-9) + rounding
-        accepted = sound & (size <= 1)
-        self.accept(accepted, step, units=units, flow=flow, loss=loss, energy=energy)
-        self.step = step * step_factor(size, sound, order=RKC2.ORDER)
+        accepted = self.finish(step, size, sound, units=units, flow=flow, loss=loss, energy=energy)
         self.age = torch.where(accepted, self.age + 1, _LASTS)  # a rejected step may have been an unstable one
         self.evaluations += torch.as_tensor(stages, device=step.device)
         return accepted

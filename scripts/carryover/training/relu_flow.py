@@ -25,7 +25,7 @@ from carryover.training.integrate import History, Progress, Values, train
 from carryover.training.relu import like
 from carryover.training.relu_tangent import Factor, Tangent, Vector, blas_threads
 from carryover.training.result import Task, Trained
-from carryover.training.steppers import GROW, ROS2, TINY, Flow, error_scale, step_factor
+from carryover.training.steppers import GROW, ROS2, TINY, Flow, error_scale
 
 _RISE = 10.0  # of the accuracy: relative rise of the loss in a step
 _RELIEF = 1.15  # by which the largest growth grows again after a step that ended beyond a kink
@@ -149,15 +149,14 @@ class _Flow(Flow):
         error = (change / error_scale(displacement, sizes)).amax(1) / self.accuracy
         # NaN fails every comparison, so a step that overflowed is rejected too.
         sound = factor.inner.done & (new.loss <= point.loss * (1 + _RISE * self.accuracy))
-        accepted = sound & (error <= 1)
         moved = (_sizes((new.first - point.first, new.second - point.second)) / sizes).amax(1)
-        self.still = accepted & (moved <= _STILL) & (h >= self.time)
+        at_rest = (moved <= _STILL) & (h >= self.time)
+        accepted = self.finish(h, error, sound)
+        self.still = accepted & at_rest
         self.point = new.where(accepted, point)
         self.loss = self.point.loss
         self.waited = torch.where(self.loss < self.best, 0, self.waited + 1)
         self.best = self.best.minimum(self.loss)
-        self.accept(accepted, h)
-        self.step = h * step_factor(error, sound, most=self.growth)
         self.growth = torch.where(sound, (self.growth * _RELIEF).clamp(max=GROW), 1.0)
         due = self.time > _APART * self.seen
         self.seen = torch.where(due, self.time, self.seen)

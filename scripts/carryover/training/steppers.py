@@ -22,11 +22,9 @@ from carryover.training.integrate import Ensemble
 
 TINY = torch.finfo(torch.float64).tiny
 GROW = 5.0  # a step is at most so many times the last one
-SHRINK = 0.2
-HALVE = 0.5
-UNMOVED = 0.1
-"""Share of a unit's size relative to which its error is measured until the unit has moved farther."""
-FIRST = 0.01  # relative change of the fastest weight in the first step
+SHRINK = 0.2  # and at least, if its error alone was too large
+_UNMOVED = 0.1  # share of a unit's size relative to which its error is measured until the unit has moved farther
+_FIRST = 0.01  # relative change of the fastest weight in the first step
 _SAFETY = 0.8
 
 Function = Callable[[torch.Tensor], torch.Tensor]
@@ -37,6 +35,9 @@ class Flow(Ensemble):
     `max_steps` gradient evaluations or the precision of the time does not bear another step."""
 
     EVALUATIONS: ClassVar[int]  # of the gradient in the next step, at most
+    ORDER: ClassVar[int] = 2  # of the estimated error in the length of a step
+    UNSOUND: ClassVar[float] = 0.5  # the largest factor on a step that was not sound
+    growth: Any = GROW  # the largest factor on one that was, a number or (R,)
     step: torch.Tensor  # (R,), the next one's length unless the time ends before
     max_time: float = math.inf
     max_steps: Any = math.inf
@@ -44,7 +45,7 @@ class Flow(Ensemble):
     def begin(self, speed: torch.Tensor) -> None:
         """Set the time to 0, and the first steps for speeds (R,) of relative change of the fastest weight."""
         self.time = torch.zeros_like(speed)
-        self.step = FIRST / speed.clamp_min(TINY)
+        self.step = _FIRST / speed.clamp_min(TINY)
 
     def ended(self) -> torch.Tensor:
         self.refuse(~torch.isfinite(self.loss), "gradient flow lost its finite values")
@@ -55,13 +56,21 @@ class Flow(Ensemble):
         """Of the steps to be tried, (R,)."""
         return self.step.minimum(self.max_time - self.time)
 
-    def accept(self, accepted: torch.Tensor, h: torch.Tensor, **states: torch.Tensor) -> None:
-        """Put networks of the mask (R,) at the end of their step of length h (R,): new `states` (R, …) by name."""
+    def finish(self, h: torch.Tensor, error: torch.Tensor, sound: torch.Tensor, **states: torch.Tensor) -> torch.Tensor:
+        """End steps of lengths h (R,), and choose those of the next ones; the mask (R,) of steps that are accepted.
+
+        A step is accepted if it is `sound`, a mask (R,), and if its error (R,), in units of the tolerated one, is at
+        most 1. Then attributes take their new `states` (R, …).
+        """
+        accepted = sound & (error <= 1)
         for name, new in states.items():
             mask = accepted.view(-1, *[1] * (new.dim() - 1))
             setattr(self, name, torch.where(mask, new, getattr(self, name)))
         there = torch.where(h == self.max_time - self.time, self.max_time, self.time + h)
         self.time = torch.where(accepted, there, self.time)
+        factors = (_SAFETY * error.clamp_min(1e-12) ** (-1 / self.ORDER)).clamp(min=SHRINK).clamp(max=self.growth)
+        self.step = h * torch.where(sound, factors, factors.nan_to_num(SHRINK).clamp(max=self.UNSOUND))
+        return accepted
 
 
 class ROS2:
@@ -74,7 +83,6 @@ class ROS2:
 
     GAMMA = 1 - 0.5**0.5
     EVALUATIONS = 2  # of F in a step
-    ORDER = 2  # of the estimated error
 
 
 class RODAS:
@@ -232,17 +240,4 @@ def error_scale(displacement: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
     An error relative to size alone would hide what matters where weights are large against their motion, as after
     rescaling by 100.
     """
-    return displacement.maximum(UNMOVED * size)
-
-
-def step_factor(
-    error: torch.Tensor, sound: torch.Tensor, *, order: int = 2, most: float | torch.Tensor = GROW,
-    failed: float = HALVE,
-) -> torch.Tensor:  # fmt: skip
-    """Factors (R,) on the steps of runs, for errors (R,) in units of the tolerated one, of this order in the step.
-
-    `most` is the largest factor, and `failed` the largest one where a step was not `sound`, whatever its error.
-    """
-    factors = (_SAFETY * error.clamp_min(1e-12) ** (-1 / order)).clamp(min=SHRINK)
-    factors = factors.minimum(torch.as_tensor(most, dtype=factors.dtype, device=factors.device))
-    return torch.where(sound, factors, factors.nan_to_num(SHRINK).clamp(max=failed))
+    return displacement.maximum(_UNMOVED * size)
