@@ -8,17 +8,20 @@ import torch
 from torch.func import functional_call
 from torch.nn import functional as F
 
-from carryover.networks.convnet_layers import Conv2d, Dropout, crop_kernels, dropouts
+from carryover.networks.convnet_layers import Conv2d, Dropout, crop_kernels
 from carryover.networks.efficientnet import NETWORKS
 from toy import convnet_toys as toys
 
 SHAPE = (1, 8, 8)
 
 
+def dropouts(network):
+    return [layer for layer in network.modules() if isinstance(layer, Dropout)]
+
+
 def side_by_side(networks, images, skeleton=None):
     """Outputs (R, n, k) of networks that are one, and its buffers afterwards."""
     skeleton = skeleton or copy.deepcopy(networks[0])
-    skeleton.together = len(networks)
     states = [network.state_dict() for network in networks]
     state = {name: torch.stack([own[name] for own in states]) for name in states[0]}
     outputs = functional_call(skeleton, state, images.transpose(0, 1).flatten(1, 2))

@@ -3,12 +3,18 @@
 import dataclasses
 
 import numpy as np
+from torch.nn import functional as F
 
 from carryover.networks.relu import Weights
 from carryover.training.result import Task
 from rounding import assert_alike
 
 EXACT = {"precision": "float64", "device": "cpu"}
+OBJECTIVES = {
+    "squared": F.mse_loss,
+    "cross_entropy": lambda f, y: F.binary_cross_entropy_with_logits(f, (y + 1) / 2),
+}
+"""The losses, by PyTorch's own functions."""
 
 
 def ensemble(seed=0, runs=3, samples=(5,), D=4, H=6, scale=0.5, loss="squared", sets=None):

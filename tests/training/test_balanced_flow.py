@@ -76,10 +76,3 @@ def test_losses_that_are_not_finite_name_their_runs():
     problem.targets[1] *= 1e200
     with pytest.raises(Divergence, match=r"in runs \[1\]"):
         problem.follow(2, tolerance=1e-6)
-
-
-def test_a_start_of_zero_is_refused():
-    problem = Problem()
-    problem.start[1] = 0
-    with pytest.raises(ValueError, match="zeros"):
-        problem.follow(2)

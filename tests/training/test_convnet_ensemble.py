@@ -20,7 +20,7 @@ def ensemble_of(networks, columns=(slice(0, 3),), **options):
 
 
 def close(ensemble, place, network, **tolerance):
-    np.testing.assert_allclose(ensemble.packed([place])[0], packed(network.state_dict()), **tolerance)
+    np.testing.assert_allclose(ensemble.packed()[place], packed(network.state_dict()), **tolerance)
 
 
 @pytest.mark.portable

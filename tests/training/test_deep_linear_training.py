@@ -65,9 +65,6 @@ class Problem:
         return found, loss().item() - floor, ((found.coefficients() - self.teacher[run]) ** 2).sum()
 
 
-# The steps are those of gradient descent on the matrices.
-
-
 @FIXED
 @given(
     seed=st.integers(0, 10**6), depth=st.integers(1, 4), n=st.integers(1, 9), d=st.integers(2, 7),
@@ -100,12 +97,6 @@ def test_the_population_loss_is_the_distance_of_the_coefficients():
         expected, loss, _ = problem.autograd(run, 15, rate=0.3)
         np.testing.assert_allclose(trained.weights.coefficients[run], expected.coefficients(), rtol=1e-10)
         assert trained.loss[run] == pytest.approx(6 * loss, rel=1e-9)
-
-
-# Where training ends.
-
-
-# What is refused.
 
 
 def test_networks_that_diverge_are_named():

@@ -13,6 +13,7 @@ from carryover.networks.diagonal import Weights
 from carryover.training import diagonal, diagonal_flow
 from carryover.training.exact import diagonal_flow_limit
 from carryover.training.result import Divergence, Task
+from toy.relu_ensembles import OBJECTIVES
 
 
 def ensemble(seed=0, runs=3, samples=(4,), D=7, scale=0.3, taught=False):
@@ -46,13 +47,6 @@ def part(X, y, w, run):
 
 def labelled(y):
     return [np.where(t < 0, -1.0, 1.0) for t in y]
-
-
-def logistic(f, y):
-    return torch.nn.functional.binary_cross_entropy_with_logits(f, (y + 1) / 2)
-
-
-OBJECTIVES = {"squared": torch.nn.functional.mse_loss, "cross_entropy": logistic}
 
 
 def autograd(X, y, w, rate, steps, trainable=("first", "second"), objective=OBJECTIVES["squared"]):

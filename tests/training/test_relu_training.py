@@ -8,14 +8,7 @@ from carryover.training import relu
 from carryover.training.relu import gradient_descent
 from carryover.training.result import Divergence
 from rounding import share
-from toy.relu_ensembles import EXACT, assert_same, ensemble, part
-
-
-def logistic(f, y):
-    return torch.nn.functional.binary_cross_entropy_with_logits(f, (y + 1) / 2)
-
-
-OBJECTIVES = {"squared": torch.nn.functional.mse_loss, "cross_entropy": logistic}
+from toy.relu_ensembles import EXACT, OBJECTIVES, assert_same, ensemble, part
 
 
 def autograd(tasks, w, run, rate, steps, loss):

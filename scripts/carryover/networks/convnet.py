@@ -60,7 +60,6 @@ class Convnet(nn.Module):
         """
         super().__init__()
         self.classes, self.width, self.stem, self.channels = classes, width, stem, channels
-        self.together = 1  # networks that this one stands for, see `convnet_layers`
         self._build()
         for name, module in self.named_modules():
             if isinstance(module, nn.Conv2d):
@@ -71,7 +70,7 @@ class Convnet(nn.Module):
                 self._start_linear(name, module, generator)
 
     def forward(self, images: Tensor) -> Tensor:
-        """Outputs (n, classes) for images (n, channels, height, width); errors as `stages`."""
+        """Outputs (n, classes) for images (n, channels, height, width)."""
         for _, output in self.stages(images):
             features = output
         return self.get_submodule(self.READOUT.partition(".")[0])(features)
@@ -81,14 +80,6 @@ class Convnet(nn.Module):
         bound = 1 / math.sqrt(layer.in_features)
         nn.init.uniform_(layer.weight, -bound, bound, generator=generator)
         nn.init.uniform_(layer.bias, -bound, bound, generator=generator)
-
-    def _check(self, images: Tensor) -> None:
-        least = self.SMALLEST[self.stem]
-        if images.ndim != 4 or images.shape[1] != self.together * self.channels or min(images.shape[2:]) < least:
-            raise ValueError(
-                f"images must have the shape (n, {self.channels}, height, width) with a height and width of at least "
-                f"{least} for the stem {self.stem}, got {tuple(images.shape)}"
-            )
 
 
 class ResNet18(Convnet):
@@ -118,10 +109,7 @@ class ResNet18(Convnet):
     def stages(self, images: Tensor) -> Iterator[tuple[str, Tensor]]:
         """(name, output) of each stage as it is computed, of images (n, channels, height, width): stem, layer1 … layer4
         (n, channels, height, width), after the ReLU, and pooled (n, 8 width), what the last layer reads.
-
-        Raises ValueError for other images, or below 8 × 8 pixels.
         """
-        self._check(images)
         output = self.maxpool(F.relu(self.bn1(self.conv1(images))))
         yield "stem", output
         for name in ("layer1", "layer2", "layer3", "layer4"):
@@ -186,10 +174,7 @@ class VGG11(Convnet):
         """(name, output) of each stage as it is computed, of images (n, channels, height, width): block1 … block5 (n,
         channels, height, width), after the pooling if the stem has one there, and pooled, what the classifier's first
         layer reads: (n, channels · 49), or (n, channels) for the stem "small".
-
-        Raises ValueError for other images, or for smaller ones than `SMALLEST`.
         """
-        self._check(images)
         output, start = images, 0
         for number, block in enumerate(self._BLOCKS, 1):
             end = start + 2 * len(block) + 1

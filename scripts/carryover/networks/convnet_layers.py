@@ -101,11 +101,6 @@ def renewing_statistics(network: nn.Module) -> Iterator[None]:
     network.eval()
 
 
-def dropouts(network: nn.Module) -> list[Dropout]:
-    """The layers of a network that drop units at random."""
-    return [module for module in network.modules() if isinstance(module, Dropout)]
-
-
 @torch.no_grad()
 def crop_kernels(network: nn.Module, shape: tuple[int, ...]) -> dict[str, tuple[slice, slice]]:
     """Change the padding of convolutions to that of kernels without what only ever meets padding, for images (C, H, W).
@@ -113,20 +108,21 @@ def crop_kernels(network: nn.Module, shape: tuple[int, ...]) -> dict[str, tuple[
     A kernel of 3 × 3 places on an image of one is its middle alone. The network then asks for the smaller kernels:
     {name of a weight: (rows, columns) that are left}, of those that become smaller.
     """
-    sizes: dict[str, torch.Size] = {}
     # Layers of a derived class pad by themselves, so that their kernels stay whole.
     convolutions = {name: layer for name, layer in network.named_modules() if type(layer) is Conv2d}
 
-    def noting(name):
-        return lambda layer, inputs: sizes.update({name: inputs[0].shape[2:]})
+    sizes: dict[nn.Module, torch.Size] = {}
 
-    hooks = [layer.register_forward_pre_hook(noting(name)) for name, layer in convolutions.items()]
+    def note_size(layer, inputs):
+        sizes[layer] = inputs[0].shape[2:]
+
+    hooks = [layer.register_forward_pre_hook(note_size) for layer in convolutions.values()]
     network.eval()(torch.zeros(1, *shape))
     for hook in hooks:
         hook.remove()
     cropped = {}
     for name, layer in convolutions.items():
-        axes = zip(sizes[name], layer.kernel_size, layer.stride, layer.padding, strict=True)
+        axes = zip(sizes[layer], layer.kernel_size, layer.stride, layer.padding, strict=True)
         (rows, above), (columns, left) = (_met(*axis) for axis in axes)
         kernel = rows.stop - rows.start, columns.stop - columns.start
         if kernel != layer.kernel_size:

@@ -83,15 +83,9 @@ def packed(state: Mapping[str, Tensor]) -> np.ndarray:
 
 
 def unpacked(network: ResNet18 | VGG11, values: np.ndarray) -> dict[str, Tensor]:
-    """What `packed` was given, of a network like this one, for its `load_state_dict`; shapes and types are its own.
-
-    Raises ValueError where it has another number of values.
-    """
+    """What `packed` was given, of a network like this one, for its `load_state_dict`; shapes and types are its own."""
     own = network.state_dict()
-    sizes = [tensor.numel() for tensor in own.values()]
-    if np.shape(values) != (sum(sizes),):
-        raise ValueError(f"values must have the shape ({sum(sizes)},) for this network, got {np.shape(values)}")
-    pieces = np.split(values, np.cumsum(sizes)[:-1])
+    pieces = np.split(values, np.cumsum([tensor.numel() for tensor in own.values()])[:-1])
     return {
         name: torch.from_numpy(piece.reshape(tensor.shape)).to(tensor.dtype, copy=True)
         for (name, tensor), piece in zip(own.items(), pieces, strict=True)
@@ -153,13 +147,13 @@ def _read(path: Path, network: str) -> dict[str, Tensor]:
     named = re.search(r"-([0-9a-f]{8,64})\.pth$", path.name)
     if named and not digest.startswith(named[1]):
         raise UserError(f"{path} has the SHA-256 {digest}, not {named[1]}: get the file again.")
-    if not isinstance(state, Mapping) or not all(_is_plain(tensor) for tensor in state.values()):
+    plain = isinstance(state, Mapping) and all(
+        isinstance(tensor, Tensor) and tensor.layout == torch.strided and not tensor.is_quantized
+        for tensor in state.values()
+    )
+    if not plain:
         raise UserError(
             f"{path} cannot be read safely as PyTorch weights, it is damaged or of another kind: give a file that "
             f"torch.save wrote of network.state_dict()."
         )
     return dict(state)
-
-
-def _is_plain(tensor: object) -> bool:
-    return isinstance(tensor, Tensor) and tensor.layout == torch.strided and not tensor.is_quantized

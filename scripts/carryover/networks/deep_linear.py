@@ -14,10 +14,6 @@ class Weights:
     hidden: np.ndarray
     readout: np.ndarray
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "hidden", np.asarray(self.hidden))
-        object.__setattr__(self, "readout", np.asarray(self.readout))
-
     def __getitem__(self, index) -> Weights:
         """The networks at these places of the leading axis."""
         return Weights(self.hidden[index], self.readout[index])
@@ -58,13 +54,11 @@ def balanced(coefficients, depth) -> Weights:
     """The network of rank one whose layers share the norm |β|^{1/L} and whose product is β (..., d).
 
     Definition 5.1 of "Finetuning with linear teachers": W_1 = |β|^{1/L} β̂ vᵀ, the others |β|^{1/L} v vᵀ, and
-    W_L = |β|^{1/L} v. Any unit vector v gives the same β at all times; it is the first axis here. Raises ValueError for
-    β = 0, where no layer has a direction, and for a depth below 1.
+    W_L = |β|^{1/L} v. Any unit vector v gives the same β at all times; it is the first axis here. For β = 0, where no
+    layer has a direction, they are NaN.
     """
     beta = np.asarray(coefficients, dtype=np.float64)
     norm = np.linalg.norm(beta, axis=-1, keepdims=True)
-    if depth < 1 or not (norm > 0).all():
-        raise ValueError(f"balanced weights need a depth of 1 or more and coefficients that are not zero, got {depth}")
     if depth == 1:
         return Weights(np.zeros((*beta.shape[:-1], 0, beta.shape[-1], beta.shape[-1])), beta)
     axis = np.eye(beta.shape[-1])[0]

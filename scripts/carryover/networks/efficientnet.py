@@ -54,10 +54,7 @@ class EfficientNetLite0(Convnet):
     def stages(self, images: Tensor) -> Iterator[tuple[str, Tensor]]:
         """(name, output) of each stage as it is computed, of images (n, 3, height, width): stem, stage1 … stage7 (n,
         channels, height, width), and pooled (n, 1280), what the last layer reads.
-
-        Raises ValueError for other images, or below 32 × 32 pixels.
         """
-        self._check(images)
         output = F.relu6(self._bn0(self._conv_stem(images)))
         yield "stem", output
         blocks = iter(self._blocks)

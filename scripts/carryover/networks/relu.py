@@ -15,10 +15,6 @@ class Weights:
     first: np.ndarray
     second: np.ndarray
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "first", np.asarray(self.first))
-        object.__setattr__(self, "second", np.asarray(self.second))
-
     def __getitem__(self, index) -> Weights:
         """The networks at these places of the leading axis."""
         return Weights(self.first[index], self.second[index])

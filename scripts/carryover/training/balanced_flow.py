@@ -19,12 +19,10 @@ import numpy as np
 import torch
 
 from carryover.networks.deep_linear import Balanced
-from carryover.training.integrate import Ensemble, History, Progress, Values, integrate
+from carryover.training.integrate import History, Progress, Values, integrate
 from carryover.training.linear_limits import Factored
 from carryover.training.result import Trained
-from carryover.training.steppers import FIRST, RODAS, step_factor
-
-_TINY = torch.finfo(torch.float64).tiny
+from carryover.training.steppers import RODAS, Flow
 
 
 def balanced_flow(
@@ -60,25 +58,22 @@ def balanced_flow(
 
     Raises
     ------
-    ValueError
-        A start is zero, which the flow of two layers and more does not leave.
     Divergence
         The loss of some runs is not finite.
     """
-    targets, start = (np.asarray(values, dtype=np.float64) for values in (targets, start))
-    if not start.any(axis=1).all():
-        raise ValueError("start must have no run of zeros: the flow of two layers and more does not leave it")
     history = History(len(start))
-    integrate(_Flow(data, targets, sets, start, depth=depth, **settings), history, progress)
+    integrate(
+        _Flow(data, targets, sets, np.asarray(start, dtype=np.float64), depth=depth, **settings), history, progress
+    )
     return history.trained(Balanced(history.stacked()[0], depth))
 
 
-class _Flow(Ensemble):
+class _Flow(Flow):
     """Each run's state w = Vω (R, k), with the constant part of ω `outside` the row space (R, d)."""
 
     PER_RUN = ("sets", "values", "targets", "outside", "square", "scale", "samples", "w", "velocity", "loss", "time",
                "step")  # fmt: skip
-    report_every = 20
+    EVALUATIONS, ORDER = RODAS.EVALUATIONS, RODAS.ORDER
 
     def __init__(
         self, data: Sequence[Factored], targets: np.ndarray, sets: np.ndarray, start: np.ndarray, *, depth: int,
@@ -97,13 +92,7 @@ class _Flow(Ensemble):
         self.samples = torch.tensor([[float(data[s].samples)] for s in self.sets], dtype=torch.float64)
         self.scale = self._norm(self.w)
         self.velocity, self.loss = self._velocity(self.w), self._loss(self.w)
-        self.time = torch.zeros_like(self.loss)
-        fastest = (self.velocity.abs() / (self.w.abs() + self.scale)).amax(1)
-        self.step = FIRST / fastest.clamp_min(_TINY)
-
-    def ended(self) -> torch.Tensor:
-        self.refuse(~torch.isfinite(self.loss), "the flow of balanced networks lost finite values")
-        return (self.loss <= self.tolerance) | (self.time >= self.max_time) | (self.time + self.step == self.time)
+        self.begin((self.velocity.abs() / (self.w.abs() + self.scale)).amax(1))
 
     def unrecorded(self) -> torch.Tensor:
         return self.time == 0
@@ -152,10 +141,9 @@ class _Flow(Ensemble):
         return norm ** (2 * self.power) * curvature, self.power * norm ** (self.power - 2) * gradient
 
     def advance(self) -> torch.Tensor:
-        """Try one step of every run, up to `max_time`; the mask of those whose step was accepted."""
-        self.evaluations += RODAS.EVALUATIONS
-        last = self.time + self.step >= self.max_time
-        h = torch.where(last, self.max_time - self.time, self.step)
+        """Try one step of every run; the mask of those whose step was accepted."""
+        self.evaluations += self.EVALUATIONS
+        h = self.length()
         curvature, column = self._jacobian()
         diagonal = 1 / (RODAS.GAMMA * h[:, None]) + curvature
         column = column / diagonal
@@ -167,9 +155,6 @@ class _Flow(Ensemble):
 
         w, error = RODAS.step(self._velocity, solved, self.w, self.velocity, h[:, None])
         size = (error.abs() / (self.w.abs().maximum(w.abs()) + self.scale)).amax(1) / self.accuracy
-        accepted = size <= 1  # NaN is not
-        self.w = torch.where(accepted[:, None], w, self.w)
+        accepted = self.finish(h, size, torch.isfinite(size), w=w)
         self.velocity, self.loss = self._velocity(self.w), self._loss(self.w)
-        self.time = torch.where(accepted, torch.where(last, self.max_time, self.time + h), self.time)
-        self.step = h * step_factor(size, torch.isfinite(size), order=RODAS.ORDER)
         return accepted

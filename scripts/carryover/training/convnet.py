@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,7 @@ from carryover.training.result import Trained
 Tasks = Sequence[Sequence[ClassTask]]  # the main task first, each by run
 State = Mapping[str, torch.Tensor]  # parameters and buffers by name
 Draws = Callable[[int, str, int], np.random.Generator]
-Generators = Sequence[np.random.Generator | None]
 Batch = tuple[torch.Tensor, torch.Tensor]  # images (R, b, C, H, W) and labels (R, b)
-Stacks = tuple[list[torch.Tensor], list[torch.Tensor]]  # of every task
 _RENEWED = 1024  # most images whose statistics normalisations start with
 _EVALUATED = 2048, 512  # most test images in one forward pass: of all networks, and of one
 
@@ -93,9 +91,10 @@ def gradient_descent(
 
 
 class _Training(Ensemble):
-    """Convolutional networks, and the losses of an epoch; a step is one batch of every task."""
+    """Convolutional networks that are trained epoch by epoch."""
 
-    PER_RUN = ("total", "time", "loss", "risk")
+    PER_RUN = ("time", "loss", "risk")
+    report_every = 1
 
     def __init__(
         self, runs: np.ndarray, network: nn.Module, start: Callable[[int], State], tasks: Tasks,
@@ -111,26 +110,20 @@ class _Training(Ensemble):
         if decay == "cosine":
             self.rates = self.rates * (1 + np.cos(math.pi * np.arange(len(self.rates)) / len(self.rates))) / 2
         self.tolerance, self.schedule, self.renew, self.renew_tested = tolerance, schedule, renew, renew_tested
-        self.runs, self.report_every, self.evaluations = runs, self.feed.per_epoch, 0
-        self.total = torch.zeros(len(runs), dtype=torch.float64)  # of the losses in the steps of an epoch
-        self.time = self.loss = self.risk = torch.full_like(self.total, torch.nan)  # after the last epoch
-        self.order: list[np.ndarray | None] = []  # of the samples in this epoch, once it has begun
+        self.runs, self.evaluations = runs, 0
+        self.time = self.loss = self.risk = torch.full((len(runs),), torch.nan, dtype=torch.float64)
 
-    def advance(self) -> torch.Tensor | None:
-        number, self.evaluations = self.steps - 1, self.steps
-        epoch, step = divmod(number, self.feed.per_epoch)
-        if number == 0 and self.renew:
+    def advance(self) -> torch.Tensor:
+        if self.renew and not self.evaluations:
             self.networks.renew_statistics(self.feed.first())
-        self.order = self.order or self.feed.order(epoch)
-        images, labels = self.feed.batch(self.order, step, number)
-        masks = self.feed.dropout_masks(number, sum(batch.shape[1] for batch in images))
-        self.total += self.networks.step(images, labels, self.rates[number], masks).cpu()
-        if step + 1 < self.feed.per_epoch:
-            return None
-        self.loss, self.total, self.order = self.total / self.feed.per_epoch, torch.zeros_like(self.total), []
-        self.time = torch.full_like(self.loss, self.rates[: self.steps].sum())
+        losses = torch.zeros_like(self.loss)
+        for images, labels, masks in self.feed.epoch(self.steps - 1):
+            losses += self.networks.step(images, labels, self.rates[self.evaluations], masks).cpu()
+            self.evaluations += 1
+        self.loss = losses / self.feed.per_epoch
+        self.time = torch.full_like(self.loss, self.rates[: self.evaluations].sum())
         self.refuse(~torch.isfinite(self.loss), "the training loss became infinite or not a number")
-        recorded = (self.loss <= self.tolerance) | bool(epoch + 1 in self.schedule)  # the last epoch is
+        recorded = (self.loss <= self.tolerance) | bool(self.steps in self.schedule)  # the last epoch is
         self.risk = torch.full_like(self.loss, torch.nan)
         if recorded.any():
             if self.renew_tested:
@@ -138,17 +131,16 @@ class _Training(Ensemble):
             self.risk[recorded] = torch.from_numpy(self._test_errors(np.flatnonzero(recorded.numpy())))
         return recorded
 
-    def ended(self) -> torch.Tensor | None:
-        if self.steps % self.feed.per_epoch:
-            return None
-        return (self.loss <= self.tolerance) | (self.steps == len(self.rates))
+    def ended(self) -> torch.Tensor:
+        return (self.loss <= self.tolerance) | (self.evaluations == len(self.rates))
 
     def weights(self) -> list[Values]:
-        return [self.networks.packed(np.arange(len(self)))]
+        return [self.networks.packed()]
 
     def keep(self, which: torch.Tensor) -> None:
         super().keep(which)
-        self.networks.keep(which.numpy())
+        self.networks.keep(which)
+        self.feed.keep(which)
 
     def _test_errors(self, places: np.ndarray) -> np.ndarray:
         """Share of its test images that each of the networks at `places` misclassifies."""
@@ -179,39 +171,33 @@ class Feed:
         self._counts = [len(task[ensemble.runs[0]].train) for task in tasks]
         self._steps = [-(-count // size) if size and count > size else 1 for count in self._counts]
         self.per_epoch = max(self._steps)
-        self._known: tuple[int, ...] = ()  # runs of the batches in `_plain`
-        self._plain: dict[int, Batch] = {}  # of whole tasks that are the same in every step
+        self._plain: dict[int, Batch] = {}  # of whole tasks, by place, where they are the same in every step
 
-    def order(self, epoch: int) -> list[np.ndarray | None]:
-        """Of every task that is shuffled, the order of its samples, (R, n)."""
-        if self.per_epoch == 1:
-            return [None] * len(self._tasks)
-        rngs = [self._draws(int(run), "order", epoch) for run in self._ensemble.runs]
-        return [
-            np.stack([rng.permutation(count) for rng in rngs]) if steps > 1 else None
-            for count, steps in zip(self._counts, self._steps, strict=True)
-        ]
-
-    def batch(self, order: list[np.ndarray | None], step: int, number: int) -> Stacks:
-        """Images and labels of every task in one step; `number` counts steps from the first epoch on."""
-        rngs: Generators = [None] * len(self._ensemble)
-        if self._images.augments:
-            rngs = [self._draws(int(run), "augmentation", number) for run in self._ensemble.runs]
-        batches = []
-        for place, (task, steps, places) in enumerate(zip(self._tasks, self._steps, order, strict=True)):
-            if places is None:
-                batches.append(self._whole(place, rngs))
-            else:
-                batches.append(self._taken(task, np.array_split(places, steps, axis=1)[step % steps], rngs))
-        return [images for images, _ in batches], [labels for _, labels in batches]
+    def epoch(self, epoch: int) -> Iterator[tuple[list[torch.Tensor], list[torch.Tensor], list[torch.Tensor]]]:
+        """Images and labels of every task in each step of an epoch, and `dropout_masks`."""
+        rngs = self._generators("order", epoch) if self.per_epoch > 1 else []
+        parts = []
+        for count, steps in zip(self._counts, self._steps, strict=True):
+            order = np.stack([rng.permutation(count) for rng in rngs]) if steps > 1 else self._first(count)
+            parts.append(np.array_split(order, steps, axis=1))
+        for step in range(self.per_epoch):
+            number = epoch * self.per_epoch + step
+            rngs = self._generators("augmentation", number) if self._images.augments else []
+            batches = []
+            for place, own in enumerate(parts):
+                batches.append(self._plain.get(place) or self._taken(place, own[step % len(own)], rngs))
+                if len(own) == 1 and not rngs:
+                    self._plain[place] = batches[-1]
+            images, labels = (list(column) for column in zip(*batches, strict=True))
+            yield images, labels, self.dropout_masks(number, sum(batch.shape[1] for batch in images))
 
     def dropout_masks(self, number: int, images: int) -> list[torch.Tensor]:
-        """Units to keep in a step, (R, images, units) of 0 and 2, of every layer that drops half of them."""
+        """Units to keep in a step, counted from the first epoch on: (R, images, units) of 0 and 2, of every layer that
+        drops half of them."""
         layers = self._ensemble.units_dropped
         if not layers:
             return []
-        count = images * sum(layers)
-        rngs = [self._draws(int(run), "dropout", number) for run in self._ensemble.runs]
+        count, rngs = images * sum(layers), self._generators("dropout", number)
         drawn = np.stack([np.frombuffer(rng.bytes(-(-count // 8)), np.uint8) for rng in rngs])
         bits = torch.from_numpy(np.unpackbits(drawn, axis=1, count=count)).to(torch.float32).mul_(2)
         parts = bits.split([images * units for units in layers], dim=1)
@@ -219,26 +205,25 @@ class Feed:
 
     def first(self) -> list[torch.Tensor]:
         """The first images of every task, without augmentation."""
-        places = [np.arange(min(count, _RENEWED)) for count in self._counts]
-        every = [np.tile(some, (len(self._ensemble), 1)) for some in places]
-        nothing: Generators = [None] * len(self._ensemble)
-        return [self._taken(task, some, nothing)[0] for task, some in zip(self._tasks, every, strict=True)]
+        counts = [min(count, _RENEWED) for count in self._counts]
+        return [self._taken(place, self._first(count))[0] for place, count in enumerate(counts)]
 
-    def _whole(self, place: int, rngs: Generators) -> Batch:
-        if self._known != (runs := tuple(self._ensemble.runs.tolist())):
-            self._known, self._plain = runs, {}
-        if place in self._plain:
-            return self._plain[place]
-        task = self._tasks[place]
-        batch = self._taken(task, np.tile(np.arange(self._counts[place]), (len(runs), 1)), rngs)
-        if not self._images.augments:
-            self._plain[place] = batch
-        return batch
+    def keep(self, which: torch.Tensor) -> None:
+        """Drop the networks that are not in the boolean mask."""
+        self._plain = {place: (images[which], labels[which]) for place, (images, labels) in self._plain.items()}
 
-    def _taken(self, task: Sequence[ClassTask], places: np.ndarray, rngs: Generators) -> Batch:
-        """(images (R, b, C, H, W), labels (R, b)) at `places` (R, b) of a task's samples."""
+    def _generators(self, use: str, number: int) -> list[np.random.Generator]:
+        return [self._draws(int(run), use, number) for run in self._ensemble.runs]
+
+    def _first(self, count: int) -> np.ndarray:
+        """The first samples of a task for each network, (R, count)."""
+        return np.tile(np.arange(count), (len(self._ensemble), 1))
+
+    def _taken(self, place: int, samples: np.ndarray, rngs: Sequence[np.random.Generator] = ()) -> Batch:
+        """Those `samples` (R, b) of a task, augmented if there are generators."""
         batches, labels = [], []
-        for run, some, rng in zip(self._ensemble.runs, places, rngs, strict=True):
-            batches.append(self._images.batch("train", task[run].train[some], rng, self._ensemble.device))
-            labels.append(task[run].train_labels[some])
+        for run, some, rng in zip_longest(self._ensemble.runs, samples, rngs):
+            task = self._tasks[place][run]
+            batches.append(self._images.batch("train", task.train[some], rng, self._ensemble.device))
+            labels.append(task.train_labels[some])
         return torch.stack(batches), torch.from_numpy(np.stack(labels))

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn import functional as F
 
-from carryover.networks.convnet_layers import crop_kernels, dropouts, renewing_statistics
+from carryover.networks.convnet_layers import Dropout, crop_kernels, renewing_statistics
 from carryover.networks.convnet_weights import packed
 
 Tensors = dict[str, Tensor]
@@ -57,7 +57,7 @@ class ConvnetEnsemble:
         self._names = list(self._skeleton.state_dict())
         self._cropped = crop_kernels(self._skeleton, shape)
         self._skeleton.to("meta")  # layers without numbers: those are handed to each call
-        self._drops = dropouts(self._skeleton)
+        self._drops = [layer for layer in self._skeleton.modules() if isinstance(layer, Dropout)]
         self._start = self._stacked(states, [name for name, _ in network.named_parameters()])
         self._decay = (1.0, 0.0)  # factor on what is left out of the steps, and its momentum
         self.buffers = self._stacked(states, [name for name, _ in network.named_buffers()])
@@ -85,7 +85,12 @@ class ConvnetEnsemble:
             layer.kept = units.to(self.device).transpose(0, 1).flatten(1)
         parameters = {name: tensor.detach().requires_grad_() for name, tensor in self.parameters.items()}
         outputs = self._outputs(parameters | self.buffers, torch.cat(list(images), dim=1))
-        losses = self._losses(outputs.split([batch.shape[1] for batch in images]), labels)
+        of_tasks = outputs.split([batch.shape[1] for batch in images])
+        parts = [
+            F.cross_entropy(part[:, :, own].permute(0, 2, 1), batch.T.to(self.device), reduction="none").mean(0)
+            for part, own, batch in zip(of_tasks, self.columns, labels, strict=True)
+        ]
+        losses = torch.stack(parts).sum(0)
         gradients = torch.autograd.grad(losses.sum(), list(parameters.values()))
         weights, velocities = list(self.parameters.values()), list(self._velocity.values())
         torch._foreach_mul_(velocities, MOMENTUM)
@@ -113,31 +118,26 @@ class ConvnetEnsemble:
             state = {name: tensor[rows] for name, tensor in state.items()}
         return self._outputs(state, images).transpose(0, 1)
 
-    def packed(self, places: np.ndarray) -> np.ndarray:
-        """Parameters and buffers of the networks at `places`, (places, P)."""
-        tensors = self._whole() | self.buffers
-        return np.stack([packed({name: tensors[name][place] for name in self._names}) for place in places])
+    def packed(self) -> np.ndarray:
+        """Parameters and buffers of all networks, (R, P)."""
+        whole = dict(self.parameters)  # with what was left out of the steps
+        for name in self._cropped:
+            whole[name] = self._start[name] * self._decay[0]
+            self._left(name, whole[name]).copy_(self.parameters[name])
+        tensors = whole | self.buffers
+        return np.stack([packed({name: tensors[name][run] for name in self._names}) for run in range(len(self))])
 
-    def keep(self, which: np.ndarray) -> None:
-        """Go on with some of the networks, (R,) bool, alone."""
-        rows = torch.from_numpy(np.flatnonzero(which)).to(self.device)
-        self.runs = self.runs[which]
+    def keep(self, which: Tensor) -> None:
+        """Drop the networks that are not in the boolean mask."""
+        rows = which.nonzero()[:, 0].to(self.device)
+        self.runs = self.runs[which.numpy()]
         self._start, self.buffers = ({name: tensor[rows] for name, tensor in tensors.items()}
                                      for tensors in (self._start, self.buffers))  # fmt: skip
         self.parameters, self._velocity = ({name: _laid_out(tensor[rows]) for name, tensor in tensors.items()}
                                            for tensors in (self.parameters, self._velocity))  # fmt: skip
 
-    def _losses(self, outputs: Sequence[Tensor], labels: Sequence[Tensor]) -> Tensor:
-        """Losses (R,) from the outputs (b, R, k) and labels (R, b) of every task."""
-        parts = [
-            F.cross_entropy(part[:, :, own].permute(0, 2, 1), batch.T.to(self.device), reduction="none").mean(0)
-            for part, own, batch in zip(outputs, self.columns, labels, strict=True)
-        ]
-        return torch.stack(parts).sum(0)
-
     def _outputs(self, state: Tensors, images: Tensor) -> Tensor:
         """Outputs (b, r, k) of r networks to images (r, b, C, H, W)."""
-        self._skeleton.together = len(images)
         batch = images.to(self.device).transpose(0, 1).flatten(1, 2).contiguous(memory_format=torch.channels_last)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self._mixed):
             outputs = functional_call(self._skeleton, state, batch)
@@ -149,15 +149,6 @@ class ConvnetEnsemble:
     def _left(self, name: str, tensor: Tensor) -> Tensor:
         """What of a parameter (R, …) is trained."""
         return tensor[..., self._cropped[name][0], self._cropped[name][1]] if name in self._cropped else tensor
-
-    def _whole(self) -> Tensors:
-        """All parameters, with what was left out of the steps."""
-        whole = dict(self.parameters)
-        for name in self._cropped:
-            full = self._start[name] * self._decay[0]
-            self._left(name, full).copy_(whole[name])
-            whole[name] = full
-        return whole
 
 
 def _laid_out(tensor: Tensor) -> Tensor:

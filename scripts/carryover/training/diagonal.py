@@ -18,7 +18,7 @@ import torch
 from carryover.networks.diagonal import Weights
 from carryover.training.devices import tensor, torch_device
 from carryover.training.integrate import Ensemble, History, Progress, Values, log_spaced, train
-from carryover.training.losses import LOSSES, RISKS
+from carryover.training.losses import LOSSES, RISKS, squared_distance
 from carryover.training.result import Task, Trained
 
 BYTES = 2**29  # of inputs at a time, which memory and cache bear
@@ -42,10 +42,6 @@ class DiagonalEnsemble(Ensemble):
     tolerance, max_steps : float, int
         A run ends where its loss is at most the tolerance, or with `converged` false where the budget of gradient
         evaluations is spent.
-    trainable : container of "first" and "second"
-        The layers that move.
-    loss : str
-        A name in `LOSSES`; cross-entropy takes labels ±1.
     weights : sequence of float
         Of the outputs' mean losses; 1 each if None.
     """
@@ -55,6 +51,7 @@ class DiagonalEnsemble(Ensemble):
     )  # fmt: skip
 
     risk_best: torch.Tensor  # (R,), the smallest one of output 0 so far
+    risk_of = staticmethod(squared_distance)  # of output 0's coefficients and those of its teacher
 
     def __init__(
         self,
@@ -65,13 +62,10 @@ class DiagonalEnsemble(Ensemble):
         teacher: np.ndarray,
         tolerance: float,
         max_steps: int = 10_000,
-        trainable: Container[str] = ("first", "second"),
-        loss: str = "squared",
         weights: Sequence[float] | None = None,
         device: str = "auto",
     ) -> None:
-        self.runs, self.tolerance, self.max_steps, self.trainable = runs, tolerance, max_steps, trainable
-        self.loss_function, self._test_error, self.device = LOSSES[loss], RISKS[loss], torch_device(device)
+        self.runs, self.tolerance, self.max_steps, self.device = runs, tolerance, max_steps, torch_device(device)
         self.X = [tensor(task.X[task.sets[runs]], self.device) for task in tasks]
         self.y = [tensor(task.y[runs], self.device) for task in tasks]
         own, self.teacher = start[runs], tensor(teacher[runs], self.device)
@@ -79,6 +73,7 @@ class DiagonalEnsemble(Ensemble):
         self.second = tensor(np.stack([own.second_plus, -own.second_minus], axis=1), self.device)
         self.output_weights = [1.0] * len(tasks) if weights is None else list(weights)
         self.time = torch.zeros(len(runs), dtype=torch.float64, device=self.device)
+        self.risk_best = torch.full_like(self.time, torch.nan)
 
     @classmethod
     def trained(
@@ -92,15 +87,6 @@ class DiagonalEnsemble(Ensemble):
         first, second = history.stacked()
         return history.trained(Weights(first[:, 0, 0], first[:, 1, 0], second[:, 0], -second[:, 1]))
 
-    def negative_gradient(self, beta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Loss (runs,) and −∂L/∂β (runs, O, D) at β (runs, O, D): two matrix–vector products per output."""
-        loss, gradients = torch.zeros((), dtype=beta.dtype, device=beta.device), []
-        for o, (X, y, weight) in enumerate(zip(self.X, self.y, self.output_weights, strict=True)):
-            f = self.predict(o, beta[:, o])
-            loss = loss + weight * self.loss_function.value(f, y).mean(1)
-            gradients.append(self.correlations(o, self.loss_function.negative_gradient(f, y)) * (weight / X.shape[1]))
-        return loss, torch.stack(gradients, 1)
-
     def predict(self, output: int, beta: torch.Tensor) -> torch.Tensor:
         """X β of one output, (runs, n). Row vector times transpose: the order for which batched products are fast."""
         return torch.bmm(beta[:, None], self.X[output].transpose(1, 2))[:, 0]
@@ -113,9 +99,10 @@ class DiagonalEnsemble(Ensemble):
         """β (R, O, D)."""
         return coefficients(self.first, self.second)
 
-    def test_error(self, beta: torch.Tensor) -> torch.Tensor:
-        """Of output 0 under the loss at hand, (R,)."""
-        return self._test_error(beta[:, 0], self.teacher)
+    def find_risk(self, beta: torch.Tensor) -> None:
+        """Set the risk at β (R, O, D), and the smallest one so far."""
+        self.risk = self.risk_of(beta[:, 0], self.teacher)
+        self.risk_best = torch.fmin(self.risk_best, self.risk)
 
     def outcome(self) -> dict[str, Values]:
         return {**super().outcome(), "risk_best": self.risk_best}
@@ -148,6 +135,10 @@ def gradient_descent(
     tasks, start, settings
         Those of `DiagonalEnsemble`, and:
     learning_rate : float
+    trainable : container of "first" and "second"
+        The layers that move.
+    loss : str
+        A name in `LOSSES`; cross-entropy takes labels ±1.
     normalised : bool
         Whether steps are `learning_rate` over L max(1, log 1/L). On cross-entropy the margin, nearly log 1/L, then
         grows exponentially in the number of steps instead of logarithmically.
@@ -169,25 +160,30 @@ class _Descent(DiagonalEnsemble):
     report_every = 100
 
     def __init__(
-        self, *posed: Any, observables: Mapping[str, Callable], learning_rate: float, normalised: bool = False,
+        self, *posed: Any, observables: Mapping[str, Callable], learning_rate: float,
+        trainable: Container[str] = ("first", "second"), loss: str = "squared", normalised: bool = False,
         **settings: Any,
     ) -> None:  # fmt: skip
         super().__init__(*posed, **settings)
         self.observables, self.learning_rate, self.normalised = observables, learning_rate, normalised
+        self.trainable, self.loss_function, self.risk_of = trainable, LOSSES[loss], RISKS[loss]
         self.schedule = frozenset(log_spaced(self.max_steps).tolist())
         self.active = torch.ones(len(self), dtype=torch.bool, device=self.device)
-        self.risk_best = torch.full_like(self.time, torch.nan)
         self.evaluations = torch.zeros_like(self.time, dtype=torch.int64)
         self._evaluate()
         self.limit = self.loss * _BLOWN_UP
 
     def _evaluate(self) -> None:
         """Loss, gradient and risk at the present weights, and which runs continue."""
-        beta = self.beta()
-        self.loss, self.gradient = self.negative_gradient(beta)
-        self.risk = self.test_error(beta)
+        beta, gradients = self.beta(), []
+        self.loss = torch.zeros_like(self.time)
+        for o, (X, y, weight) in enumerate(zip(self.X, self.y, self.output_weights, strict=True)):
+            f = self.predict(o, beta[:, o])  # two products of a matrix with a vector per output, with that below
+            self.loss = self.loss + weight * self.loss_function.value(f, y).mean(1)
+            gradients.append(self.correlations(o, self.loss_function.negative_gradient(f, y)) * (weight / X.shape[1]))
+        self.gradient = torch.stack(gradients, 1)
+        self.find_risk(beta)
         self.evaluations = self.evaluations + self.active
-        self.risk_best = torch.fmin(self.risk_best, self.risk)
         self.active = ~(self.loss <= self.tolerance)
 
     def advance(self) -> torch.Tensor | None:

@@ -21,13 +21,12 @@ from typing import Any
 import numpy as np
 import torch
 from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dpotrf, dpotrs
 
 from carryover.networks.diagonal import Weights
 from carryover.training.diagonal import DiagonalEnsemble, coefficients
 from carryover.training.integrate import Progress
 from carryover.training.result import Task, Trained
-from carryover.training.steppers import FIRST, ROS2, SHRINK, step_factor
+from carryover.training.steppers import ROS2, SHRINK, Cholesky, Flow
 
 _LONGEST = 20.0  # largest |a| of one step: a weight may change by e^20
 
@@ -58,11 +57,12 @@ def gradient_flow(
     return _Flow.trained(tasks, start, progress, {}, **settings)
 
 
-class _Flow(DiagonalEnsemble):
+class _Flow(Flow, DiagonalEnsemble):
     """Networks with the scaled residuals (R, N) of the samples of all outputs."""
 
     PER_RUN = (*DiagonalEnsemble.PER_RUN, "floor", "residual", "step")
-    report_every = 20
+    EVALUATIONS = ROS2.EVALUATIONS
+    UNSOUND = SHRINK
 
     def __init__(self, *posed: Any, accuracy: float = 0.02, max_time: float = np.inf, **settings: Any) -> None:
         super().__init__(*posed, **settings)
@@ -70,42 +70,28 @@ class _Flow(DiagonalEnsemble):
         self.floor, self.evaluations = self._scale(), 1
         self.rows = [x.shape[1] for x in self.X]
         self.residual, self.loss = self._residual(self.first, self.second)
-        self.risk = self.risk_best = self.test_error(self.beta())
-        gradient = self._correlations(self.residual).abs().amax((1, 2))
-        self.step = FIRST / gradient.clamp_min(torch.finfo(gradient.dtype).tiny)
-
-    def ended(self) -> torch.Tensor:
-        self.refuse(~torch.isfinite(self.loss), "gradient flow lost its finite values")
-        over_budget = self.evaluations + ROS2.EVALUATIONS > self.max_steps
-        return (self.loss <= self.tolerance) | over_budget | (self.time >= self.max_time)
+        self.find_risk(self.beta())
+        self.begin(self._correlations(self.residual).abs().amax((1, 2)))
 
     def advance(self) -> torch.Tensor:
-        """Try one step of every run, up to `max_time`; the mask of the runs whose step was accepted."""
-        self.evaluations += ROS2.EVALUATIONS
-        last = self.time + self.step >= self.max_time
-        step = torch.where(last, self.max_time - self.time, self.step)
-        h, first, second = step[:, None], self.first, self.second
+        """Try one step of every run; the mask of the runs whose step was accepted."""
+        self.evaluations += self.EVALUATIONS
+        length = self.length()
+        h = length[:, None]
         matrix = self._jacobian().mul_((ROS2.GAMMA * h)[:, :, None])
         matrix.diagonal(dim1=1, dim2=2).add_(1.0)
-        factor, failed = _factored(matrix)
-        k1 = _solve(factor, self.residual)
-        halfway, _ = self._residual(*_moved(first, second, self._correlations(h * k1)))
-        k2 = _solve(factor, halfway - 2 * k1)
+        factor = Cholesky(matrix)
+        k1 = factor.solve(self.residual)
+        halfway, _ = self._residual(*_moved(self.first, self.second, self._correlations(h * k1)))
+        k2 = factor.solve(halfway - 2 * k1)
         a = self._correlations(h * (1.5 * k1 + 0.5 * k2))
         error = self._correlations(0.5 * h * (k1 + k2)).abs().amax((1, 2)) / self.accuracy
-        new_first, new_second = _moved(first, second, a)
-        residual, loss = self._residual(new_first, new_second)
+        first, second = _moved(self.first, self.second, a)
+        residual, loss = self._residual(first, second)
         # The flow never climbs. NaN fails every comparison, so a step that overflowed is rejected too.
-        sound = (failed == 0) & (a.abs().amax((1, 2)) < _LONGEST) & (loss <= self.loss * (1 + 1e-6))
-        accepted = sound & (error <= 1)
-        self.first = torch.where(accepted[:, None, None, None], new_first, first)
-        self.second = torch.where(accepted[:, None, None, None], new_second, second)
-        self.residual = torch.where(accepted[:, None], residual, self.residual)
-        self.loss = torch.where(accepted, loss, self.loss)
-        self.risk = self.test_error(self.beta())
-        self.risk_best = torch.fmin(self.risk_best, self.risk)
-        self.time = torch.where(accepted, torch.where(last, self.max_time, self.time + step), self.time)
-        self.step = step * step_factor(error, sound, failed=SHRINK)
+        sound = factor.done & (a.abs().amax((1, 2)) < _LONGEST) & (loss <= self.loss * (1 + 1e-6))
+        accepted = self.finish(length, error, sound, first=first, second=second, residual=residual, loss=loss)
+        self.find_risk(self.beta())
         return accepted
 
     def _scale(self) -> torch.Tensor:
@@ -173,18 +159,3 @@ def _product(left: torch.Tensor, K: torch.Tensor, right: torch.Tensor | None, ou
             block[:] = dsyrk(1.0, (one * np.sqrt(k)).T, trans=1).T
         else:
             block[:] = (one * k) @ right[run].numpy().T
-
-
-def _factored(matrix: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Cholesky factors of the lower triangles, in their place, and 0 for each that there is."""
-    if matrix.device.type != "cpu":
-        return torch.linalg.cholesky_ex(matrix)
-    failed = [dpotrf(one.T, lower=0, overwrite_a=1, clean=0)[1] for one in matrix.numpy()]  # in Fortran's order
-    return matrix, torch.tensor(failed)
-
-
-def _solve(factor: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-    if factor.device.type != "cpu":
-        return torch.cholesky_solve(right[:, :, None], factor)[:, :, 0]
-    pairs = zip(factor.numpy(), right.numpy(), strict=True)
-    return torch.from_numpy(np.stack([dpotrs(one.T, values)[0] for one, values in pairs]))

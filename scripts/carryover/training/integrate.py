@@ -114,7 +114,12 @@ def integrate(ensemble: Ensemble, history: History, progress: Progress | None = 
     while len(ensemble):
         ended = ensemble.ended()
         if ended is not None and ended.any():
-            _end(ensemble, ended, history)
+            runs, observed = pick(ensemble.runs, ended), ensemble.observed(ended)
+            if (late := ensemble.unrecorded()) is not None:
+                late = late[ended]
+                history.record(pick(runs, late), pick(dict(observed), late))
+            weights = [pick(layer, ended) for layer in ensemble.weights()]
+            history.end(runs, weights, {**observed, **pick(ensemble.outcome(), ended)})
             ensemble.keep(~ended)
         if not len(ensemble):
             break
@@ -124,15 +129,6 @@ def integrate(ensemble: Ensemble, history: History, progress: Progress | None = 
         recorded = ensemble.advance()
         if recorded is not None and recorded.any():
             history.record(pick(ensemble.runs, recorded), ensemble.observed(recorded))
-
-
-def _end(ensemble: Ensemble, ended: torch.Tensor, history: History) -> None:
-    runs, observed = pick(ensemble.runs, ended), ensemble.observed(ended)
-    if (late := ensemble.unrecorded()) is not None:
-        late = late[ended]
-        history.record(pick(runs, late), pick(dict(observed), late))
-    weights = [pick(layer, ended) for layer in ensemble.weights()]
-    history.end(runs, weights, {**observed, **pick(ensemble.outcome(), ended)})
 
 
 class Descent(Ensemble):

@@ -2,7 +2,7 @@
 
 With the thin singular value decomposition X = U diag(s) V of the data (`Factored`), the loss of coefficients β is, up
 to a constant, Σ_i (s_i b_i − t_i)²/(2n), where b = Vβ and t = Uᵀy. A gradient in β has components along V alone.
-Targets are t (..., k) and coefficients (..., d); leading axes broadcast. All is float64.
+Targets are t (runs, k) and coefficients (runs, d). All is float64.
 """
 
 from __future__ import annotations
@@ -28,14 +28,8 @@ class Factored:
 
     @classmethod
     def of(cls, X: np.ndarray) -> Factored:
-        """The factors of X (n, d); directions that rounding alone tells from zero are left out.
-
-        Raises ValueError where X is no matrix of finite numbers with at least one that is not zero.
-        """
-        X = np.asarray(X, dtype=np.float64)
-        if X.ndim != 2 or not X.size or not np.isfinite(X).all() or not X.any():
-            raise ValueError(f"X must be a matrix of finite numbers, not all zero, got the shape {X.shape}")
-        left, values, directions = np.linalg.svd(X, full_matrices=False)
+        """The factors of X (n, d), not all 0; directions that rounding alone tells from zero are left out."""
+        left, values, directions = np.linalg.svd(np.asarray(X, dtype=np.float64), full_matrices=False)
         rank = int((values > max(X.shape) * np.finfo(float).eps * values[0]).sum())
         return cls(left[:, :rank], values[:rank], directions[:rank], len(X))
 
@@ -49,57 +43,44 @@ class Factored:
         return cls(identity, np.sqrt(eigenvalues), identity, 1)
 
     def targets(self, y: np.ndarray) -> np.ndarray:
-        """t = Uᵀy, (..., k), of targets y (..., n)."""
+        """t = Uᵀy, (runs, k), of targets y (runs, n)."""
         return np.asarray(y, dtype=np.float64) @ self.left
 
 
 def finetuned(data: Factored, targets: np.ndarray, start: np.ndarray, depth: int) -> np.ndarray:
-    """Where balanced networks of coefficients `start` (..., d) end: X⁺y + (|β|/|β₀|)^{(L−1)/L} P⊥β₀.
+    """Where balanced networks of coefficients `start` (runs, d) end: X⁺y + (|β|/|β₀|)^{(L−1)/L} P⊥β₀.
 
     "Finetuning with linear teachers", equation 5, for labels of any kind. "Features are fate" takes the factor to be 1
-    (equation 139), which is the limit of depth L = 1. Raises ValueError for a start of zero or a depth below 1.
+    (equation 139), which is the limit of depth L = 1. A start of zero, which gradient flow does not leave, gives NaN.
     """
     start = np.asarray(start, dtype=np.float64)
     norm = np.linalg.norm(start, axis=-1)
-    if not (norm > 0).all():
-        raise ValueError("finetuning must start from coefficients that are not zero: gradient flow does not leave them")
     fitted = (np.asarray(targets) / data.values) @ data.directions
     outside = start - (start @ data.directions.T) @ data.directions
     inside_power, outside_power = ((part**2).sum(-1) / norm**2 for part in (fitted, outside))
     return fitted + norm_factor(inside_power, outside_power, depth)[..., None] * outside
 
 
-def on_features(
-    data: Factored, targets: np.ndarray, features: np.ndarray, ridge: float | np.ndarray = 0.0
-) -> np.ndarray:
+def on_features(data: Factored, targets: np.ndarray, features: np.ndarray, ridge: np.ndarray) -> np.ndarray:
     """The readout alone is fitted: Φw with w the minimiser of |XΦw − y|²/(2n) + ridge |w|²/2 (equations 9, 12, 118).
 
-    `features` are Φ (d, r), of full column rank r ≤ n, and the ridge (...) is not negative.
+    `features` are Φ (d, r), of full column rank r ≤ n, and the ridge (runs,) is not negative.
     """
     left, values, right = np.linalg.svd((data.values[:, None] * data.directions) @ features, full_matrices=False)
-    strength = data.samples * np.asarray(ridge, dtype=np.float64)[..., None]
-    readout = (np.asarray(targets) @ left) * values / (values**2 + strength) @ right
-    return readout @ np.asarray(features).T
+    readout = (targets @ left) * values / (values**2 + data.samples * ridge[:, None]) @ right
+    return readout @ features.T
 
 
-def weight_decayed(data: Factored, targets: np.ndarray, strength: float | np.ndarray) -> np.ndarray:
-    """Where networks of two layers end under weight decay, the penalty strength/2 Σ|W_l|².
+def weight_decayed(data: Factored, targets: np.ndarray, strength: np.ndarray) -> np.ndarray:
+    """Where networks of two layers end under weight decay, the penalty strength/2 Σ|W_l|² with strengths (runs,).
 
     Among networks of one β the penalty is least where they are balanced, strength |β|, so β minimises
     |Xβ − y|²/(2n) + strength |β|: a norm and not its square. β = 0 where |Xᵀy|/n ≤ strength; else it is the ridge
     solution of the strength μ at which μ|β(μ)| = strength, the one root of a function that rises with μ. For
     strength 0 it is X⁺y, where networks of any depth from vanishing weights end ("Features are fate", theorem 3.5).
-    Strengths (...) broadcast with the targets. Raises ValueError for negative ones.
     """
-    strength = np.asarray(strength, dtype=np.float64)
-    if (strength < 0).any():
-        raise ValueError("the strength of weight decay must not be negative")
-    targets = np.asarray(targets, dtype=np.float64)
     # of XᵀX/n, and Xᵀy/n, the negative gradient at β = 0
     values, gradient = data.values**2 / data.samples, data.values * targets / data.samples
-    lead = np.broadcast_shapes(strength.shape, targets.shape[:-1])
-    strength, gradient = np.broadcast_to(strength, lead).ravel(), np.broadcast_to(gradient, (*lead, len(values)))
-    gradient = gradient.reshape(-1, len(values))
     least = np.linalg.norm(gradient, axis=1)
     decayed = np.flatnonzero((strength > NEGLIGIBLE) & (strength < least))
     ridge = np.where(strength < least, 0.0, np.inf)
@@ -107,7 +88,7 @@ def weight_decayed(data: Factored, targets: np.ndarray, strength: float | np.nda
         ridge[decayed] = _ridge_of_norm(values, gradient[decayed], strength[decayed], least[decayed])
     with np.errstate(invalid="ignore"):
         components = gradient / (values + ridge[:, None])
-    return components.reshape(*lead, -1) @ data.directions
+    return components @ data.directions
 
 
 def _ridge_of_norm(values: np.ndarray, gradient: np.ndarray, strength: np.ndarray, least: np.ndarray) -> np.ndarray:

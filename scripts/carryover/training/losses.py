@@ -1,7 +1,7 @@
 """Loss functions of a network's output f on a target y, and the test errors and norms of linear networks.
 
-Losses come with their negative gradient −∂loss/∂f, which training follows. Test errors and norms take the coefficients
-of one output, (..., D), and test errors also the teacher's, (..., D); all return (...).
+Losses come with their negative gradient −∂loss/∂f, which training follows, and their curvature ∂²loss/∂f². Test errors
+and norms take the coefficients of one output, (..., D), and test errors also the teacher's, (..., D); all return (...).
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ import torch
 
 
 class Squared:
-    """(f − y)², for real targets y. A loss is a pair of elementwise functions of tensors of one shape."""
+    """(f − y)², for real targets y. A loss is three elementwise functions of tensors of one shape."""
 
     def value(self, f: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return (f - y).square()
 
     def negative_gradient(self, f: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return 2 * (y - f)
+
+    def curvature(self, f: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.full_like(f, 2.0)
 
 
 class CrossEntropy:
@@ -35,6 +38,9 @@ class CrossEntropy:
 
     def negative_gradient(self, f: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return y * torch.sigmoid(-y * f)
+
+    def curvature(self, f: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.sigmoid(f) * torch.sigmoid(-f)
 
 
 LOSSES: Mapping[str, Squared | CrossEntropy] = {"squared": Squared(), "cross_entropy": CrossEntropy()}
@@ -62,13 +68,8 @@ def effective_features(beta: torch.Tensor) -> torch.Tensor:
     return beta.abs().sum(-1).square() / beta.square().sum(-1)
 
 
-def l1_norm(beta: torch.Tensor) -> torch.Tensor:
-    """‖β‖₁."""
-    return beta.abs().sum(-1)
-
-
 def group_norm(betas: torch.Tensor) -> torch.Tensor:
-    """ℓ1,2 norm Σ_d √(Σ_o β_od²) of several outputs' coefficients, (..., O, D) -> (...)."""
+    """ℓ1,2 norm Σ_d √(Σ_o β_od²) of the coefficients of outputs, (..., O, D) -> (...); of a single one its ℓ1 norm."""
     return torch.linalg.vector_norm(betas, dim=-2).sum(-1)
 
 

@@ -31,10 +31,10 @@ import torch
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_kernel
 from carryover.training.devices import tensor, torch_device
-from carryover.training.integrate import Ensemble, History, Progress, Values, train
+from carryover.training.integrate import History, Progress, Values, train
 from carryover.training.relu import BYTES, like
 from carryover.training.result import Trained
-from carryover.training.steppers import FIRST, RKC2, error_scale, step_factor
+from carryover.training.steppers import RKC2, TINY, Flow, error_scale
 
 _STAGES = 100  # at most: beyond, single precision would show
 _RADIUS = 1.2  # times the spectral radius, which power iteration approaches from below
@@ -42,7 +42,6 @@ _ITERATIONS = (5, 1)  # of the power method at the start, and later, from the la
 _LASTS = 5  # accepted steps, for which a spectral radius is used
 _ROUNDING = 4 * torch.finfo(torch.float64).eps  # of a loss, relative to the squared sum of all coefficients
 _STILL = 1e-100  # a smaller spectral radius limits no step
-_TINY = torch.finfo(torch.float64).tiny
 
 
 def population_flow(
@@ -144,11 +143,12 @@ class PopulationGradient:
         return unit, torch.cat([force, (first * G).sum(2, keepdim=True)], 2).neg_()
 
 
-class _Flow(Ensemble):
+class _Flow(Flow):
     """Units (R, H, D + 1), input weights and then readout, and where their flow goes."""
 
     PER_RUN = ("exact", "quick", "power", "start", "units", "flow", "loss", "energy", "time", "step", "evaluations",
                "radius", "vector", "age")  # fmt: skip
+    EVALUATIONS, ORDER = _ITERATIONS[0] + 2, RKC2.ORDER
 
     def __init__(
         self, runs: np.ndarray, *, start: Weights, teacher: Weights, place: torch.device, tolerance: float,
@@ -166,17 +166,11 @@ class _Flow(Ensemble):
         readouts = tensor(start.second[runs], place).mT
         units = torch.cat([self.exact.start * self.exact.lengths, readouts], 2)
         self.units, self.flow, self.loss, self.energy = self._at(units)
-        self.refuse(~torch.isfinite(self.loss), "gradient flow lost its finite values")
-        self.start, self.time = self.units, torch.zeros_like(self.loss)
-        speed = _relative(self.flow, self.units.norm(dim=2))
-        self.step = (FIRST / speed.clamp_min(_TINY)).clamp(max=max_time)
+        self.start = self.units
+        self.begin(_relative(self.flow, self.units.norm(dim=2)))
         self.evaluations = torch.ones_like(self.time, dtype=torch.int64)
         self.radius, self.vector = torch.zeros_like(self.time), self.flow
         self.age = torch.full_like(self.evaluations, -1)  # accepted steps since the radius was found; −1: never
-
-    def ended(self) -> torch.Tensor:
-        stalled = (self.time + self.step == self.time) | (self.time >= self.max_time)
-        return (self.loss <= self.tolerance) | stalled | (self.evaluations + _ITERATIONS[0] + 2 > self.max_steps)
 
     def observed(self, which: torch.Tensor) -> dict[str, Values]:
         return {"time": self.time[which], "loss": self.loss[which], "risk": 2 * self.loss[which]}
@@ -205,32 +199,21 @@ class _Flow(Ensemble):
         scale = error_scale((units - self.start).norm(dim=2), self.units.norm(dim=2))
         size = _relative(error, scale) / self.accuracy
         # The flow never climbs. NaN fails every comparison, so a step that overflowed is rejected too.
-        sound = energy <= self.energy * (1 + 1e-9) + self._rounding()
-        accepted = sound & (size <= 1)
-        block = accepted[:, None, None]
-        self.units, self.flow = torch.where(block, units, self.units), torch.where(block, flow, self.flow)
-        self.loss, self.energy = torch.where(accepted, loss, self.loss), torch.where(accepted, energy, self.energy)
-        there = torch.where(step == self.max_time - self.time, self.max_time, self.time + step)
-        self.time = torch.where(accepted, there, self.time)
-        self.step = step * step_factor(size, sound, order=RKC2.ORDER)
+        own = self.units[:, :, :-1].norm(dim=2) * self.units[:, :, -1].abs()
+        rounding = _ROUNDING * (own.sum(1) + self.exact.readout.abs().sum(1)) ** 2
+        sound = energy <= self.energy * (1 + 1e-9) + rounding
+        accepted = self.finish(step, size, sound, units=units, flow=flow, loss=loss, energy=energy)
         self.age = torch.where(accepted, self.age + 1, _LASTS)  # a rejected step may have been an unstable one
         self.evaluations += torch.as_tensor(stages, device=step.device)
         return accepted
 
     def _affordable(self) -> tuple[torch.Tensor, np.ndarray]:
         """The next step (R,), cut where stages, the budget or the time end, and its number of stages (R,)."""
-        time, step, radius, evaluations = (
-            values.cpu().numpy() for values in (self.time, self.step, self.radius, self.evaluations)
-        )
+        step, radius, evaluations = (values.cpu().numpy() for values in (self.length(), self.radius, self.evaluations))
         most = np.minimum(_STAGES, self.max_steps - evaluations)
         stable = RKC2.LIMIT * (most.astype(float) ** 2 - 1) / np.maximum(radius, _STILL)
-        step = np.minimum(np.minimum(step, stable), self.max_time - time)
+        step = np.minimum(step, stable)
         return torch.as_tensor(step, device=self.time.device), np.minimum(RKC2.stages_for(step, radius), most)
-
-    def _rounding(self) -> torch.Tensor:
-        """How far off a loss may be, (R,)."""
-        own = self.units[:, :, :-1].norm(dim=2) * self.units[:, :, -1].abs()
-        return _ROUNDING * (own.sum(1) + self.exact.readout.abs().sum(1)) ** 2
 
     def _velocity(self, units: torch.Tensor) -> torch.Tensor:
         """In the precision of steps, (R, H, D + 1)."""
@@ -244,7 +227,7 @@ class _Flow(Ensemble):
         iterations = torch.where(self.age < 0, _ITERATIONS[0], _ITERATIONS[1]) * stale
         nudge = _length(self.units) * torch.finfo(self.quick.start.dtype).eps ** 0.5
         for done in range(int(iterations.max())):
-            unit = self.vector / _length(self.vector).clamp_min(_TINY)
+            unit = self.vector / _length(self.vector).clamp_min(TINY)
             there = self.units + nudge * unit
             change = (self._velocity(there) - self.flow) / nudge
             going = done < iterations
@@ -261,4 +244,4 @@ def _length(units: torch.Tensor) -> torch.Tensor:
 
 def _relative(change: torch.Tensor, sizes: torch.Tensor) -> torch.Tensor:
     """The largest change of a unit, relative to sizes (R, H), (R,)."""
-    return (change.norm(dim=2) / sizes.clamp_min(_TINY)).amax(1)
+    return (change.norm(dim=2) / sizes.clamp_min(TINY)).amax(1)

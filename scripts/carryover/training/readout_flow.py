@@ -59,13 +59,10 @@ class Modes:
         floor = max(0.0, power - (seen**2 / values).sum()) / 2
         return cls(directions, speed * values, seen / values, floor, speed)
 
-    def loss(self, readout: np.ndarray) -> float:
-        """Of a readout (m,)."""
-        return self._loss(self.directions @ readout - self.optimum)
-
-    def loss_after(self, start: np.ndarray, time: float) -> float:
-        """Of the flow from `start` (m,), to rounding also where it is all but fitted."""
-        return self._loss(np.exp(-self.rates * time) * (self.directions @ start - self.optimum))
+    def loss(self, readout: np.ndarray, time: float = 0.0) -> float:
+        """Of a readout (m,), or after a time of the flow from it, to rounding also where it is all but fitted."""
+        off = np.exp(-self.rates * time) * (self.directions @ readout - self.optimum)
+        return self.floor + self.rates @ off**2 / (2 * self.speed)
 
     def after(self, start: np.ndarray, time: float | np.ndarray) -> np.ndarray:
         """The readouts (..., m) of the flow from `start` (m,) at times (...)."""
@@ -76,14 +73,14 @@ class Modes:
         """The first time, up to `time`, at which the loss is at most the tolerance; `time` where there is none."""
 
         def above(t: float) -> bool:
-            return self.loss_after(start, t) > tolerance
+            return self.loss(start, t) > tolerance
 
         if not above(0.0):
             return 0.0
         if tolerance <= self.floor or above(time):
             return time
         # What is above the floor falls by e^{−2λt}, of the largest λ at most, of the smallest one at least.
-        decay = np.log((self.loss_after(start, 0.0) - self.floor) / (tolerance - self.floor))
+        decay = np.log((self.loss(start) - self.floor) / (tolerance - self.floor))
         early = decay / (2 * self.rates[0])
         late = time if np.isfinite(time) else (decay + 1) / (2 * self.rates[-1])
         for _ in range(HALVINGS):
@@ -96,9 +93,6 @@ class Modes:
         times the largest: the flow from 0 for endless time, without the others."""
         retained = self.rates > cutoff**2 * self.rates[:1]
         return self.optimum[retained] @ self.directions[retained]
-
-    def _loss(self, off: np.ndarray) -> float:
-        return self.floor + self.rates @ off**2 / (2 * self.speed)
 
 
 def readout_flow(
@@ -140,8 +134,8 @@ def readout_flow(
         risks = ((beta + scale * moved - teacher[run]) ** 2).sum(1)
         own = np.array([run])
         for time, risk in zip(times[_FINER - 1 :: _FINER], risks[: len(times)][_FINER - 1 :: _FINER], strict=True):
-            history.record(own, {"time": time, "loss": modes.loss_after(still, time), "risk": risk})
-        loss, change = modes.loss_after(still, end), moved[-1] / np.where(scale > 0, scale, 1.0)
+            history.record(own, {"time": time, "loss": modes.loss(still, time), "risk": risk})
+        loss, change = modes.loss(still, end), moved[-1] / np.where(scale > 0, scale, 1.0)
         ended = {"loss": loss, "risk": risks[-1], "risk_best": risks.min(), "evaluations": 1,
                  "converged": loss <= tolerance}  # fmt: skip
         history.end(own, [(other + one * change)[None, None] for one, other in paths], ended)

@@ -146,9 +146,11 @@ class Batches:
     def epoch(self, x: Sequence[torch.Tensor], y: Sequence[torch.Tensor]) -> Iterator[list]:
         """One list of (x (R, D, b), y (R, 1, b)) per step, an entry per task, of x (R, D, n) and y (R, 1, n)."""
         tasks = [[pair] for pair in zip(x, y, strict=True)]
-        if self.shuffled and self._epoch % _AHEAD == 0:
-            self._draw(y[0].device)
         for o in self.shuffled:
+            if self._epoch % _AHEAD == 0:
+                samples = np.tile(np.arange(self.samples[o]), (_AHEAD, 1))
+                drawn = np.stack([rng.permuted(samples, axis=1) for rng in self._generators])
+                self._orders[o] = torch.as_tensor(drawn, device=y[o].device)
             order = self._orders[o][:, None, self._epoch % _AHEAD]  # (R, 1, n)
             parts = x[o].gather(2, order.expand_as(x[o])), y[o].gather(2, order)
             tasks[o] = list(zip(*(part.split(self.size, 2) for part in parts), strict=True))
@@ -161,12 +163,6 @@ class Batches:
         if len(self._generators):
             self._generators = self._generators[which.cpu().numpy()]
         self._orders = {o: order[which] for o, order in self._orders.items()}
-
-    def _draw(self, device: torch.device) -> None:
-        for o in self.shuffled:
-            samples = np.tile(np.arange(self.samples[o]), (_AHEAD, 1))
-            orders = np.stack([rng.permuted(samples, axis=1) for rng in self._generators])
-            self._orders[o] = torch.as_tensor(orders, device=device)
 
 
 def gradient_descent(

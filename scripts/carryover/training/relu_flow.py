@@ -21,18 +21,17 @@ import torch
 
 from carryover.networks.relu import Weights
 from carryover.training.devices import torch_device
-from carryover.training.integrate import Ensemble, History, Progress, Values, train
+from carryover.training.integrate import History, Progress, Values, train
 from carryover.training.relu import like
 from carryover.training.relu_tangent import Factor, Tangent, Vector, blas_threads
 from carryover.training.result import Task, Trained
-from carryover.training.steppers import FIRST, GROW, ROS2, error_scale, step_factor
+from carryover.training.steppers import GROW, ROS2, TINY, Flow, error_scale
 
 _RISE = 10.0  # of the accuracy: relative rise of the loss in a step
 _RELIEF = 1.15  # by which the largest growth grows again after a step that ended beyond a kink
 _LONGEST = 1e30  # step, which single precision bears
 _STILL = 1e-10  # relative change of all units that is rounding, in a step as long as all before
 _PATIENCE = 300  # steps without a smaller loss: to and fro across a kink, or ever shorter ones
-_TINY = torch.finfo(torch.float64).tiny
 _APART = 1.25  # ratio of times that are recorded: a closed-form risk costs more than a step on few samples
 BYTES = {"cpu": 2**26, "cuda": 2**33}  # of a chunk at a time
 
@@ -85,11 +84,12 @@ def gradient_flow(
     return history.trained(like(start, history.stacked()))
 
 
-class _Flow(Ensemble):
+class _Flow(Flow):
     """Networks at a `Point` of their flow."""
 
     PER_RUN = ("tolerance", "tangent", "point", "loss", "start_first", "start_second", "time", "seen", "step",
                "growth", "still", "best", "waited")  # fmt: skip
+    EVALUATIONS = ROS2.EVALUATIONS
 
     def __init__(
         self, runs: np.ndarray, *, tasks: Sequence[Task], start: Weights, place: torch.device,
@@ -106,18 +106,16 @@ class _Flow(Ensemble):
         self.start_first, self.start_second = first, second
         self.point = self.tangent.at(first, second)
         self.loss = self.point.loss
-        # No step is accepted to such a place.
-        self.refuse(~torch.isfinite(self.loss), "gradient flow does not begin at a finite loss")
         self.tolerance = torch.as_tensor(np.broadcast_to(tolerance, len(start.first))[runs], device=place)
-        self.time, self.waited, self.seen = (torch.zeros_like(self.loss) for _ in range(3))
+        self.waited, self.seen = torch.zeros_like(self.loss), torch.zeros_like(self.loss)
         self.best, self.growth = self.loss, torch.full_like(self.loss, GROW)
         flow = self.tangent.transposed(self.point, self.point.negative_gradients)
-        speed = (_sizes(flow) / _sizes((first, second)).clamp_min(_TINY)).amax(1)
-        self.step, self.still = (FIRST / speed.clamp_min(_TINY)).clamp(max=_LONGEST), speed == 0
+        speed = (_sizes(flow) / _sizes((first, second)).clamp_min(TINY)).amax(1)
+        self.begin(speed)
+        self.still = speed == 0
 
     def ended(self) -> torch.Tensor:
-        stalled = self.still | (self.waited >= _PATIENCE)
-        return (self.loss <= self.tolerance) | stalled | (self.evaluations + ROS2.EVALUATIONS > self.max_steps)
+        return super().ended() | self.still | (self.waited >= _PATIENCE)
 
     def unrecorded(self) -> torch.Tensor:
         return self.time > self.seen
@@ -135,8 +133,8 @@ class _Flow(Ensemble):
 
     def advance(self) -> torch.Tensor:
         """Try one step of every run; the mask of those to be recorded."""
-        self.evaluations += ROS2.EVALUATIONS
-        tangent, point, h = self.tangent, self.point, self.step
+        self.evaluations += self.EVALUATIONS
+        tangent, point, h = self.tangent, self.point, self.length().clamp(max=_LONGEST)
         block, weights = h[:, None, None], (point.first, point.second)
         factor = Factor(tangent, point, ROS2.GAMMA * h)
         k1 = factor.solve(tangent.transposed(point, point.negative_gradients))
@@ -146,20 +144,19 @@ class _Flow(Ensemble):
         moves = (1.5 * block * a + 0.5 * block * b for a, b in zip(k1, k2, strict=True))
         new = tangent.at(*(weight + move for weight, move in zip(weights, moves, strict=True)))
         change = _sizes((k1[0] + k2[0], k1[1] + k2[1])) * (h / 2)[:, None]
-        sizes = _sizes(weights).clamp_min(_TINY)
+        sizes = _sizes(weights).clamp_min(TINY)
         displacement = _sizes((new.first - self.start_first, new.second - self.start_second))
         error = (change / error_scale(displacement, sizes)).amax(1) / self.accuracy
         # NaN fails every comparison, so a step that overflowed is rejected too.
-        sound = factor.done & (new.loss <= point.loss * (1 + _RISE * self.accuracy))
-        accepted = sound & (error <= 1)
+        sound = factor.inner.done & (new.loss <= point.loss * (1 + _RISE * self.accuracy))
         moved = (_sizes((new.first - point.first, new.second - point.second)) / sizes).amax(1)
-        self.still = accepted & (moved <= _STILL) & (h >= self.time)
+        at_rest = (moved <= _STILL) & (h >= self.time)
+        accepted = self.finish(h, error, sound)
+        self.still = accepted & at_rest
         self.point = new.where(accepted, point)
         self.loss = self.point.loss
         self.waited = torch.where(self.loss < self.best, 0, self.waited + 1)
         self.best = self.best.minimum(self.loss)
-        self.time = torch.where(accepted, self.time + h, self.time)
-        self.step = (h * step_factor(error, sound, most=self.growth)).clamp(max=_LONGEST)
         self.growth = torch.where(sound, (self.growth * _RELIEF).clamp(max=GROW), 1.0)
         due = self.time > _APART * self.seen
         self.seen = torch.where(due, self.time, self.seen)

@@ -11,7 +11,7 @@ homogeneous, products with J and Jᵀ are one matrix product with m each, and no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import dataclass, fields
@@ -20,11 +20,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy.linalg.blas import ssyrk, strsv
-from scipy.linalg.lapack import spotrf
+from scipy.linalg.blas import ssyrk
 from threadpoolctl import ThreadpoolController
 
+from carryover.training.integrate import pick
 from carryover.training.losses import LOSSES
+from carryover.training.steppers import Cholesky
 
 _FEATURES = {"cpu": 2**18, "cuda": 2**40}  # of networks whose kernels are made at a time: what stays in the cache
 _MANY = 2048  # samples: with fewer, threads of NumPy's and SciPy's libraries wait for each other
@@ -53,19 +54,16 @@ class Point:
         if not mask.any():
             return other
 
-        def chosen(one: torch.Tensor, two: torch.Tensor) -> torch.Tensor:
+        def chosen(one: Any, two: Any) -> Any:
+            if isinstance(one, list):
+                return [chosen(*pair) for pair in zip(one, two, strict=True)]
             return torch.where(mask.view(-1, *[1] * (one.dim() - 1)), one, two)
 
-        return Point(*(_each(chosen, getattr(self, f.name), getattr(other, f.name)) for f in fields(self)))
+        return Point(*(chosen(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)))
 
     def __getitem__(self, which: torch.Tensor) -> Point:
         """The runs of a boolean mask."""
-        return Point(*(_each(lambda one: one[which], getattr(self, f.name)) for f in fields(self)))
-
-
-def _each(function: Callable, *values: Any) -> Any:
-    """The function of tensors, or of each in lists of them."""
-    return [function(*one) for one in zip(*values, strict=True)] if isinstance(values[0], list) else function(*values)
+        return Point(*(pick(getattr(self, f.name), which) for f in fields(self)))
 
 
 class Tangent:
@@ -78,7 +76,7 @@ class Tangent:
         """X[o]: (R, n_o, D), y[o]: (R, n_o); `lengths` (R, H, 1) of the input weights of units that keep them."""
         self.X = [torch.as_tensor(x, dtype=torch.float64, device=device) for x in X]
         self.y = [torch.as_tensor(t, dtype=torch.float64, device=device) for t in y]
-        self.loss, self.loss_name, self.lengths = LOSSES[loss], loss, lengths
+        self.loss, self.lengths = LOSSES[loss], lengths
         self.readouts_move = "second" in trainable
         self.rows = [x.shape[1] for x in self.X]
         self._room = torch.zeros(0, 0, 0)
@@ -86,8 +84,7 @@ class Tangent:
     def __getitem__(self, which: torch.Tensor) -> Tangent:
         """The runs of a boolean mask."""
         some = copy(self)
-        some.X, some.y = [x[which] for x in self.X], [t[which] for t in self.y]
-        some.lengths = None if self.lengths is None else self.lengths[which]
+        some.X, some.y, some.lengths = pick([self.X, self.y, self.lengths], which)
         return some
 
     def at(self, first: torch.Tensor, second: torch.Tensor) -> Point:
@@ -104,10 +101,8 @@ class Tangent:
 
     def curvature(self, point: Point) -> torch.Tensor:
         """∂²L/∂f², (R, N) over the samples of all outputs."""
-        if self.loss_name == "squared":
-            return torch.cat([torch.full_like(y, 2 / y.shape[1]) for y in self.y], 1)
         pairs = zip(point.outputs, self.y, strict=True)
-        return torch.cat([torch.sigmoid(f) * torch.sigmoid(-f) / y.shape[1] for f, y in pairs], 1)
+        return torch.cat([self.loss.curvature(f, y) / y.shape[1] for f, y in pairs], 1)
 
     def transposed(self, point: Point, samples: Sequence[torch.Tensor]) -> Vector:
         """Jᵀ v for values v[o] (R, n_o) of the samples."""
@@ -205,29 +200,17 @@ class Factor:
     """
 
     def __init__(self, tangent: Tangent, point: Point, scale: torch.Tensor) -> None:
-        """`scale` holds s of each run, (R,); `done` is the mask (R,) of runs whose factor exists."""
+        """`scale` holds s of each run, (R,)."""
         self.tangent, self.point = tangent, point
         self.root = (tangent.curvature(point) * scale[:, None]).sqrt()
         matrix = tangent.kernel(point, self.root)
         matrix.diagonal(dim1=1, dim2=2).add_(1.0)
-        self.triangles: list[np.ndarray] = []
-        if matrix.device.type == "cpu":  # one by one, in place: PyTorch's takes five times as long on some processors
-            factored = [spotrf(one.T, lower=0, overwrite_a=1, clean=0) for one in matrix.numpy()]
-            self.triangles = [triangle for triangle, _ in factored]
-            failed = torch.tensor([info for _, info in factored])
-        else:
-            self.factor, failed = torch.linalg.cholesky_ex(matrix)
-        self.done = failed == 0
+        self.inner = Cholesky(matrix)
 
     def solve(self, vector: Vector) -> Vector:
         """u (R, …) of v."""
         # J v is small where v is slow: with products in single precision late steps would all be rejected.
         right = (self.tangent.times(self.point, vector) * self.root).float()
-        if self.triangles:
-            pairs = zip(self.triangles, right.numpy(), strict=True)
-            inner = torch.from_numpy(np.stack([strsv(u, strsv(u, one, trans=1)) for u, one in pairs]))
-        else:
-            inner = torch.cholesky_solve(right[:, :, None], self.factor)[:, :, 0]
-        samples = inner.double() * self.root
+        samples = self.inner.solve(right).double() * self.root
         first, second = self.tangent.transposed(self.point, samples.split(self.tangent.rows, 1))
         return vector[0] - first, vector[1] - second

@@ -10,7 +10,7 @@ import numpy as np
 
 from carryover.errors import UserError
 
-_SPELLED = 3  # runs that a sentence spells out
+_SPELLED = 3  # runs that a sentence names
 
 
 class Divergence(UserError):
@@ -21,17 +21,16 @@ class Divergence(UserError):
 
     def __init__(self, runs: Sequence[int], what: str, coordinates: Mapping[str, np.ndarray] | None = None) -> None:
         self.runs, self.what = tuple(int(run) for run in runs), what
-        super().__init__(f"{what} in {_named(self.runs, coordinates) if coordinates else f'runs {list(self.runs)}'}")
-
-
-def _named(runs: Sequence[int], coordinates: Mapping[str, np.ndarray]) -> str:
-    """The first runs by their coordinates; a coordinate that a run does not have is NaN."""
-    shown = []
-    for run in runs[:_SPELLED]:
-        values = {name: column[run] for name, column in coordinates.items()}
-        shown.append(", ".join(f"{name} {value}" for name, value in values.items() if value == value))
-    more = [f"and {len(runs) - _SPELLED} more"] if len(runs) > _SPELLED else []
-    return f"{len(runs)} {'run' if len(runs) == 1 else 'runs'}: {'; '.join(shown + more)}"
+        named, count = f"runs {list(self.runs)}", len(self.runs)
+        if coordinates:
+            names = []
+            for run in self.runs[:_SPELLED]:
+                values = {name: column[run] for name, column in coordinates.items()}
+                # NaN stands for a coordinate that the run does not have.
+                names.append(", ".join(f"{name} {value}" for name, value in values.items() if value == value))
+            names += [f"and {count - _SPELLED} more"] if count > _SPELLED else []
+            named = f"{count} {'run' if count == 1 else 'runs'}: {'; '.join(names)}"
+        super().__init__(f"{what} in {named}")
 
 
 @dataclass(frozen=True)

@@ -1,27 +1,76 @@
 """Methods of integration for many gradient flows u' = F(u) side by side, and the control of their step sizes.
 
+- `Flow`: networks that follow a flow, each by steps of its own length.
 - `ROS2`: implicit, for stiff flows that need a low accuracy; any approximation of the Jacobian will do.
 - `RODAS`: implicit, for stiff flows whose path must be accurate, with an exact Jacobian.
 - `RKC2`: explicit, for flows whose Jacobian is large and whose stability, not accuracy, limits the step.
+- `Cholesky`: the linear systems of implicit steps.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
+from carryover.training.integrate import Ensemble
+
+TINY = torch.finfo(torch.float64).tiny
 GROW = 5.0  # a step is at most so many times the last one
-SHRINK = 0.2
-HALVE = 0.5
-UNMOVED = 0.1
-"""Share of a unit's size relative to which its error is measured until the unit has moved farther."""
-FIRST = 0.01  # relative change of the fastest weight in the first step
+SHRINK = 0.2  # and at least, if its error alone was too large
+_UNMOVED = 0.1  # share of a unit's size relative to which its error is measured until the unit has moved farther
+_FIRST = 0.01  # relative change of the fastest weight in the first step
 _SAFETY = 0.8
 
 Function = Callable[[torch.Tensor], torch.Tensor]
+
+
+class Flow(Ensemble):
+    """Networks on their gradient flow, which ends at the tolerance of the loss, at `max_time`, or where the budget of
+    `max_steps` gradient evaluations or the precision of the time does not bear another step."""
+
+    EVALUATIONS: ClassVar[int]  # of the gradient in the next step, at most
+    ORDER: ClassVar[int] = 2  # of the estimated error in the length of a step
+    UNSOUND: ClassVar[float] = 0.5  # the largest factor on a step that was not sound
+    growth: Any = GROW  # the largest factor on one that was, a number or (R,)
+    step: torch.Tensor  # (R,), the next one's length unless the time ends before
+    max_time: float = math.inf
+    max_steps: Any = math.inf
+
+    def begin(self, speed: torch.Tensor) -> None:
+        """Set the time to 0, and the first steps for speeds (R,) of relative change of the fastest weight."""
+        self.time = torch.zeros_like(speed)
+        self.step = _FIRST / speed.clamp_min(TINY)
+
+    def ended(self) -> torch.Tensor:
+        self.refuse(~torch.isfinite(self.loss), "gradient flow lost its finite values")
+        stalled = (self.time >= self.max_time) | (self.time + self.step == self.time)
+        return (self.loss <= self.tolerance) | stalled | (self.evaluations + self.EVALUATIONS > self.max_steps)
+
+    def length(self) -> torch.Tensor:
+        """Of the steps to be tried, (R,)."""
+        return self.step.minimum(self.max_time - self.time)
+
+    def finish(self, h: torch.Tensor, error: torch.Tensor, sound: torch.Tensor, **states: torch.Tensor) -> torch.Tensor:
+        """End steps of lengths h (R,), and choose those of the next ones; the mask (R,) of steps that are accepted.
+
+        A step is accepted if it is `sound`, a mask (R,), and if its error (R,), in units of the tolerated one, is at
+        most 1. Then attributes take their new `states` (R, …).
+        """
+        accepted = sound & (error <= 1)
+        for name, new in states.items():
+            mask = accepted.view(-1, *[1] * (new.dim() - 1))
+            setattr(self, name, torch.where(mask, new, getattr(self, name)))
+        there = torch.where(h == self.max_time - self.time, self.max_time, self.time + h)
+        self.time = torch.where(accepted, there, self.time)
+        factors = (_SAFETY * error.clamp_min(1e-12) ** (-1 / self.ORDER)).clamp(min=SHRINK).clamp(max=self.growth)
+        self.step = h * torch.where(sound, factors, factors.nan_to_num(SHRINK).clamp(max=self.UNSOUND))
+        return accepted
 
 
 class ROS2:
@@ -34,7 +83,6 @@ class ROS2:
 
     GAMMA = 1 - 0.5**0.5
     EVALUATIONS = 2  # of F in a step
-    ORDER = 2  # of the estimated error
 
 
 class RODAS:
@@ -160,23 +208,36 @@ class RKC2:
         return now
 
 
+class Cholesky:
+    """Factors of positive definite matrices (R, n, n), whose lower triangles alone are read and whose memory they take.
+
+    On the CPU matrices are factorised one by one by SciPy's library: PyTorch's takes five times as long on some
+    processors.
+    """
+
+    def __init__(self, matrices: torch.Tensor) -> None:
+        self.factors, self._on_cpu = matrices, matrices.device.type == "cpu"
+        if self._on_cpu:
+            arrays = matrices.numpy().mT  # in Fortran's order
+            potrf = get_lapack_funcs("potrf", dtype=arrays.dtype)
+            failed = torch.tensor([potrf(one, lower=0, overwrite_a=1, clean=0)[1] for one in arrays])
+        else:
+            self.factors, failed = torch.linalg.cholesky_ex(matrices)
+        self.done = failed == 0  # (R,), whether there is a factor
+
+    def solve(self, right: torch.Tensor) -> torch.Tensor:
+        """Solutions (R, n) for right sides (R, n)."""
+        if not self._on_cpu:
+            return torch.cholesky_solve(right[:, :, None], self.factors)[:, :, 0]
+        trsv = get_blas_funcs("trsv", dtype=right.numpy().dtype)  # twice: LAPACK's potrs takes up to four times as long
+        pairs = zip(self.factors.numpy().mT, right.numpy(), strict=True)
+        return torch.from_numpy(np.stack([trsv(one, trsv(one, values, trans=1)) for one, values in pairs]))
+
+
 def error_scale(displacement: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
     """What the error of a step in units is relative to, for their displacement since the start and their size.
 
     An error relative to size alone would hide what matters where weights are large against their motion, as after
     rescaling by 100.
     """
-    return displacement.maximum(UNMOVED * size)
-
-
-def step_factor(
-    error: torch.Tensor, sound: torch.Tensor, *, order: int = 2, most: float | torch.Tensor = GROW,
-    failed: float = HALVE,
-) -> torch.Tensor:  # fmt: skip
-    """Factors (R,) on the steps of runs, for errors (R,) in units of the tolerated one, of this order in the step.
-
-    `most` is the largest factor, and `failed` the largest one where a step was not `sound`, whatever its error.
-    """
-    factors = (_SAFETY * error.clamp_min(1e-12) ** (-1 / order)).clamp(min=SHRINK)
-    factors = factors.minimum(torch.as_tensor(most, dtype=factors.dtype, device=factors.device))
-    return torch.where(sound, factors, factors.nan_to_num(SHRINK).clamp(max=failed))
+    return displacement.maximum(_UNMOVED * size)

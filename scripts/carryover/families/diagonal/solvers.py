@@ -10,14 +10,14 @@ from carryover.networks.diagonal import Weights, weights_at
 from carryover.training.diagonal import gradient_descent
 from carryover.training.diagonal_flow import gradient_flow
 from carryover.training.exact import diagonal_flow_limit
-from carryover.training.losses import effective_features, group_norm, l1_norm
+from carryover.training.losses import effective_features, group_norm
 from carryover.training.readout_flow import readout_flow
 from carryover.training.result import Task, Trained
 
 # Along training on cross-entropy, which goes on after the samples are fitted.
 OBSERVED = {
     "effective_features": lambda beta, teacher: effective_features(beta[:, 0]),
-    "l1_norm": lambda beta, teacher: l1_norm(beta[:, 0]),
+    "l1_norm": lambda beta, teacher: group_norm(beta[:, :1]),
     "group_norm": lambda beta, teacher: group_norm(beta),
 }
 
