@@ -13,7 +13,7 @@ def main(argv):
     parser.add_argument("what", choices=("check", "pack"))
     startup.add_configuration(parser)
     arguments = parser.parse_args(argv)
-    sweep = startup.valid_sweep(startup.configuration(arguments.configfile), startup.own_root())
+    sweep = startup.sweep_of_files(arguments.configfile)
     audit = findings.audit(sweep) if arguments.what == "pack" else None
     if wrong := list(archive.lacking(sweep, audit)):
         sys.exit("\n".join(f"archive: {one}" for one in wrong))

@@ -4,9 +4,8 @@ from carryover.workflow import collecting, command_line, plugin_job
 
 
 def main(argv):
-    adding = collecting.add_shard, collecting.inputs
-    with plugin_job.started(argv, "measure", __doc__, *adding) as (job, module, arguments):
-        job.save(collecting.measured(module, arguments.p, arguments.finetuned))
+    with plugin_job.started(argv, "measure", __doc__, collecting.add_shard) as (job, module, arguments):
+        job.save(collecting.measured(module, arguments.p, *arguments.data))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ FORMATS = {".md": ("github", "<!-- {} -->"), ".tex": ("latex_booktabs", "% {}")}
 
 
 def main(argv):
-    with plugin_job.started(argv, "table", __doc__, formats=FORMATS) as (job, module, arguments):
+    with plugin_job.started(argv, "table", __doc__) as (job, module, arguments):
         rows = plugin_job.of_data(module.rows, pd.DataFrame, arguments)
         for output in arguments.output:
             text = typeset(rows, output.suffix, f"Carryover request {job.request}")

@@ -263,7 +263,7 @@ def of_archived_tables():
     """What is wrong, in words, with titles of the configurations that name an archive, and with its claims."""
     wrong = []
     for overlay in sorted((ROOT / "config").glob("*.yaml")):
-        if folder := files.read(overlay, overlay.name).get("archive"):
+        if folder := files.read(overlay).get("archive"):
             config, table = configured("config/config.yaml", f"config/{overlay.name}"), ROOT / folder / "claims.csv"
             known = table.is_file()
             found = unlike(config, claims_table.read(table).set_index("claim")) if known else [f"{table} is missing"]

@@ -120,8 +120,6 @@ def test_the_snakefile_is_parsed_without_the_numerical_libraries():
     """As every job on a cluster does: they take seconds to load, and conda's Snakemake may lack them."""
     blocked = "import sys; sys.modules.update(dict.fromkeys(['numpy', 'torch', 'xarray', 'scipy', 'matplotlib'])); "
     code = "sys.path.insert(0, 'scripts'); from carryover.workflow import startup; from carryover.config import files; "
-    code += (
-        "made = startup.valid_sweep(files.read('config/config.yaml', ''), '.'); made.check(); print(len(made.job_of))"
-    )
+    code += "made = startup.valid_sweep(files.read('config/config.yaml'), '.'); made.check(); print(len(made.job_of))"
     done = subprocess.run([sys.executable, "-c", blocked + code], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert int(done.stdout) > 200, done.stderr

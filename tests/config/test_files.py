@@ -9,7 +9,7 @@ from carryover.errors import UserError
 def read(folder, text, name="mine.yaml"):
     path = folder / name
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
-    return files.read(path, name)
+    return files.read(path)
 
 
 @pytest.mark.parametrize(

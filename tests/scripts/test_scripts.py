@@ -14,13 +14,13 @@ from carryover.provenance import store
 from carryover.workflow import collecting
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPTS, STYLE = ROOT / "scripts", ROOT / "config/figures.mplstyle"
+SCRIPTS = ROOT / "scripts"
 TASK = ["--dimension", "10", "--auxiliary-features", "3"]
 TOY = ["--experiment", "toy", "--seeds", "0", "1", *TASK]
 MAIN = ["--samples", "3", "5", "--main-features", "2", "--overlap", "0.0", "1.0"]
 FINETUNED = ["--protocol", "finetuning", "--solver", "exact", "--pretrained", "pretrained.nc"]
 SCRATCH = ["--protocol", "single_task", "--solver", "exact", "--initial-scale", "0.1"]
-RISK = ["facets", "--roles", "risk", "--data", "risk.nc", "--style", STYLE, "--title", "A title: 50 % of it"]
+RISK = ["facets", "--roles", "risk", "--data", "risk.nc", "--title", "A title: 50 % of it"]
 CHAIN = {
     "pretrained.nc": ["pretrain", "diagonal", *TOY, "--samples", "16"],
     "finetuned.nc": ["finetune", "diagonal", *TOY, *MAIN, *FINETUNED],

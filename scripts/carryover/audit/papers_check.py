@@ -98,7 +98,7 @@ def main(argv):
     parser.add_argument("--seed", type=int, help="of the sample (default: derived from the commit)")
     arguments = parser.parse_args(argv)
     devices.keep_freed()
-    sweep = startup.valid_sweep(startup.configuration(arguments.configfile), startup.own_root())
+    sweep = startup.sweep_of_files(arguments.configfile)
     if not sweep.config.get("archive"):
         raise UserError(f"{' '.join(arguments.configfile)}: no archive is named, so there is nothing to compare.")
     commit = (environment.git_state(job_record.SCRIPTS) or {}).get("commit", "0")
@@ -122,7 +122,7 @@ def comparable(sweep):
     """What is `Archived` of each experiment that can be compared; prints which it leaves out, and why."""
     found, folder = [], Path(sweep.config["archive"])
     bands, superseded = (
-        (files.read(file, str(file)) if file.exists() else {}).get(folder.name) or {}
+        (files.read(file) if file.exists() else {}).get(folder.name) or {}
         for file in (folder.parent / "bands.yaml", folder.parent / "superseded.yaml")
     )
     for experiment, spec in sweep.typed.experiments.items():

@@ -44,9 +44,9 @@ def summary(audit):
 
 
 def main(argv, prog="carryover audit"):
-    arguments, root = parsed(argv, prog), startup.own_root()
-    config = startup.configuration(arguments.configfile)
-    audit = findings.audit(startup.valid_sweep(config, root, arguments.results))
+    arguments = parsed(argv, prog)
+    sweep = startup.sweep_of_files(arguments.configfile, arguments.results)
+    audit = findings.audit(sweep)
     found = sorted(audit.findings.values(), key=lambda finding: (VERDICTS.index(finding.verdict), finding.path))
     shown = [finding for finding in found if finding.verdict != "OK" or finding.remark]
     width = max((len(finding.path) for finding in shown), default=0)
@@ -56,7 +56,7 @@ def main(argv, prog="carryover audit"):
     replays = []
     if arguments.replay:
         print(f"Replay, --seed {arguments.seed} (in brackets what is promised of the job elsewhere):")
-    for done in replay(audit, root, arguments.replay, arguments.seed):
+    for done in replay(audit, sweep.root, arguments.replay, arguments.seed):
         print(f"{done.verdict:<7}  {done.path}  [{done.promise}]  {done.text}", flush=True)
         for change in done.changes:
             print(f"         not as recorded, so equal bits are not promised: {change}")

@@ -9,7 +9,7 @@ def main(argv, prog="carryover check"):
     parser = argparse.ArgumentParser(prog=prog, description=__doc__, allow_abbrev=False)
     startup.add_configuration(parser, "files", nargs="*")
     arguments = parser.parse_args(argv)
-    made = startup.valid_sweep(startup.configuration(arguments.files), startup.own_root())
+    made = startup.sweep_of_files(arguments.files)
     made.check()
     counts = ", ".join(f"{len(made.config.get(section) or {})} {section}" for section in ("experiments", "figures"))
     print(f"{' '.join(arguments.files)}: {counts}, nothing wrong")

@@ -27,7 +27,6 @@ def parsed(argv, prog):
     parser.add_argument("--finetuned", required=True, type=Path, metavar="FILE", help="after, of the same samples")
     parser.add_argument("--baseline", nargs="?", type=Path, metavar="FILE", help="of an unrelated network")
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="FOLDER", help="where the results go")
-    style.add_style(parser)
     parameters.add_arguments(parser, Options)
     arguments = parser.parse_args(argv)
     return parameters.from_arguments(Options, arguments), arguments
@@ -40,7 +39,8 @@ def main(argv, prog="carryover diagnose"):
         file = getattr(arguments, flag)
         if file is not None and not file.exists():
             raise UserError(f"--{flag} {file}: there is no such file")
-    files = arguments.pretrained, arguments.finetuned, arguments.baseline, arguments.style
+    own_style = style.FILE if style.FILE.is_file() else None
+    files = arguments.pretrained, arguments.finetuned, arguments.baseline, own_style
     with Job(
         rule="diagnose",
         parameters=p,
@@ -51,6 +51,6 @@ def main(argv, prog="carryover diagnose"):
         layers = p.layers or None
         result = diagnose(arguments.pretrained, arguments.finetuned, layers=layers, p=p, baseline=arguments.baseline)
         job.save(result, data)
-        style.use(arguments.style)
+        style.use(own_style)
         draw(result).savefig(job.path(figure), metadata=job.figure_metadata(".png"))
         print(result.headline, by_layer(result), sep="\n")

@@ -21,19 +21,19 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
 _Loader.add_constructor("tag:yaml.org,2002:map", lambda loader, node: loader.construct_mapping(node, deep=True))
 
 
-def read(file, called):
-    """The sections of a YAML or JSON file; UserError, with the name `called`, where it holds none."""
+def read(file):
+    """The sections of a YAML or JSON file; UserError where it holds none."""
     try:
         content = yaml.load(Path(file).read_text(encoding="utf-8-sig"), _Loader)
     except OSError as error:
-        raise UserError(f"{called}: {error.strerror}") from None
+        raise UserError(f"{file}: {error.strerror}") from None
     except UserError as error:
-        raise UserError(f"{called}: {error}") from None
+        raise UserError(f"{file}: {error}") from None
     except (ValueError, TypeError, RecursionError, yaml.YAMLError) as error:
         reason = " ".join(str(error).replace('in "<unicode string>", ', "").split())
-        raise UserError(f"{called} cannot be read: {reason}") from None
+        raise UserError(f"{file} cannot be read: {reason}") from None
     if not isinstance(content, dict | None):
-        raise UserError(f"{called}: it must hold sections of keys and values")
+        raise UserError(f"{file}: it must hold sections of keys and values")
     return content or {}
 
 

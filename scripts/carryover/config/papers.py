@@ -61,7 +61,7 @@ def read(folder):
     """{paper or paper/part: what its file holds}; UserError for a file that has other keys than it may."""
     paths = [*folder.glob("*.yaml"), *folder.glob("*/*.yaml")]
     names = sorted(path.relative_to(folder).with_suffix("").as_posix() for path in paths)
-    contents = {name: files.read(folder / f"{name}.yaml", f"config/papers/{name}.yaml") for name in names}
+    contents = {name: files.read(folder / f"{name}.yaml") for name in names}
     for name, content in contents.items():
         paper = name.partition("/")[0]
         allowed = (*(["paper"] if name == paper else []), "heading", *SECTIONS)

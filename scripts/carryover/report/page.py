@@ -9,7 +9,6 @@ from pathlib import Path
 from PIL import Image
 
 from carryover.claims.support.headlines import OWN
-from carryover.config import papers
 from carryover.provenance import job_record, store, trace
 from carryover.report import claims_page
 from carryover.templates import rendering
@@ -22,7 +21,7 @@ def main(argv):
     parser.add_argument("results", metavar="FOLDER", help="the results to show")
     startup.add_configuration(parser)
     arguments = parser.parse_args(argv)
-    config = papers.resolved(startup.configuration(arguments.configfile), job_record.SCRIPTS.parent / "config/papers")
+    config = startup.sweep_of_files(arguments.configfile).config
     with job_record.Job(
         rule="report",
         parameters={section: config.get(section, {}) for section in ("papers", "figures", "tables")},

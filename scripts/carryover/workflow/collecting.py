@@ -10,7 +10,7 @@ from carryover.config import parameters, plugins
 from carryover.provenance import store
 from carryover.provenance.job_record import Job
 from carryover.workflow import command_line
-from carryover.workflow.plugin_job import naming_what_is_missing
+from carryover.workflow.plugin_job import also_read, naming_what_is_missing
 
 
 def main(argv):
@@ -25,14 +25,14 @@ def main(argv):
     modules = ["collect", f"carryover/families/{arguments.family}/labels.json"]
     if measure:
         module, model = plugins.load(f"carryover.measures.{measure}"), parameters.model_of("measures", measure)
-        others = [file for shard in arguments.shards for file in also_read(module, shard)]
+        others = also_read(module, arguments.shards)
         modules.append(module.__name__)
     p = command_line.options(model, words, "collect.py")
     with Job(
         rule="collect",
         parameters={"family": arguments.family, **({"measure": measure, "options": p} if measure else {})},
         wildcards=dict(arguments.wildcards),
-        inputs=[*arguments.shards, *dict.fromkeys(others)],
+        inputs=[*arguments.shards, *others],
         outputs=arguments.output,
         modules=modules,
         portable=None if measure and not getattr(module, "SELECTS", False) else "bits",
@@ -58,19 +58,8 @@ def measured(module, p, path):
 
 
 def add_shard(parser):
-    parser.add_argument("--finetuned", required=True, type=Path, metavar="FILE", help="shard to measure")
-
-
-def inputs(module, arguments):
-    """The files that the measure of one shard reads."""
-    return [arguments.finetuned, *also_read(module, arguments.finetuned)]
-
-
-def also_read(module, path):
-    """The files that a measure reads besides the shard: those that attributes of the shard, its `READS`, name."""
-    names = getattr(module, "READS", ())
-    parts = store.load_all(path, lambda part: part[[]]) if names else []
-    return list(dict.fromkeys(f for part in parts for name in names for f in parameters.files(part.attrs.get(name))))
+    """The flag of what one shard is measured by."""
+    parser.add_argument("--finetuned", required=True, nargs=1, dest="data", type=Path, metavar="FILE", help="shard")
 
 
 def collect(parts):

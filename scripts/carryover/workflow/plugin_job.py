@@ -4,7 +4,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from carryover.config import parameters, plugins
-from carryover.config.artifacts import PLUGINS
+from carryover.config.artifacts import FORMATS, PLUGINS
 from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.provenance.job_record import Job
@@ -17,8 +17,19 @@ def add_data(parser):
     parser.add_argument("--data", required=True, nargs="+", type=Path, metavar="FILE", help="in the order of --roles")
 
 
+def without_data(parser):
+    parser.set_defaults(data=[])
+
+
+def also_read(module, files):
+    """The files that a plug-in reads besides its data: those that attributes of the data, its `READS`, name."""
+    names = getattr(module, "READS", ())
+    parts = [part for file in files if names for part in store.load_all(file, lambda whole: whole[[]])]
+    return list(dict.fromkeys(f for part in parts for name in names for f in parameters.files(part.attrs.get(name))))
+
+
 @contextmanager
-def started(argv, rule, description, add=add_data, inputs=lambda module, arguments: arguments.data, formats=()):
+def started(argv, rule, description, add=add_data, files=()):
     """Parse the command line of a plug-in, and open its job: yields (job, plug-in, arguments with its parameters `p`).
 
     The plug-in is its module, or its function where a module may hold several.
@@ -28,11 +39,9 @@ def started(argv, rule, description, add=add_data, inputs=lambda module, argumen
     argv, rule, description
         Command line, name of the rule and of its script, and description of the script.
     add
-        Function that adds the rule's own flags to a parser.
-    inputs
-        Function of the plug-in and the arguments that gives all files that the job reads.
-    formats
-        Suffixes that outputs may have; any where none is given.
+        Function that adds the flags of the rule's data, `data` among them, to a parser.
+    files
+        What the job reads besides its data.
     """
     kind = PLUGINS[rule]
     name = command_line.chosen(argv, kind, rule, description)
@@ -42,14 +51,15 @@ def started(argv, rule, description, add=add_data, inputs=lambda module, argumen
     parameters.add_arguments(parser, model)
     arguments = parser.parse_args(argv[1:])
     arguments.p = parameters.from_arguments(model, arguments)
-    for output in arguments.output if formats else ():
+    formats = FORMATS.get(rule, (".nc",))
+    for output in arguments.output:
         if output.suffix not in formats:
             raise UserError(f"--output {output}: its suffix must be one of {', '.join(formats)}.")
     with Job(
         rule=rule,
         parameters=arguments.p,
         wildcards=dict(arguments.wildcards),
-        inputs=inputs(module, arguments),
+        inputs=[*arguments.data, *also_read(module, arguments.data), *files],
         outputs=arguments.output,
         modules=[rule, module.__name__],
     ) as job:

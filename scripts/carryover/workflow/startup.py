@@ -20,7 +20,7 @@ def own(root, file):
     """
     found = file if Path(file).is_file() else str(Path(root, file))
     try:
-        files.read(found, file)
+        files.read(found)
     except UserError as error:
         sys.exit(f"carryover: {sentence(error)}")
     return found
@@ -34,10 +34,7 @@ def sweep(config, root, first, read=()):
     """
     try:
         for file in read if first else ():
-            if not Path(file).is_file():
-                hint = "" if Path(file).suffix in (".yaml", ".yml", ".json") else f"; before a target put --: -- {file}"
-                raise UserError(f"--configfile {file}: there is no such file{hint}.")
-            files.read(file, os.path.relpath(file))
+            files.read(os.path.relpath(file))
         made = valid_sweep(config, root)
         # The rules' commands begin with it: no command or parameter of a job may depend on where the scripts lie.
         os.environ["CARRYOVER_SCRIPTS"] = os.path.relpath(made.scripts)
@@ -67,14 +64,6 @@ def valid_sweep(config, root, results=None):
     return Sweep(papers.resolved(config, folder), root, results)
 
 
-def own_root():
-    """The folder of the workflow that this library belongs to."""
-    folder = job_record.SCRIPTS.parent
-    if not (folder / "Snakefile").is_file():
-        raise UserError(f"the library in {job_record.SCRIPTS} has no workflow: run that of a project's scripts.")
-    return folder
-
-
 def add_configuration(parser, name="--configfile", nargs="+"):
     """The flag of a command line that names configuration files, or their place in it."""
     text = "each is laid over those before it (default: config/config.yaml)"
@@ -86,8 +75,16 @@ def configuration(names):
     cannot be read."""
     whole = {}
     for file in names:
-        whole = files.overlaid(whole, files.read(file, str(file)))
+        whole = files.overlaid(whole, files.read(file))
     return whole
+
+
+def sweep_of_files(names, results=None):
+    """The `valid_sweep` of a configuration in files, of the workflow that this library belongs to."""
+    root = job_record.SCRIPTS.parent
+    if not (root / "Snakefile").is_file():
+        raise UserError(f"the library in {job_record.SCRIPTS} has no workflow: run that of a project's scripts.")
+    return valid_sweep(configuration(names), root, results)
 
 
 def effective(sweep):

@@ -63,7 +63,7 @@ class Headline(BaseModel):
 def read():
     """{paper: {name: Headline}}; UserError for what is not allowed."""
     try:
-        return TypeAdapter(dict[str, dict[str, Headline]]).validate_python(files.read(FILE, FILE.name))
+        return TypeAdapter(dict[str, dict[str, Headline]]).validate_python(files.read(FILE))
     except ValidationError as error:
         raise UserError(f"{FILE.name}: {parameters.sentence(error, Headline)}") from None
 

@@ -7,13 +7,8 @@ import matplotlib
 from carryover.errors import UserError
 from carryover.provenance.job_record import SCRIPTS
 
-# Of the project; where the library is installed alone, Matplotlib's own.
 FILE = SCRIPTS.parent / "config" / "figures.mplstyle"
-
-
-def add_style(parser):
-    own = FILE if FILE.is_file() else None
-    parser.add_argument("--style", default=own, type=Path, metavar="FILE", help="matplotlib style")
+"""Of the project; there is none where the library is installed alone."""
 
 
 def use(path: Path | None) -> None:
