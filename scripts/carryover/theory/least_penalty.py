@@ -20,7 +20,6 @@ of finitely many points: the dual is exact. Shares come by column generation: a 
 that grows by those that the dual asks for, until it costs no more than the dual says it must.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -41,8 +40,7 @@ _KEPT = 1e-9  # share below which a part is left out
 _NEW = -1  # the last unit is one without weights, of which there are as many as are used
 
 
-@dataclass(frozen=True)
-class Least:
+class Least(NamedTuple):
     """The function of least penalty, Σ_p readout_p relu(first_p · x), and what it costs.
 
     `penalty` is what its parts cost, `bound` what no network costs less than; the truth is between. Part p, of weights
