@@ -139,10 +139,10 @@ def _parts(faces: Faces, units: Units, points: Array, readouts: Array, owners: N
 
 
 def _search(faces: Faces, targets: Array, units: Units, gap: float) -> tuple[Parts, Array, float, Array]:
-    """Column generation: the parts, the shares of the first of them, their cost, and the best multipliers (n,) of the
-    dual.
+    """Column generation: parts, shares, their cost, and the best multipliers (n,) of the dual.
 
     It ends where the cost exceeds the dual's value by no more than the share `gap`, or no part makes anything cheaper.
+    After the last round there may be more parts than shares.
     """
     old, edges = np.arange(len(units.first) - 1), len(faces.rays)
     # Every function of a ReLU network on the samples is one of units along the edges of cones.
