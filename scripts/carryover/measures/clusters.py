@@ -88,12 +88,18 @@ def measure(data, p):
     units, counts = data.sizes["unit"], sorted({*range(1, p.largest_k + 1), *p.further_k})
     if counts[-1] > units:
         raise UserError(f"largest_k and further_k must not exceed {units}, the networks' units; got {counts[-1]}.")
-    explained = []
+    inertias, alignments = np.empty((2, data.sizes["run"], len(counts)))
+    aligned = np.empty(data.sizes["run"])
     for run in range(data.sizes["run"]):
         network = data.isel(run=run)
+        first, second = (network[name].values.astype(np.float64) for name in ("first", "second"))
+        teacher, _ = teacher_units(network)
         with naming(network):
-            explained.append(_explained(network, counts))
-    inertias, alignments, aligned = (np.array(values) for values in zip(*explained, strict=True))
+            solutions = _solutions(first, importance(first, second), counts, _SEED, RESTARTS)
+            alignments[run] = [alignment(centers, teacher) for _, centers in solutions]
+        inertias[run] = [value for value, _ in solutions]
+        own = np.searchsorted(counts, len(learned_units(network)), side="right") - 1
+        aligned[run] = alignments[run, own]
     aligned_meaning = "mean best cosine of the teacher's units with as many clusters as there are features to learn"
     curves, effective = ("run", "clusters"), effective_clusters(inertias, counts)
     variables = {
@@ -103,16 +109,6 @@ def measure(data, p):
         "effective_clusters": ("run", effective, "effective number of clusters"),
     }
     return measured(data, variables, clusters=(counts, "number of clusters"))
-
-
-def _explained(network, counts):
-    """Inertias and alignments of one network for every number of clusters, and the alignment at its own number."""
-    first, second = network["first"].values.astype(np.float64), network["second"].values.astype(np.float64)
-    solutions = _solutions(first, importance(first, second), counts, _SEED, RESTARTS)
-    teacher = teacher_units(network)[0]
-    alignments = [alignment(centers, teacher) for _, centers in solutions]
-    own = np.searchsorted(counts, len(learned_units(network)), side="right") - 1
-    return [value for value, _ in solutions], alignments, alignments[own]
 
 
 @_THREADS.wrap(limits=1)  # problems this small are ten times slower when threads wait for each other

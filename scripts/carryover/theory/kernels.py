@@ -163,7 +163,7 @@ def rkhs_residual(c_star, W_star, W, *, cutoff=1e-10):
         raise ValueError("c_star, W_star and W must be finite")
     units = _polar(xp, W)[1]
     overlaps = (relu_kernel(units, W_star) @ (c_star / max(1, c_star.shape[-1]))[..., None])[..., 0]
-    inside, _ = _solved(xp, relu_kernel(units, units), overlaps, cutoff)
+    inside, _ = _inverse_form(xp, relu_kernel(units, units), overlaps, cutoff)
     power = function_power(c_star, W_star)
     return xp.minimum(xp.clip(power - inside, 0, None), power)
 
@@ -203,13 +203,13 @@ def ntk_bound(X: ArrayLike, residual: ArrayLike) -> NDArray:
     X : (n, d); residual : (..., n). Returns (...).
     """
     gram, residual = infinite_width_gram(X), np.asarray(residual, dtype=float)
-    square, outside = _solved(np, gram, residual, len(gram) * np.finfo(float).eps)
+    square, outside = _inverse_form(np, gram, residual, len(gram) * np.finfo(float).eps)
     return np.where(outside > _OUTSIDE**2 * (residual**2).sum(-1), np.inf, np.sqrt(square))[()]
 
 
-def _solved(xp, gram, values, cutoff):
-    """vᵀK⁻¹v (...) of values v (..., n) in the range of a Gram matrix K (..., n, n), and the square of what lies
-    outside: along eigenvectors with eigenvalues up to `cutoff` times the largest."""
+def _inverse_form(xp, gram, values, cutoff):
+    """vᵀK⁻¹v (...) of the part of v (..., n) in the range of a Gram matrix K (..., n, n), and |v|² of the part outside,
+    along eigenvectors with eigenvalues up to `cutoff` times the largest."""
     eigenvalues, vectors = xp.linalg.eigh(gram)
     kept = eigenvalues > cutoff * eigenvalues[..., -1:]
     parts = (vectors.mT @ values[..., None])[..., 0] ** 2

@@ -20,7 +20,6 @@ of finitely many points: the dual is exact. Shares come by column generation: a 
 that grows by those that the dual asks for, until it costs no more than the dual says it must.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -41,8 +40,7 @@ _KEPT = 1e-9  # share below which a part is left out
 _NEW = -1  # the last unit is one without weights, of which there are as many as are used
 
 
-@dataclass(frozen=True)
-class Least:
+class Least(NamedTuple):
     """The function of least penalty, Σ_p readout_p relu(first_p · x), and what it costs.
 
     `penalty` is what its parts cost, `bound` what no network costs less than; the truth is between. Part p, of weights
@@ -141,10 +139,10 @@ def _parts(faces: Faces, units: Units, points: Array, readouts: Array, owners: N
 
 
 def _search(faces: Faces, targets: Array, units: Units, gap: float) -> tuple[Parts, Array, float, Array]:
-    """Column generation: the parts, the shares of the first of them, their cost, and the best multipliers (n,) of the
-    dual.
+    """Column generation: parts, shares, their cost, and the best multipliers (n,) of the dual.
 
     It ends where the cost exceeds the dual's value by no more than the share `gap`, or no part makes anything cheaper.
+    After the last round there may be more parts than shares.
     """
     old, edges = np.arange(len(units.first) - 1), len(faces.rays)
     # Every function of a ReLU network on the samples is one of units along the edges of cones.

@@ -185,7 +185,7 @@ def _largest_root(a: Array, b: Array) -> Array:
     On x ≥ max(1, a/2) the quartic is convex, starts at or below zero and has this one root, so Newton's iteration from
     any bound above it falls to it monotonically, without safeguards.
     """
-    excess = 1 + np.maximum(-b, 0)  # x²(x − a) = 1/x − b is at most that for x ≥ 1
+    excess = np.maximum(1 - b, 0)  # x²(x − a) = 1/x − b is at most 1 − b for x ≥ 1
     x = np.maximum(a, 0) + np.minimum(np.cbrt(excess), np.sqrt(excess / np.maximum(-a, 1)))
     for _ in range(_NEWTON_STEPS):
         # Divided by x³, so that no power overflows.
