@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike
 
 from carryover.theory.arguments import Array, broadcast
 
+_BLOCK = 1 << 13  # points whose temporaries stay in cache together
 _NEWTON_STEPS = 100  # 5-10 in general; about 40 beside the cusp a = b = 2, where the three roots meet
 _TOLERANCE = 4 * np.finfo(float).eps
 
@@ -170,7 +171,9 @@ def _nearest_point(m: Array, m0: Array, rho: Array, gamma: Array) -> tuple[Array
     scale, projection = np.sqrt(np.abs(m)), m0 * rho
     first, second = projection / scale, np.sign(m) * gamma / scale
     a, b = np.maximum(first, second), np.minimum(first, second)
-    x = _largest_root(a, b)
+    blocks = (slice(start, start + _BLOCK) for start in range(0, a.size, _BLOCK))
+    roots = [_largest_root(a.ravel()[block], b.ravel()[block]) for block in blocks]
+    x = np.concatenate([np.zeros(0), *roots]).reshape(a.shape)
     y = 1 / x
     # y − b cancels where the unit hardly moves. The stationarity condition turns it into (1 − ab) / (x + b y²), whose
     # only difference is that of the data, taken before the division by |m|. For b < 0 nothing cancels.
