@@ -182,8 +182,8 @@ def endless_training(data, p):
         logs = []
         for some in (one, other):
             values = np.log10(at_margins(some.data, curve, [EARLY, LATE]))
-            at = {margin: some.data.assign(value=values.sel(margin=margin)) for margin in (EARLY, LATE)}
-            logs.append(pd.DataFrame({margin: Runs(some.role, runs).by_seed("value") for margin, runs in at.items()}))
+            read = Runs(some.role, some.data.assign(value=values))
+            logs.append(pd.DataFrame({margin: read.by_seed("value", margin=margin) for margin in (EARLY, LATE)}))
         return logs[0] - logs[1]
 
     def fallen(ratios):
