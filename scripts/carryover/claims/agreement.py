@@ -116,7 +116,10 @@ def linear_limit(data, p):
 
 
 def relu_flow(data, p):
-    """Role: `risk` of ReLU networks by flow and by descent with several learning rates. Statistics are in decades."""
+    """Role: `risk` of ReLU networks by flow and by descent with several learning rates. Statistics are in decades.
+
+    Runs that did not reach their learning rate or their tolerance are included.
+    """
     table = relative_differences(data["risk"][["risk_final", "learning_rate"]], "flow", "learning_rate")
     by_rate = table.groupby(["learning_rate", "seed"])["difference"]
     largest_difference, typical = by_rate.max(), by_rate.median()

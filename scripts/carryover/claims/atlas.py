@@ -49,9 +49,9 @@ def check(data, p):
 
 
 def _share(frame, sign=None):
-    """Whether decided cells have the predicted sign; those of one predicted sign alone if it is given.
+    """The check of the share of decided cells with the predicted sign; of one predicted sign alone if it is given.
 
-    A jackknife over seeds; if no seed changes the share, it has no spread, and the interval is over cells.
+    Its interval is a jackknife over seeds. If no seed changes the share, that has no spread; the interval is over cells.
     """
 
     def right(frame):
