@@ -51,7 +51,7 @@ def check(data, p):
 def _share(frame, sign=None):
     """The check of the share of decided cells with the predicted sign; of one predicted sign alone if it is given.
 
-    Its interval is a jackknife over seeds. If no seed changes the share, that has no spread; the interval is over cells.
+    Its interval is a jackknife over seeds, or, if no seed changes the share, over cells.
     """
 
     def right(frame):
