@@ -148,7 +148,7 @@ def published_risk(data, p):
     cells = compared(data, p.family)
     if cells.empty:
         raise UserError(f"no published cell of {p.family} networks is among these runs.")
-    near = agreeing(cells["z_best"].where(cells["z_best"].notna(), cells["z_final"]))
+    near = agreeing(cells["z_best"].fillna(cells["z_final"]))
     trained = cells["z_best"].notna().to_numpy()
     nearer = near[trained].astype(float) - agreeing(cells["z_final"][trained])
     found = {"all": near, "smallest": Check(nearer, partial(intervals.student, over="cells"))}
