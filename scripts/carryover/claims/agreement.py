@@ -116,7 +116,10 @@ def linear_limit(data, p):
 
 
 def relu_flow(data, p):
-    """Role: `risk` of ReLU networks by flow and by descent with several learning rates. Statistics are in decades."""
+    """Role: `risk` of ReLU networks by flow and by descent with several learning rates. Statistics are in decades.
+
+    Runs that did not reach their learning rate or their tolerance are included.
+    """
     table = relative_differences(data["risk"][["risk_final", "learning_rate"]], "flow", "learning_rate")
     by_rate = table.groupby(["learning_rate", "seed"])["difference"]
     largest_difference, typical = by_rate.max(), by_rate.median()
@@ -145,7 +148,7 @@ def published_risk(data, p):
     cells = compared(data, p.family)
     if cells.empty:
         raise UserError(f"no published cell of {p.family} networks is among these runs.")
-    near = agreeing(cells["z_best"].where(cells["z_best"].notna(), cells["z_final"]))
+    near = agreeing(cells["z_best"].fillna(cells["z_final"]))
     trained = cells["z_best"].notna().to_numpy()
     nearer = near[trained].astype(float) - agreeing(cells["z_final"][trained])
     found = {"all": near, "smallest": Check(nearer, partial(intervals.student, over="cells"))}

@@ -49,9 +49,9 @@ def check(data, p):
 
 
 def _share(frame, sign=None):
-    """Whether decided cells have the predicted sign; those of one predicted sign alone if it is given.
+    """The check of the share of decided cells with the predicted sign; of one predicted sign alone if it is given.
 
-    A jackknife over seeds; if no seed changes the share, it has no spread, and the interval is over cells.
+    Its interval is a jackknife over seeds, or, if no seed changes the share, over cells.
     """
 
     def right(frame):
@@ -147,8 +147,11 @@ def leave_groups_out(frames, statistic, groups=6):
     A group is left out of all frames at once; there are at most as many groups as the smallest frame has seeds.
     """
     groups = min(groups, *(frame["seed"].nunique() for frame in frames.values()))
-    parts = [{name: frame[frame["seed"] % groups != left] for name, frame in frames.items()} for left in range(groups)]
-    return [statistic(frames), *(statistic(part) for part in parts if groups > 1)]
+
+    def of_groups(some):
+        return statistic({name: frame[(frame["seed"] % groups).isin(some)] for name, frame in frames.items()})
+
+    return jackknife.leave_one_out(of_groups, range(groups))
 
 
 def order(frame, name):

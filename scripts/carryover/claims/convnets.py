@@ -157,10 +157,8 @@ def most_common(runs, name):
 def by_classes(role, data):
     """{name: runs} by the number of classes of the tasks, fewest first: "role_pairs", "role_5_classes", ….
 
-    {role: data} if the tasks have one number of classes, or none.
+    {role: data} if the tasks have one number of classes.
     """
-    if "target_classes" not in data.coords:
-        return {role: data}
     counts = np.array([len(str(classes).split()) for classes in data["target_classes"].values])
     known = np.unique(counts).tolist()
     if len(known) == 1:

@@ -73,7 +73,34 @@ def diagonal_solutions(data, p):
     Norms are those of solutions over their teachers'. Means over n are over all numbers of samples.
     """
     norms, sparsity, rescaled = (Runs(role, data[role]) for role in ("norms", "sparsity", "rescaled"))
-    found = _norms(norms) | _sparsity(sparsity)
+
+    # Norms where all features are shared, log₁₀ of the ratio to the teacher's.
+    norms = norms.where(overlap=norms.options("overlap")[-1])
+    sizes = norms.sizes(3)
+    few, most = sizes[0], sizes[-1]
+    l1, l12, q = (norms.over_teacher(norm, "protocol", "samples") for norm in ("l1_norm", "l12_norm", "q_norm"))
+    joint, tuned = l12["multi_task"], q["finetuning"]
+    found = checks({
+        "multi_task_below": -joint[few],
+        "finetuning_below": -tuned[few],
+        "scratch_not_below": np.minimum(*(norm["single_task"].max(axis=1) for norm in (q, l12))),
+        "norms_converge": -np.maximum(abs(joint[most]), abs(tuned[most])),
+        "l1_rises": l1["single_task"][sizes].diff(axis=1).iloc[:, 1:].min(axis=1),
+    }, few=few, most=most)  # fmt: skip
+
+    # Variance in the largest weights, as many as the teacher has.
+    largest = sparsity.where(k=sparsity.only("main_features"))
+    first, *between, last = largest.sizes(3)
+    disjoint, shared = (largest.where(overlap=overlap).table("top_k_variance", "protocol", "samples")
+                        for overlap in largest.extremes("overlap"))  # fmt: skip
+    scratch = disjoint["single_task"]
+    found |= checks({
+        "dips": np.minimum(scratch[first], scratch[last]) - scratch[between].mean(axis=1),
+        "probe_dense": (scratch - disjoint["single_task_probe"]).min(axis=1),
+    })  # fmt: skip
+    for protocol, networks in NETWORKS.items():
+        apart, same = ((part[protocol] - part["single_task"]).mean(axis=1) for part in (disjoint, shared))
+        found |= checks({f"{protocol}_as_sparse": apart, f"{protocol}_sparser": same}, networks=networks)
 
     # Share of the weight on the auxiliary task's dimensions, with the fewest samples, where tasks share half of theirs.
     half = sparsity.where(overlap=HALF)
@@ -82,45 +109,11 @@ def diagonal_solutions(data, p):
     for protocol, networks in NETWORKS.items():
         found |= checks({f"{protocol}_shares": shares[protocol] - shares["single_task"]}, networks=networks, few=few)
 
-    # And over all n, where none is shared, with and without rescaling.
+    # And over all n, where they share none, with and without rescaling.
     tuned = rescaled.where(protocol="finetuning", overlap=0.0, main_features=rescaled.options("main_features")[-1])
     small = tuned.extremes("rescale")[0]
     shares = tuned.table("auxiliary_share", "rescale", "samples")
     return found | checks({"rescaling_lowers": shares[1.0].mean(axis=1) - shares[small].mean(axis=1)}, small=small)
-
-
-def _norms(runs):
-    """Norms where all features are shared, log₁₀ of the ratio to the teacher's."""
-    runs = runs.where(overlap=runs.options("overlap")[-1])
-    sizes = runs.sizes(3)
-    few, most = sizes[0], sizes[-1]
-    l1, l12, q = (runs.over_teacher(norm, "protocol", "samples") for norm in ("l1_norm", "l12_norm", "q_norm"))
-    joint, tuned = l12["multi_task"], q["finetuning"]
-    found = {
-        "multi_task_below": -joint[few],
-        "finetuning_below": -tuned[few],
-        "scratch_not_below": np.minimum(*(norm["single_task"].max(axis=1) for norm in (q, l12))),
-        "norms_converge": -np.maximum(abs(joint[most]), abs(tuned[most])),
-        "l1_rises": l1["single_task"][sizes].diff(axis=1).iloc[:, 1:].min(axis=1),
-    }
-    return checks(found, few=few, most=most)
-
-
-def _sparsity(runs):
-    """Variance in the largest weights, as many as the teacher has."""
-    runs = runs.where(k=runs.only("main_features"))
-    first, *between, last = runs.sizes(3)
-    disjoint, shared = (runs.where(overlap=overlap).table("top_k_variance", "protocol", "samples")
-                        for overlap in runs.extremes("overlap"))  # fmt: skip
-    scratch = disjoint["single_task"]
-    found = checks({
-        "dips": np.minimum(scratch[first], scratch[last]) - scratch[between].mean(axis=1),
-        "probe_dense": (scratch - disjoint["single_task_probe"]).min(axis=1),
-    })  # fmt: skip
-    for protocol, networks in NETWORKS.items():
-        apart, same = ((part[protocol] - part["single_task"]).mean(axis=1) for part in (disjoint, shared))
-        found |= checks({f"{protocol}_as_sparse": apart, f"{protocol}_sparser": same}, networks=networks)
-    return found
 
 
 def cross_entropy(data, p):
@@ -189,8 +182,8 @@ def endless_training(data, p):
         logs = []
         for some in (one, other):
             values = np.log10(at_margins(some.data, curve, [EARLY, LATE]))
-            at = {margin: some.data.assign(value=values.sel(margin=margin)) for margin in (EARLY, LATE)}
-            logs.append(pd.DataFrame({margin: Runs(some.role, runs).by_seed("value") for margin, runs in at.items()}))
+            read = Runs(some.role, some.data.assign(value=values))
+            logs.append(pd.DataFrame({margin: read.by_seed("value", margin=margin) for margin in (EARLY, LATE)}))
         return logs[0] - logs[1]
 
     def fallen(ratios):

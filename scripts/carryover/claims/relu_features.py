@@ -107,48 +107,41 @@ def relu_clusters(data, p):
     """
     regimes, overlap, nested = (Runs(role, data[role]) for role in ("regimes", "overlap", "nested"))
     regimes, overlap = regimes.where(protocol="single_task"), overlap.where(correlation=1.0)
-    nested = nested.where(main_features=min(nested.options("main_features")))
-    return _clusters_by_regime(regimes) | _clusters_of_overlap(overlap) | _clusters_of_subset(nested)
 
-
-def _clusters_by_regime(runs):
-    """On a sparse and on a dense teacher, from small and from large weights."""
-    few, many = runs.extremes("main_features")
-    rich, lazy = runs.where(main_features=few).regimes()
+    # On a sparse and on a dense teacher, from small and from large weights.
+    few, many = regimes.extremes("main_features")
+    rich, lazy = regimes.where(main_features=few).regimes()
     first, *between, last = rich.sizes(3)
     left, left_lazy = (some.where(clusters=few).table("inertia", "samples") for some in (rich, lazy))
-    rich_dense, lazy_dense = runs.where(main_features=many).regimes()
+    rich_dense, lazy_dense = regimes.where(main_features=many).regimes()
     used = lazy_dense.table("effective_clusters", "samples")
-    found = {
+    found = checks({
         "rich_sparse": 1 - left[last],
         "lazy_not_sparse": left_lazy.min(axis=1, skipna=False),
         "less_sparse_between": left[between].mean(axis=1) - np.maximum(left[first], left[last]),
         "alignment_grows": rich.per_doubling("alignment"),
         "clusters_grow": rich_dense.per_doubling("effective_clusters"),
         "lazy_clusters_stay": -abs(used.div(used.iloc[:, 0], axis=0) - 1).max(axis=1, skipna=False),
-    }
-    return checks(found, few=few, many=many, first=first, last=last)
+    }, few=few, many=many, first=first, last=last)  # fmt: skip
 
-
-def _clusters_of_overlap(runs):
-    """Where features are shared, where none is, and those of multi-task networks at every overlap."""
-    features, shared, joint = runs.only("main_features"), runs.where(overlap=1.0), runs.where(protocol="multi_task")
-    groups = [shared.where(protocol=name) for name in ("single_task", "finetuning", "multi_task")]
+    # Where features are shared, where none is, and of multi-task networks at every overlap.
+    features, joint = overlap.only("main_features"), overlap.where(protocol="multi_task")
+    groups = [overlap.where(overlap=1.0, protocol=name) for name in ("single_task", "finetuning", "multi_task")]
     fewest, most = common_sizes(*groups)[0], joint.sizes()[-1]
     scratch, tuned, together = (one.by_seed("alignment", samples=fewest) for one in groups)
-    left = runs.where(overlap=0.0, clusters=features).table("inertia", "protocol", "samples")
+    left = overlap.where(overlap=0.0, clusters=features).table("inertia", "protocol", "samples")
     distances = {}
-    for overlap in joint.options("overlap"):
-        unique = AUXILIARY_FEATURES + round((1 - overlap) * features)
-        used = joint.where(clusters=unique).by_seed("effective_clusters", overlap=overlap, samples=most)
-        distances[overlap] = -abs(used / unique - 1)
-    found = {
+    for share in joint.options("overlap"):
+        unique = AUXILIARY_FEATURES + round((1 - share) * features)
+        used = joint.by_seed("effective_clusters", clusters=unique, overlap=share, samples=most)
+        distances[share] = -abs(used / unique - 1)
+    found |= checks({
         "finetuning_aligns": tuned - scratch,
         "multi_task_aligns": together - scratch,
         "finetuning_as_sparse": worst(left["single_task"] - left["finetuning"]),
         "multi_task_uses_unique": worst(pd.DataFrame(distances)),
-    }
-    return checks(found, fewest=fewest, features=features, most=most)
+    }, fewest=fewest, features=features, most=most)  # fmt: skip
+    return found | _clusters_of_subset(nested.where(main_features=min(nested.options("main_features"))))
 
 
 def _clusters_of_subset(runs):

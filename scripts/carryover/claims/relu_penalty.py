@@ -76,16 +76,14 @@ def relu_penalty_risk(data, p):
     low, high = every.extremes("correlation")
     small, large = every.extremes("magnitude")
 
-    def benefit(trained):
-        """log₁₀ of the risk of STL over that of PT+FT; `trained` is the one whose training must be done."""
-        over, of = (every.where(protocol=name).risks("correlation", "magnitude", "samples", trained=trained == name)
-                    for name in ("single_task", "finetuning"))  # fmt: skip
-        return mean_over_samples(over - of, sizes)
-
+    # log₁₀ of the risk of STL over that of PT+FT, where training of the one that is expected to be worse is done
+    by = "correlation", "magnitude", "samples"
+    plain, done = (every.risks("protocol", *by, trained=trained) for trained in (False, True))
+    gained = mean_over_samples(plain["single_task"] - done["finetuning"], sizes)
+    kept = mean_over_samples(done["single_task"] - plain["finetuning"], sizes)
     # log₁₀ of the penalty of a new unit over that of the pretrained one
-    new, paired = (np.log10(penalty.table(name, "correlation", "magnitude", "samples"))
-                   for name in ("penalty_new", "penalty_paired"))  # fmt: skip
-    saved, gained, kept = mean_over_samples(new - paired, sizes), benefit("finetuning"), benefit("single_task")
+    new, paired = (np.log10(penalty.table(name, *by)) for name in ("penalty_new", "penalty_paired"))
+    saved = mean_over_samples(new - paired, sizes)
     hurt = gained.loc[:, saved.mean() < -np.log10(FACTOR)]
     lost_by_small = kept[high, small] - gained[low, small]
     lost_by_large = gained[high, large] - kept[low, large]

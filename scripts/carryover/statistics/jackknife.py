@@ -81,7 +81,7 @@ def leave_one_out(statistic, units):
     statistic : callable
         Takes a list of units.
     units : iterable
-        What is drawn independently: seeds, draws.
+        What is drawn independently: seeds, or groups of them.
     """
     units = list(units)
     parts = [[other for other in units if other != unit] for unit in units if len(units) > 1]

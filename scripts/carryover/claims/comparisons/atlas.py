@@ -24,8 +24,6 @@ SIMILARITIES = {
 ROUNDING = 9  # digits to which similarities are the same, and gains nothing
 SOURCE = np.array([1.0, 0.0])  # of linear tasks, in the plane of source and target
 POINTS = 150  # of each task, between which distances are found
-SAME = ["setting", "row", "samples", "seed", "draw"]
-"""Coordinates that a run of another protocol on the same samples has in common."""
 COORDINATES = {
     "protocol": "how what was pretrained is transferred",
     "setting": "value of the coordinate of which each value has a map of its own",
@@ -68,8 +66,9 @@ def compare(data, p):
     rows["row"] = mean.groupby(rows["setting"]).rank(method="dense").astype(int) - 1
     tuned = rows["protocol"] == "finetuning"
     if tuned.any() and not tuned.all():
-        alone = rows.loc[~tuned, [*SAME, "gain"]].rename(columns={"gain": "probe_gain"})
-        rows = rows.merge(alone, on=SAME, how="left")
+        same = [name for name in COORDINATES if name != "protocol"]
+        alone = rows.loc[~tuned, [*same, "gain"]].rename(columns={"gain": "probe_gain"})
+        rows = rows.merge(alone, on=same, how="left")
         rows["probe_gain"] = rows["probe_gain"].where(rows["protocol"] == "finetuning")
     ratio = "log10 of the ratio from scratch to pretrained of: "
     known = MEANINGS | {f"ratio_{name}": f"{ratio}{name.replace('_', ' ')}" for name in p.candidates}

@@ -48,11 +48,9 @@ def gathered(groups, others=None):
     xarray.Dataset
         Over `claim`, sorted by paper, with what no paper says last; claims that fail come first.
     """
-    frames = [data.to_dataframe().reset_index().assign(group=name) for name, data in groups.items()]
-    rows = pd.concat(frames, ignore_index=True)
-    rows["claim"] = rows["group"] + "/" + rows["claim"]
-    rows = rows.drop(columns="group").rename(columns={"verdict": "verdict_alone"})
-    rows = rows.join(headlines.of(rows), on="claim")
+    rows = pd.concat({name: data.to_dataframe() for name, data in groups.items()}, names=["group"]).reset_index()
+    rows["claim"] = rows.pop("group") + "/" + rows["claim"]
+    rows = rows.rename(columns={"verdict": "verdict_alone"}).join(headlines.of(rows), on="claim")
     rows["adjusted_p_value"] = rows.groupby("headline")["p_value"].transform(holm)
     insignificant = (rows["verdict_alone"] == "fails") & (rows["adjusted_p_value"] >= LEVEL)  # NaN is not
     rows["verdict"] = rows["verdict_alone"].mask(insignificant, "undecided")

@@ -57,7 +57,7 @@ def paired(data, protocol, quantity, scratch=None, needed=""):
 
 
 def at_critical(runs):
-    """Transferability by seed of those of the runs with as many samples as dimensions, or nearly so."""
+    """Transferability by seed of the runs with as many samples as dimensions, or nearly so."""
     return runs[runs["gamma"] == nearest(runs, "gamma", 1.0)].set_index("seed")["transferability"]
 
 

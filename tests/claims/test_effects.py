@@ -1,14 +1,14 @@
-"""Claims about ReLU networks hold, fail or stay open as the runs that they are about say, and other runs do not."""
+"""Claims hold, fail or stay open as the runs that they are about say, and other runs do not."""
 
 import pytest
 
 from carryover.provenance import store
-from toy import relu_penalty_runs, relu_runs
+from toy import diagonal_runs, relu_penalty_runs, relu_runs, teacher_runs
 from toy.made_up_runs import SEEDS, checks_of
 from toy.relu_penalty_runs import penalty
 from toy.relu_runs import nesting, richness, sharing
 
-MADE = relu_runs.MADE | relu_penalty_runs.MADE
+MADE = relu_runs.MADE | relu_penalty_runs.MADE | diagonal_runs.MADE | teacher_runs.MADE
 
 
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
