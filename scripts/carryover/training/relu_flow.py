@@ -123,7 +123,7 @@ class _Flow(Flow):
     def observed(self, which: torch.Tensor) -> dict[str, Values]:
         runs, point = self.runs[which.cpu().numpy()], self.point[which]
         values = {name: function(point.first, point.second, runs) for name, function in self.observables.items()}
-        return {"time": self.time[which], "loss": point.loss, **values}
+        return {"time": self.time[which], "loss": self.loss[which], **values}
 
     def outcome(self) -> dict[str, Values]:
         return {**super().outcome(), "at_rest": self.still & (self.loss > self.tolerance)}
@@ -151,10 +151,9 @@ class _Flow(Flow):
         sound = factor.inner.done & (new.loss <= point.loss * (1 + _RISE * self.accuracy))
         moved = (_sizes((new.first - point.first, new.second - point.second)) / sizes).amax(1)
         at_rest = (moved <= _STILL) & (h >= self.time)
-        accepted = self.finish(h, error, sound)
+        accepted = self.finish(h, error, sound, loss=new.loss)
         self.still = accepted & at_rest
         self.point = new.where(accepted, point)
-        self.loss = self.point.loss
         self.waited = torch.where(self.loss < self.best, 0, self.waited + 1)
         self.best = self.best.minimum(self.loss)
         self.growth = torch.where(sound, (self.growth * _RELIEF).clamp(max=GROW), 1.0)
