@@ -2,7 +2,7 @@
 
 A trainer is a subclass of `Ensemble` that says what one step is; `integrate` follows it until every network has ended,
 and `train` does so with ensembles of a size that memory bears. Gradient descent is a subclass of `Descent`, which
-observes losses after the epochs of a schedule alone.
+observes losses after the epochs of a schedule alone, and gradient flow one of `steppers.Flow`.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ class History:
         self._recorded = np.zeros(runs, dtype=np.int64)  # checkpoints of each run
         self._ends = {name: np.full(runs, np.nan) for name in ("loss", "risk", "risk_best", *_OPTIONAL)}
         self._ends |= {"evaluations": np.zeros(runs, dtype=np.int64), "converged": np.zeros(runs, dtype=bool)}
-        self._weights: dict[int, tuple[np.ndarray, ...]] = {}
+        self._weights: list[np.ndarray] = []  # (runs, …), filled where runs have ended
 
     def __len__(self) -> int:
         return len(self._recorded)
@@ -232,12 +232,14 @@ class History:
         for name in self._ends.keys() & values.keys():
             self._ends[name][runs] = _as_array(values[name])
         layers = [_as_array(layer) for layer in weights]
-        self._weights |= {int(run): tuple(layer[place] for layer in layers) for place, run in enumerate(runs)}
+        if not self._weights:
+            self._weights = [np.empty((len(self), *layer.shape[1:]), layer.dtype) for layer in layers]
+        for ends, layer in zip(self._weights, layers, strict=True):
+            ends[runs] = layer
 
     def stacked(self) -> list[np.ndarray]:
         """The arrays of weights of all runs at their ends, (runs, …)."""
-        ends = [self._weights[run] for run in range(len(self))]
-        return [np.stack(layer) for layer in zip(*ends, strict=True)]
+        return self._weights
 
     def trained(self, weights: object) -> Trained:
         """The result once all runs have ended; `weights` in the type of their family."""

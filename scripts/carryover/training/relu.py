@@ -217,10 +217,4 @@ def gradient_descent(
         if rate < learning_rate / _CUT ** (_FALLBACKS - 0.5):
             raise Divergence(diverged, f"gradient descent diverged with learning rates down to {rate:g}")
         rate, runs = rate / _CUT, np.array(diverged)
-    return history.trained(like(start, history.stacked()))
-
-
-def like(start: Weights, layers: Sequence[np.ndarray]) -> Weights:
-    """Weights of these layers, in the types of those of the start."""
-    types = start.first.dtype, start.second.dtype
-    return Weights(*(layer.astype(dtype, copy=False) for layer, dtype in zip(layers, types, strict=True)))
+    return history.trained(start.like(*history.stacked()))

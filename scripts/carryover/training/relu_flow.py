@@ -20,9 +20,8 @@ import numpy as np
 import torch
 
 from carryover.networks.relu import Weights
-from carryover.training.devices import torch_device
+from carryover.training.devices import tensor, torch_device
 from carryover.training.integrate import History, Progress, Values, train
-from carryover.training.relu import like
 from carryover.training.relu_tangent import Factor, Tangent, Vector, blas_threads
 from carryover.training.result import Task, Trained
 from carryover.training.steppers import GROW, ROS2, TINY, Flow, error_scale
@@ -81,7 +80,7 @@ def gradient_flow(
     together = BYTES[place.type] // (samples * (64 * H + 8 * samples) + 80 * H * D)
     with blas_threads(samples):
         train(flow, history, together, progress)
-    return history.trained(like(start, history.stacked()))
+    return history.trained(start.like(*history.stacked()))
 
 
 class _Flow(Flow):
@@ -99,10 +98,9 @@ class _Flow(Flow):
     ) -> None:  # fmt: skip
         self.runs, self.observables, self.accuracy, self.max_steps = runs, observables, accuracy, max_steps
         self.evaluations = 1
-        first, second = (torch.as_tensor(w[runs], dtype=torch.float64, device=place) for w in vars(start).values())
+        first, second = tensor(start.first[runs], place), tensor(start.second[runs], place)
         lengths = first.norm(dim=2, keepdim=True) if on_sphere else None
-        X, y = [task.X[task.sets[runs]] for task in tasks], [task.y[runs] for task in tasks]
-        self.tangent = Tangent(X, y, loss, place, trainable, lengths)
+        self.tangent = Tangent(tasks, runs, loss, place, trainable, lengths)
         self.start_first, self.start_second = first, second
         self.point = self.tangent.at(first, second)
         self.loss = self.point.loss

@@ -23,8 +23,10 @@ import torch
 from scipy.linalg.blas import ssyrk
 from threadpoolctl import ThreadpoolController
 
+from carryover.training.devices import tensor
 from carryover.training.integrate import pick
 from carryover.training.losses import LOSSES
+from carryover.training.result import Task
 from carryover.training.steppers import Cholesky
 
 _FEATURES = {"cpu": 2**18, "cuda": 2**40}  # of networks whose kernels are made at a time: what stays in the cache
@@ -70,12 +72,12 @@ class Tangent:
     """The data of an ensemble, and its tangent features at any weights, in double precision but for the kernel."""
 
     def __init__(
-        self, X: Sequence[np.ndarray], y: Sequence[np.ndarray], loss: str, device: torch.device,
-        trainable: Container[str], lengths: torch.Tensor | None = None,
+        self, tasks: Sequence[Task], runs: np.ndarray, loss: str, device: torch.device, trainable: Container[str],
+        lengths: torch.Tensor | None = None,
     ) -> None:  # fmt: skip
-        """X[o]: (R, n_o, D), y[o]: (R, n_o); `lengths` (R, H, 1) of the input weights of units that keep them."""
-        self.X = [torch.as_tensor(x, dtype=torch.float64, device=device) for x in X]
-        self.y = [torch.as_tensor(t, dtype=torch.float64, device=device) for t in y]
+        """`lengths` (R, H, 1) of the input weights of units that keep them."""
+        self.X = [tensor(task.X[task.sets[runs]], device) for task in tasks]  # (R, n_o, D)
+        self.y = [tensor(task.y[runs], device) for task in tasks]  # (R, n_o)
         self.loss, self.lengths = LOSSES[loss], lengths
         self.readouts_move = "second" in trainable
         self.rows = [x.shape[1] for x in self.X]
