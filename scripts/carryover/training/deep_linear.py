@@ -170,20 +170,6 @@ class Coordinates:
         rows = zip(runs, inside, right, strict=True)
         return np.stack([one @ self.directions[run] + self.still[run] @ other for run, one, other in rows])
 
-    def full(self, layers: Sequence[np.ndarray]) -> Weights:
-        """The networks of these reduced layers, float64."""
-        layers = list(layers)
-        for place, basis in enumerate(self.bases):
-            if basis is not None:
-                layers[place] = layers[place] @ basis.mT
-                layers[place + 1] = basis @ layers[place + 1]
-        first = _layers(self.start)[0]
-        layers[0] = self.directions.mT @ layers[0] + _still(first, self.directions, self.directions @ first)
-        hidden = np.empty(self.start.hidden.shape)
-        for place, layer in enumerate(layers[:-1]):
-            hidden[:, place] = layer
-        return Weights(hidden, layers[-1][:, :, 0].astype(np.float64))
-
 
 @dataclass(frozen=True)
 class Reduced:
@@ -195,7 +181,17 @@ class Reduced:
 
     def full(self) -> Weights:
         """All matrices of all networks, float64: d × d numbers for each layer of each run."""
-        return self.coordinates.full(self.layers)
+        directions, start, layers = self.coordinates.directions, self.coordinates.start, list(self.layers)
+        for place, basis in enumerate(self.coordinates.bases):
+            if basis is not None:
+                layers[place] = layers[place] @ basis.mT
+                layers[place + 1] = basis @ layers[place + 1]
+        first = _layers(start)[0]
+        layers[0] = directions.mT @ layers[0] + _still(first, directions, directions @ first)
+        hidden = np.empty(start.hidden.shape)
+        for place, layer in enumerate(layers[:-1]):
+            hidden[:, place] = layer
+        return Weights(hidden, layers[-1][:, :, 0].astype(np.float64))
 
 
 def _layers(weights: Weights) -> list[np.ndarray]:

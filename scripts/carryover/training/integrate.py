@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,6 +35,18 @@ def pick(values: Any, which: torch.Tensor) -> Any:
     if values is None or isinstance(values, int | float):
         return values
     return values[which.cpu().numpy()] if isinstance(values, np.ndarray) else values[which]
+
+
+def choose(which: torch.Tensor, new: Any, old: Any) -> Any:
+    """The new values of runs in the boolean mask `which` and the old ones of others; tensors by run, also in lists."""
+    if isinstance(new, list):
+        return [choose(which, *pair) for pair in zip(new, old, strict=True)]
+    return torch.where(which.view(-1, *[1] * (new.dim() - 1)), new, old)
+
+
+def slices(sizes: Iterable[int]) -> list[slice]:
+    """Consecutive ones of these sizes."""
+    return [slice(*ends) for ends in pairwise(np.cumsum([0, *sizes]).tolist())]
 
 
 class Ensemble(ABC):

@@ -15,8 +15,6 @@ from collections.abc import Container, Iterable, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import dataclass, fields
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import torch
@@ -24,7 +22,7 @@ from scipy.linalg.blas import ssyrk
 from threadpoolctl import ThreadpoolController
 
 from carryover.training.devices import tensor
-from carryover.training.integrate import pick
+from carryover.training.integrate import choose, pick, slices
 from carryover.training.losses import LOSSES
 from carryover.training.result import Task
 from carryover.training.steppers import Cholesky
@@ -55,13 +53,7 @@ class Point:
             return self
         if not mask.any():
             return other
-
-        def chosen(one: Any, two: Any) -> Any:
-            if isinstance(one, list):
-                return [chosen(*pair) for pair in zip(one, two, strict=True)]
-            return torch.where(mask.view(-1, *[1] * (one.dim() - 1)), one, two)
-
-        return Point(*(chosen(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)))
+        return Point(*(choose(mask, getattr(self, f.name), getattr(other, f.name)) for f in fields(self)))
 
     def __getitem__(self, which: torch.Tensor) -> Point:
         """The runs of a boolean mask."""
@@ -154,7 +146,7 @@ class Tangent:
         if self.lengths is not None:
             lengths = self.lengths[runs].mT.float()
             C = joined(r * (a / lengths) for r, a in zip(B.split(self.rows, 1), readouts, strict=True))
-        blocks = [slice(*ends) for ends in pairwise(np.cumsum([0, *self.rows]).tolist())]
+        blocks = slices(self.rows)
         if kernels.device.type != "cpu":
             torch.bmm(A, A.mT, out=kernels)
             kernels *= X @ X.mT
