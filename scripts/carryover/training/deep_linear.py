@@ -128,7 +128,7 @@ def gradient_descent(
     """
     place, dtype, history = torch_device(device), getattr(torch, precision), History(len(targets))
     own = [data[s] for s in sets]
-    coordinates, layers = Coordinates.of(np.stack([one.directions for one in own]), start)
+    coordinates, layers = Coordinates.of([one.directions for one in own], start)
     size = sum(layer[0].size for layer in layers)
     group = partial(
         _Group, data=own, coordinates=coordinates, layers=layers, targets=targets, risk=risk, rate=learning_rate,
@@ -147,23 +147,23 @@ class Coordinates:
     With what stands still, W_1 = Vᵀ A + (I − VᵀV) W_1(0).
     """
 
-    directions: np.ndarray  # V (runs, k, d)
+    directions: Sequence[np.ndarray]  # V (k, d) of each run, the same array where runs share data
     start: Weights
     bases: Sequence[np.ndarray | None]  # (runs, d, r) of each hidden layer's units; None where all d are used
     still: np.ndarray  # (I − VᵀV) W_1(0), (runs, d, r), or that of the readout (runs, d, 1) where it is the first layer
 
     @classmethod
-    def of(cls, directions: np.ndarray, start: Weights) -> tuple[Coordinates, list[np.ndarray]]:
+    def of(cls, directions: Sequence[np.ndarray], start: Weights) -> tuple[Coordinates, list[np.ndarray]]:
         """Those of networks on data with these directions, and the layers A, W_2, …, W_L (runs, ·, ·) at the start."""
-        first, *others = _layers(start)
-        layers = [directions @ first, *others]
+        V, (first, *others) = np.stack(directions), _layers(start)
+        layers = [V @ first, *others]
         bases = [_used(*pair) for pair in pairwise(layers)]
         for place, basis in enumerate(bases):
             if basis is not None:
                 layers[place] = layers[place] @ basis
                 layers[place + 1] = basis.mT @ layers[place + 1]
         first = first @ bases[0] if bases and bases[0] is not None else first
-        return cls(directions, start, bases, _still(first, directions, layers[0])), layers
+        return cls(directions, start, bases, _still(first, V, layers[0])), layers
 
     def coefficients(self, runs: np.ndarray, inside: np.ndarray, right: np.ndarray) -> np.ndarray:
         """β (R, d) of runs (R,), from Vβ (R, k) and what the first layer multiplies, (R, r): W_2 … W_L, or 1."""
@@ -181,13 +181,13 @@ class Reduced:
 
     def full(self) -> Weights:
         """All matrices of all networks, float64: d × d numbers for each layer of each run."""
-        directions, start, layers = self.coordinates.directions, self.coordinates.start, list(self.layers)
+        V, start, layers = np.stack(self.coordinates.directions), self.coordinates.start, list(self.layers)
         for place, basis in enumerate(self.coordinates.bases):
             if basis is not None:
                 layers[place] = layers[place] @ basis.mT
                 layers[place + 1] = basis @ layers[place + 1]
         first = _layers(start)[0]
-        layers[0] = directions.mT @ layers[0] + _still(first, directions, directions @ first)
+        layers[0] = V.mT @ layers[0] + _still(first, V, V @ first)
         hidden = np.empty(start.hidden.shape)
         for place, layer in enumerate(layers[:-1]):
             hidden[:, place] = layer
@@ -199,9 +199,9 @@ def _layers(weights: Weights) -> list[np.ndarray]:
     return [*weights.hidden.swapaxes(0, 1), weights.readout[:, :, None]]
 
 
-def _still(first: np.ndarray, directions: np.ndarray, moving: np.ndarray) -> np.ndarray:
+def _still(first: np.ndarray, V: np.ndarray, moving: np.ndarray) -> np.ndarray:
     """The first layer W less Vᵀ(VW), which moves; 0, without rounding, where V spans the whole space."""
-    return np.zeros(first.shape) if directions.shape[1] == directions.shape[2] else first - directions.mT @ moving
+    return np.zeros(first.shape) if V.shape[1] == V.shape[2] else first - V.mT @ moving
 
 
 def _used(before: np.ndarray, after: np.ndarray) -> np.ndarray | None:
