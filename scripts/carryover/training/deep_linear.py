@@ -78,9 +78,8 @@ class _Group(Descent):
         vectors = (values[:, :, 0].double().cpu().numpy() for values in (a, right))
         return self._coordinates.coefficients(self.runs, *vectors)
 
-    def observe(self, loss: torch.Tensor) -> dict[str, Values]:
-        """The loss and the risk, (R,)."""
-        return {"loss": loss, "risk": self._risk(self.runs, self.coefficients())}
+    def observe(self) -> dict[str, Values]:
+        return {"risk": self._risk(self.runs, self.coefficients())}
 
     def weights(self) -> list[Values]:
         """β and the layers, (R, …)."""

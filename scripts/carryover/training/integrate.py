@@ -172,8 +172,8 @@ class Descent(Ensemble):
         """The loss (R,) in float64."""
 
     @abstractmethod
-    def observe(self, loss: torch.Tensor, /) -> Mapping[str, Values]:
-        """Loss, risk and other observables (R,) where `losses` are `loss`."""
+    def observe(self) -> Mapping[str, Values]:
+        """Risk and other observables (R,)."""
 
     def advance(self) -> torch.Tensor | None:
         self.epoch()
@@ -181,7 +181,7 @@ class Descent(Ensemble):
         if self.steps not in self.schedule:
             return None
         self.loss = self.losses()
-        self.values = {"time": self.rate * self.evaluations, **self.observe(self.loss)}
+        self.values = {"time": self.rate * self.evaluations, "loss": self.loss, **self.observe()}
         return torch.ones_like(self.loss, dtype=torch.bool)
 
     def ended(self) -> torch.Tensor | None:

@@ -110,10 +110,8 @@ class Group(Descent):
                 loss += value.sum((1, 2), dtype=torch.float64) / y.shape[2]
         return loss
 
-    def observe(self, loss: torch.Tensor) -> dict[str, torch.Tensor]:
-        """The loss (R,) and what is observed of the weights."""
-        observed = {name: function(*self.weights(), self.runs) for name, function in self.observables.items()}
-        return {"loss": loss, **observed}
+    def observe(self) -> dict[str, torch.Tensor]:
+        return {name: function(*self.weights(), self.runs) for name, function in self.observables.items()}
 
     def keep(self, which: torch.Tensor) -> None:
         super().keep(which)
