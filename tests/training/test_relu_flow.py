@@ -22,7 +22,7 @@ CPU = torch.device("cpu")
 def tangent_of(tasks, w, loss="squared", trainable=("first", "second"), on_sphere=False):
     first, second = torch.tensor(w.first), torch.tensor(w.second)
     lengths = first.norm(dim=2, keepdim=True) if on_sphere else None
-    tangent = Tangent([t.X[t.sets] for t in tasks], [t.y for t in tasks], loss, CPU, trainable, lengths)
+    tangent = Tangent(tasks, np.arange(len(first)), loss, CPU, trainable, lengths)
     return tangent, tangent.at(first, second)
 
 

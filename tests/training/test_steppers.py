@@ -1,11 +1,11 @@
-"""RODAS against SciPy's integrators, and the stability and order of both methods."""
+"""RODAS against SciPy's integrators, stability and order of both methods, and Cholesky factors against NumPy."""
 
 import numpy as np
 import pytest
 import torch
 from scipy.integrate import solve_ivp
 
-from carryover.training.steppers import RKC2, RODAS
+from carryover.training.steppers import RKC2, RODAS, Cholesky
 
 A = torch.tensor([[0.3, -1.0, 0.2], [1.0, -0.5, 0.4], [0.0, 0.7, -0.9]], dtype=torch.float64)
 START = torch.tensor([[0.4, -0.2, 0.7], [1.0, 0.3, -0.5]], dtype=torch.float64)
@@ -64,3 +64,16 @@ def test_rkc2_is_stable_up_to_its_limit_and_of_second_order(stages):
     small = 1e-3
     assert abs(polynomial(small) - 1 - small - small**2 / 2) < small**3
     assert abs(polynomial(-small) - 1 + small - small**2 / 2) < small**3
+
+
+@pytest.mark.parametrize(("dtype", "rtol"), [(torch.float32, 1e-3), (torch.float64, 1e-11)])
+def test_factors_solve_systems_of_lower_triangles_and_say_where_there_are_none(dtype, rtol):
+    rng = np.random.default_rng(0)
+    half, right = rng.standard_normal((3, 5, 5)), rng.standard_normal((3, 5))
+    matrices = half @ half.mT + np.eye(5)
+    matrices[1] *= -1
+    factors = Cholesky(torch.tensor(np.tril(matrices), dtype=dtype))
+    assert factors.done.tolist() == [True, False, True]
+    found = factors.solve(torch.tensor(right, dtype=dtype))
+    for run in (0, 2):
+        np.testing.assert_allclose(found[run], np.linalg.solve(matrices[run], right[run]), rtol=rtol)

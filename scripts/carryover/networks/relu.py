@@ -19,6 +19,10 @@ class Weights:
         """The networks at these places of the leading axis."""
         return Weights(self.first[index], self.second[index])
 
+    def like(self, first: np.ndarray, second: np.ndarray) -> Weights:
+        """Networks of these layers, in the types of these ones."""
+        return Weights(first.astype(self.first.dtype, copy=False), second.astype(self.second.dtype, copy=False))
+
     def responses(self, X) -> np.ndarray:
         """Hidden responses relu(w_h · x), (..., n, H), of inputs X (..., n, D)."""
         return np.maximum(np.asarray(X) @ np.swapaxes(self.first, -1, -2), 0)

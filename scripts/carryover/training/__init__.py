@@ -1,7 +1,7 @@
 """Exact limits, gradient flow, gradient descent and ridge regression of ensembles of networks.
 
 - `integrate`: the loop that every trainer shares, and what it records; `result`: what training returns, and how it
-  fails; `steppers`: ROS2, RODAS, RKC2 and step sizes; `losses`, `devices`.
+  fails; `steppers`: steps of flows, by ROS2, RODAS or RKC2; `losses`, `devices`.
 - Without training: `exact` (diagonal networks), `linear_limits` (deep linear ones), `readout_flow` (linear probes),
   `kernel_ridge` (probes and linearised ReLU networks).
 - Diagonal networks: `diagonal_flow`, and `diagonal` (descent).

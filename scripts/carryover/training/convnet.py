@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import pairwise, zip_longest
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from torch import nn
 from carryover.tasks.class_subsets import ClassTask
 from carryover.tasks.prepared_images import PreparedImages
 from carryover.training.convnet_ensemble import ConvnetEnsemble
-from carryover.training.integrate import Ensemble, History, Progress, Values, log_spaced, train
+from carryover.training.integrate import Ensemble, History, Progress, Values, log_spaced, slices, train
 from carryover.training.result import Trained
 
 Tasks = Sequence[Sequence[ClassTask]]  # the main task first, each by run
@@ -101,8 +101,7 @@ class _Training(Ensemble):
         images: PreparedImages, draws: Draws, schedule: np.ndarray, *, learning_rate: float, decay: str = "constant",
         batch_size: int = 128, tolerance: float = 0.0, renew: bool = False, renew_tested: bool = False, **options: Any,
     ) -> None:  # fmt: skip
-        ends = np.cumsum([0, *(len(task[0].classes) for task in tasks)]).tolist()
-        columns = [slice(*pair) for pair in pairwise(ends)]
+        columns = slices(len(task[0].classes) for task in tasks)
         states = [start(int(run)) for run in runs]
         self.networks = ConvnetEnsemble(network, states, columns, images.shape, runs=runs, **options)
         self.feed, self.tasks, self.images = Feed(self.networks, tasks, images, draws, batch_size), tasks, images

@@ -78,9 +78,8 @@ class _Group(Descent):
         vectors = (values[:, :, 0].double().cpu().numpy() for values in (a, right))
         return self._coordinates.coefficients(self.runs, *vectors)
 
-    def observe(self, loss: torch.Tensor) -> dict[str, Values]:
-        """The loss and the risk, (R,)."""
-        return {"loss": loss, "risk": self._risk(self.runs, self.coefficients())}
+    def observe(self) -> dict[str, Values]:
+        return {"risk": self._risk(self.runs, self.coefficients())}
 
     def weights(self) -> list[Values]:
         """β and the layers, (R, …)."""
@@ -128,7 +127,7 @@ def gradient_descent(
     """
     place, dtype, history = torch_device(device), getattr(torch, precision), History(len(targets))
     own = [data[s] for s in sets]
-    coordinates, layers = Coordinates.of(np.stack([one.directions for one in own]), start)
+    coordinates, layers = Coordinates.of([one.directions for one in own], start)
     size = sum(layer[0].size for layer in layers)
     group = partial(
         _Group, data=own, coordinates=coordinates, layers=layers, targets=targets, risk=risk, rate=learning_rate,
@@ -147,42 +146,28 @@ class Coordinates:
     With what stands still, W_1 = Vᵀ A + (I − VᵀV) W_1(0).
     """
 
-    directions: np.ndarray  # V (runs, k, d)
+    directions: Sequence[np.ndarray]  # V (k, d) of each run, the same array where runs share data
     start: Weights
     bases: Sequence[np.ndarray | None]  # (runs, d, r) of each hidden layer's units; None where all d are used
     still: np.ndarray  # (I − VᵀV) W_1(0), (runs, d, r), or that of the readout (runs, d, 1) where it is the first layer
 
     @classmethod
-    def of(cls, directions: np.ndarray, start: Weights) -> tuple[Coordinates, list[np.ndarray]]:
+    def of(cls, directions: Sequence[np.ndarray], start: Weights) -> tuple[Coordinates, list[np.ndarray]]:
         """Those of networks on data with these directions, and the layers A, W_2, …, W_L (runs, ·, ·) at the start."""
-        first, *others = _layers(start)
-        layers = [directions @ first, *others]
+        V, (first, *others) = np.stack(directions), _layers(start)
+        layers = [V @ first, *others]
         bases = [_used(*pair) for pair in pairwise(layers)]
         for place, basis in enumerate(bases):
             if basis is not None:
                 layers[place] = layers[place] @ basis
                 layers[place + 1] = basis.mT @ layers[place + 1]
         first = first @ bases[0] if bases and bases[0] is not None else first
-        return cls(directions, start, bases, _still(first, directions, layers[0])), layers
+        return cls(directions, start, bases, _still(first, V, layers[0])), layers
 
     def coefficients(self, runs: np.ndarray, inside: np.ndarray, right: np.ndarray) -> np.ndarray:
         """β (R, d) of runs (R,), from Vβ (R, k) and what the first layer multiplies, (R, r): W_2 … W_L, or 1."""
         rows = zip(runs, inside, right, strict=True)
         return np.stack([one @ self.directions[run] + self.still[run] @ other for run, one, other in rows])
-
-    def full(self, layers: Sequence[np.ndarray]) -> Weights:
-        """The networks of these reduced layers, float64."""
-        layers = list(layers)
-        for place, basis in enumerate(self.bases):
-            if basis is not None:
-                layers[place] = layers[place] @ basis.mT
-                layers[place + 1] = basis @ layers[place + 1]
-        first = _layers(self.start)[0]
-        layers[0] = self.directions.mT @ layers[0] + _still(first, self.directions, self.directions @ first)
-        hidden = np.empty(self.start.hidden.shape)
-        for place, layer in enumerate(layers[:-1]):
-            hidden[:, place] = layer
-        return Weights(hidden, layers[-1][:, :, 0].astype(np.float64))
 
 
 @dataclass(frozen=True)
@@ -195,7 +180,17 @@ class Reduced:
 
     def full(self) -> Weights:
         """All matrices of all networks, float64: d × d numbers for each layer of each run."""
-        return self.coordinates.full(self.layers)
+        V, start, layers = np.stack(self.coordinates.directions), self.coordinates.start, list(self.layers)
+        for place, basis in enumerate(self.coordinates.bases):
+            if basis is not None:
+                layers[place] = layers[place] @ basis.mT
+                layers[place + 1] = basis @ layers[place + 1]
+        first = _layers(start)[0]
+        layers[0] = V.mT @ layers[0] + _still(first, V, V @ first)
+        hidden = np.empty(start.hidden.shape)
+        for place, layer in enumerate(layers[:-1]):
+            hidden[:, place] = layer
+        return Weights(hidden, layers[-1][:, :, 0].astype(np.float64))
 
 
 def _layers(weights: Weights) -> list[np.ndarray]:
@@ -203,9 +198,9 @@ def _layers(weights: Weights) -> list[np.ndarray]:
     return [*weights.hidden.swapaxes(0, 1), weights.readout[:, :, None]]
 
 
-def _still(first: np.ndarray, directions: np.ndarray, moving: np.ndarray) -> np.ndarray:
+def _still(first: np.ndarray, V: np.ndarray, moving: np.ndarray) -> np.ndarray:
     """The first layer W less Vᵀ(VW), which moves; 0, without rounding, where V spans the whole space."""
-    return np.zeros(first.shape) if directions.shape[1] == directions.shape[2] else first - directions.mT @ moving
+    return np.zeros(first.shape) if V.shape[1] == V.shape[2] else first - V.mT @ moving
 
 
 def _used(before: np.ndarray, after: np.ndarray) -> np.ndarray | None:

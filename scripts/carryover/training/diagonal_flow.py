@@ -15,7 +15,6 @@ Errors measured in β instead of a let steps be rejected without end near the li
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from scipy.linalg.blas import dsyrk
 
 from carryover.networks.diagonal import Weights
 from carryover.training.diagonal import DiagonalEnsemble, coefficients
-from carryover.training.integrate import Progress
+from carryover.training.integrate import Progress, slices
 from carryover.training.result import Task, Trained
 from carryover.training.steppers import ROS2, SHRINK, Cholesky, Flow
 
@@ -122,10 +121,8 @@ class _Flow(Flow, DiagonalEnsemble):
     def _jacobian(self) -> torch.Tensor:
         """X K Xᵀ over the samples of all outputs, K_{op} = Σ_paths (δ_{op} first² + second_o second_p): its lower
         triangle, which is what is factorised; what is above it is not to be read."""
-        ends = np.cumsum([0, *self.rows]).tolist()
-        blocks = [slice(*pair) for pair in pairwise(ends)]
-        squares = self.first.square().sum((1, 2))
-        matrix = self.residual.new_zeros(len(self), ends[-1], ends[-1])
+        blocks, samples, squares = slices(self.rows), sum(self.rows), self.first.square().sum((1, 2))
+        matrix = self.residual.new_zeros(len(self), samples, samples)
         for p, rows in enumerate(blocks):
             for o, columns in enumerate(blocks[: p + 1]):
                 K = (self.second[:, :, o] * self.second[:, :, p]).sum(1)

@@ -2,14 +2,14 @@
 
 A trainer is a subclass of `Ensemble` that says what one step is; `integrate` follows it until every network has ended,
 and `train` does so with ensembles of a size that memory bears. Gradient descent is a subclass of `Descent`, which
-observes losses after the epochs of a schedule alone.
+observes losses after the epochs of a schedule alone, and gradient flow one of `steppers.Flow`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,6 +35,18 @@ def pick(values: Any, which: torch.Tensor) -> Any:
     if values is None or isinstance(values, int | float):
         return values
     return values[which.cpu().numpy()] if isinstance(values, np.ndarray) else values[which]
+
+
+def choose(which: torch.Tensor, new: Any, old: Any) -> Any:
+    """The new values of runs in the boolean mask `which` and the old ones of others; tensors by run, also in lists."""
+    if isinstance(new, list):
+        return [choose(which, *pair) for pair in zip(new, old, strict=True)]
+    return torch.where(which.view(-1, *[1] * (new.dim() - 1)), new, old)
+
+
+def slices(sizes: Iterable[int]) -> list[slice]:
+    """Consecutive ones of these sizes."""
+    return [slice(*ends) for ends in pairwise(np.cumsum([0, *sizes]).tolist())]
 
 
 class Ensemble(ABC):
@@ -160,8 +172,8 @@ class Descent(Ensemble):
         """The loss (R,) in float64."""
 
     @abstractmethod
-    def observe(self, loss: torch.Tensor, /) -> Mapping[str, Values]:
-        """Loss, risk and other observables (R,) where `losses` are `loss`."""
+    def observe(self) -> Mapping[str, Values]:
+        """Risk and other observables (R,)."""
 
     def advance(self) -> torch.Tensor | None:
         self.epoch()
@@ -169,7 +181,7 @@ class Descent(Ensemble):
         if self.steps not in self.schedule:
             return None
         self.loss = self.losses()
-        self.values = {"time": self.rate * self.evaluations, **self.observe(self.loss)}
+        self.values = {"time": self.rate * self.evaluations, "loss": self.loss, **self.observe()}
         return torch.ones_like(self.loss, dtype=torch.bool)
 
     def ended(self) -> torch.Tensor | None:
@@ -208,7 +220,7 @@ class History:
         self._recorded = np.zeros(runs, dtype=np.int64)  # checkpoints of each run
         self._ends = {name: np.full(runs, np.nan) for name in ("loss", "risk", "risk_best", *_OPTIONAL)}
         self._ends |= {"evaluations": np.zeros(runs, dtype=np.int64), "converged": np.zeros(runs, dtype=bool)}
-        self._weights: dict[int, tuple[np.ndarray, ...]] = {}
+        self._weights: list[np.ndarray] = []  # (runs, …), filled where runs have ended
 
     def __len__(self) -> int:
         return len(self._recorded)
@@ -232,12 +244,14 @@ class History:
         for name in self._ends.keys() & values.keys():
             self._ends[name][runs] = _as_array(values[name])
         layers = [_as_array(layer) for layer in weights]
-        self._weights |= {int(run): tuple(layer[place] for layer in layers) for place, run in enumerate(runs)}
+        if not self._weights:
+            self._weights = [np.empty((len(self), *layer.shape[1:]), layer.dtype) for layer in layers]
+        for ends, layer in zip(self._weights, layers, strict=True):
+            ends[runs] = layer
 
     def stacked(self) -> list[np.ndarray]:
         """The arrays of weights of all runs at their ends, (runs, …)."""
-        ends = [self._weights[run] for run in range(len(self))]
-        return [np.stack(layer) for layer in zip(*ends, strict=True)]
+        return self._weights
 
     def trained(self, weights: object) -> Trained:
         """The result once all runs have ended; `weights` in the type of their family."""

@@ -32,7 +32,7 @@ from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_kernel
 from carryover.training.devices import tensor, torch_device
 from carryover.training.integrate import History, Progress, Values, train
-from carryover.training.relu import BYTES, like
+from carryover.training.relu import BYTES
 from carryover.training.result import Trained
 from carryover.training.steppers import RKC2, TINY, Flow, error_scale
 
@@ -88,7 +88,7 @@ def population_flow(
     flow = partial(_Flow, start=start, teacher=teacher, place=place, **settings)
     angles = 2 * torch.float64.itemsize * H * (H + teacher.first.shape[1])  # in bytes
     train(flow, history, BYTES[place.type] // angles, progress)
-    return history.trained(like(start, history.stacked()))
+    return history.trained(start.like(*history.stacked()))
 
 
 class PopulationGradient:

@@ -68,9 +68,7 @@ class Group(Descent):
     ) -> Iterator[tuple[int, torch.Tensor, torch.Tensor, torch.Tensor]]:
         """Pieces of a batch with room for their hidden responses: (first column, x, y, responses)."""
         R, _, H = self.first.shape
-        pieces = [(x, y)]
-        if y.shape[2] > self._columns:
-            pieces = list(zip(x.split(self._columns, 2), y.split(self._columns, 2), strict=True))
+        pieces = zip(x.split(self._columns, 2), y.split(self._columns, 2), strict=True)
         for block, (x_part, y_part) in enumerate(pieces):
             room = self._responses[: R * H * y_part.shape[2]].view(R, -1, H)
             yield block * self._columns, x_part, y_part, room
@@ -112,10 +110,8 @@ class Group(Descent):
                 loss += value.sum((1, 2), dtype=torch.float64) / y.shape[2]
         return loss
 
-    def observe(self, loss: torch.Tensor) -> dict[str, torch.Tensor]:
-        """The loss (R,) and what is observed of the weights."""
-        observed = {name: function(*self.weights(), self.runs) for name, function in self.observables.items()}
-        return {"loss": loss, **observed}
+    def observe(self) -> dict[str, torch.Tensor]:
+        return {name: function(*self.weights(), self.runs) for name, function in self.observables.items()}
 
     def keep(self, which: torch.Tensor) -> None:
         super().keep(which)
@@ -219,10 +215,4 @@ def gradient_descent(
         if rate < learning_rate / _CUT ** (_FALLBACKS - 0.5):
             raise Divergence(diverged, f"gradient descent diverged with learning rates down to {rate:g}")
         rate, runs = rate / _CUT, np.array(diverged)
-    return history.trained(like(start, history.stacked()))
-
-
-def like(start: Weights, layers: Sequence[np.ndarray]) -> Weights:
-    """Weights of these layers, in the types of those of the start."""
-    types = start.first.dtype, start.second.dtype
-    return Weights(*(layer.astype(dtype, copy=False) for layer, dtype in zip(layers, types, strict=True)))
+    return history.trained(start.like(*history.stacked()))

@@ -20,9 +20,8 @@ import numpy as np
 import torch
 
 from carryover.networks.relu import Weights
-from carryover.training.devices import torch_device
+from carryover.training.devices import tensor, torch_device
 from carryover.training.integrate import History, Progress, Values, train
-from carryover.training.relu import like
 from carryover.training.relu_tangent import Factor, Tangent, Vector, blas_threads
 from carryover.training.result import Task, Trained
 from carryover.training.steppers import GROW, ROS2, TINY, Flow, error_scale
@@ -81,7 +80,7 @@ def gradient_flow(
     together = BYTES[place.type] // (samples * (64 * H + 8 * samples) + 80 * H * D)
     with blas_threads(samples):
         train(flow, history, together, progress)
-    return history.trained(like(start, history.stacked()))
+    return history.trained(start.like(*history.stacked()))
 
 
 class _Flow(Flow):
@@ -99,10 +98,9 @@ class _Flow(Flow):
     ) -> None:  # fmt: skip
         self.runs, self.observables, self.accuracy, self.max_steps = runs, observables, accuracy, max_steps
         self.evaluations = 1
-        first, second = (torch.as_tensor(w[runs], dtype=torch.float64, device=place) for w in vars(start).values())
+        first, second = tensor(start.first[runs], place), tensor(start.second[runs], place)
         lengths = first.norm(dim=2, keepdim=True) if on_sphere else None
-        X, y = [task.X[task.sets[runs]] for task in tasks], [task.y[runs] for task in tasks]
-        self.tangent = Tangent(X, y, loss, place, trainable, lengths)
+        self.tangent = Tangent(tasks, runs, loss, place, trainable, lengths)
         self.start_first, self.start_second = first, second
         self.point = self.tangent.at(first, second)
         self.loss = self.point.loss
@@ -123,7 +121,7 @@ class _Flow(Flow):
     def observed(self, which: torch.Tensor) -> dict[str, Values]:
         runs, point = self.runs[which.cpu().numpy()], self.point[which]
         values = {name: function(point.first, point.second, runs) for name, function in self.observables.items()}
-        return {"time": self.time[which], "loss": point.loss, **values}
+        return {"time": self.time[which], "loss": self.loss[which], **values}
 
     def outcome(self) -> dict[str, Values]:
         return {**super().outcome(), "at_rest": self.still & (self.loss > self.tolerance)}
@@ -151,10 +149,9 @@ class _Flow(Flow):
         sound = factor.inner.done & (new.loss <= point.loss * (1 + _RISE * self.accuracy))
         moved = (_sizes((new.first - point.first, new.second - point.second)) / sizes).amax(1)
         at_rest = (moved <= _STILL) & (h >= self.time)
-        accepted = self.finish(h, error, sound)
+        accepted = self.finish(h, error, sound, loss=new.loss)
         self.still = accepted & at_rest
         self.point = new.where(accepted, point)
-        self.loss = self.point.loss
         self.waited = torch.where(self.loss < self.best, 0, self.waited + 1)
         self.best = self.best.minimum(self.loss)
         self.growth = torch.where(sound, (self.growth * _RELIEF).clamp(max=GROW), 1.0)

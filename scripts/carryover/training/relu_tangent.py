@@ -15,16 +15,16 @@ from collections.abc import Container, Iterable, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import dataclass, fields
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import torch
 from scipy.linalg.blas import ssyrk
 from threadpoolctl import ThreadpoolController
 
-from carryover.training.integrate import pick
+from carryover.training.devices import tensor
+from carryover.training.integrate import choose, pick, slices
 from carryover.training.losses import LOSSES
+from carryover.training.result import Task
 from carryover.training.steppers import Cholesky
 
 _FEATURES = {"cpu": 2**18, "cuda": 2**40}  # of networks whose kernels are made at a time: what stays in the cache
@@ -53,13 +53,7 @@ class Point:
             return self
         if not mask.any():
             return other
-
-        def chosen(one: Any, two: Any) -> Any:
-            if isinstance(one, list):
-                return [chosen(*pair) for pair in zip(one, two, strict=True)]
-            return torch.where(mask.view(-1, *[1] * (one.dim() - 1)), one, two)
-
-        return Point(*(chosen(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)))
+        return Point(*(choose(mask, getattr(self, f.name), getattr(other, f.name)) for f in fields(self)))
 
     def __getitem__(self, which: torch.Tensor) -> Point:
         """The runs of a boolean mask."""
@@ -70,12 +64,12 @@ class Tangent:
     """The data of an ensemble, and its tangent features at any weights, in double precision but for the kernel."""
 
     def __init__(
-        self, X: Sequence[np.ndarray], y: Sequence[np.ndarray], loss: str, device: torch.device,
-        trainable: Container[str], lengths: torch.Tensor | None = None,
+        self, tasks: Sequence[Task], runs: np.ndarray, loss: str, device: torch.device, trainable: Container[str],
+        lengths: torch.Tensor | None = None,
     ) -> None:  # fmt: skip
-        """X[o]: (R, n_o, D), y[o]: (R, n_o); `lengths` (R, H, 1) of the input weights of units that keep them."""
-        self.X = [torch.as_tensor(x, dtype=torch.float64, device=device) for x in X]
-        self.y = [torch.as_tensor(t, dtype=torch.float64, device=device) for t in y]
+        """`lengths` (R, H, 1) of the input weights of units that keep them."""
+        self.X = [tensor(task.X[task.sets[runs]], device) for task in tasks]  # (R, n_o, D)
+        self.y = [tensor(task.y[runs], device) for task in tasks]  # (R, n_o)
         self.loss, self.lengths = LOSSES[loss], lengths
         self.readouts_move = "second" in trainable
         self.rows = [x.shape[1] for x in self.X]
@@ -152,7 +146,7 @@ class Tangent:
         if self.lengths is not None:
             lengths = self.lengths[runs].mT.float()
             C = joined(r * (a / lengths) for r, a in zip(B.split(self.rows, 1), readouts, strict=True))
-        blocks = [slice(*ends) for ends in pairwise(np.cumsum([0, *self.rows]).tolist())]
+        blocks = slices(self.rows)
         if kernels.device.type != "cpu":
             torch.bmm(A, A.mT, out=kernels)
             kernels *= X @ X.mT

@@ -67,20 +67,19 @@ class Trained:
 
     @classmethod
     def solved(
-        cls, weights: object, loss: np.ndarray, risk: np.ndarray, time: np.ndarray | None = None, **known: np.ndarray
+        cls, weights: object, loss: np.ndarray, risk: np.ndarray, time: np.ndarray | None = None, **known: Any
     ) -> Trained:
         """Networks whose end was computed, with loss and risk (runs,) and what else is `known`.
 
         Curves hold the end alone if its `time` (runs,) is given, and nothing otherwise.
         """
-        nothing = np.full((len(loss), 1), np.nan)
-        values: dict[str, Any] = {
+        unknown, ends = np.full((len(loss), 1), np.nan), {"loss": loss, "risk": risk}
+        known = {
             "evaluations": np.zeros(len(loss), dtype=np.int64),
             "converged": np.ones(len(loss), dtype=bool),
-            "risk_best": nothing[:, 0],
-            "time": nothing if time is None else time[:, None],
-            "curves": dict.fromkeys(("loss", "risk"), nothing),
+            "risk_best": unknown[:, 0],
+            "time": unknown if time is None else time[:, None],
+            "curves": {name: unknown if time is None else end[:, None] for name, end in ends.items()},
+            **known,
         }
-        if time is not None:
-            values["curves"] = {"loss": loss[:, None], "risk": risk[:, None]}
-        return cls(weights=weights, loss=loss, risk_final=risk, **{**values, **known})
+        return cls(weights=weights, loss=loss, risk_final=risk, **known)

@@ -16,9 +16,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from scipy.linalg import get_blas_funcs, get_lapack_funcs
+from scipy.linalg.blas import dtrsv, strsv
+from scipy.linalg.lapack import dpotrf, spotrf
 
-from carryover.training.integrate import Ensemble
+from carryover.training.integrate import Ensemble, choose
 
 TINY = torch.finfo(torch.float64).tiny
 GROW = 5.0  # a step is at most so many times the last one
@@ -64,8 +65,7 @@ class Flow(Ensemble):
         """
         accepted = sound & (error <= 1)
         for name, new in states.items():
-            mask = accepted.view(-1, *[1] * (new.dim() - 1))
-            setattr(self, name, torch.where(mask, new, getattr(self, name)))
+            setattr(self, name, choose(accepted, new, getattr(self, name)))
         there = torch.where(h == self.max_time - self.time, self.max_time, self.time + h)
         self.time = torch.where(accepted, there, self.time)
         factors = (_SAFETY * error.clamp_min(1e-12) ** (-1 / self.ORDER)).clamp(min=SHRINK).clamp(max=self.growth)
@@ -218,8 +218,8 @@ class Cholesky:
     def __init__(self, matrices: torch.Tensor) -> None:
         self.factors, self._on_cpu = matrices, matrices.device.type == "cpu"
         if self._on_cpu:
+            potrf = dpotrf if matrices.dtype == torch.float64 else spotrf
             arrays = matrices.numpy().mT  # in Fortran's order
-            potrf = get_lapack_funcs("potrf", dtype=arrays.dtype)
             failed = torch.tensor([potrf(one, lower=0, overwrite_a=1, clean=0)[1] for one in arrays])
         else:
             self.factors, failed = torch.linalg.cholesky_ex(matrices)
@@ -229,7 +229,8 @@ class Cholesky:
         """Solutions (R, n) for right sides (R, n)."""
         if not self._on_cpu:
             return torch.cholesky_solve(right[:, :, None], self.factors)[:, :, 0]
-        trsv = get_blas_funcs("trsv", dtype=right.numpy().dtype)  # twice: LAPACK's potrs takes up to four times as long
+        # LAPACK's potrs takes up to four times as long.
+        trsv = dtrsv if right.dtype == torch.float64 else strsv
         pairs = zip(self.factors.numpy().mT, right.numpy(), strict=True)
         return torch.from_numpy(np.stack([trsv(one, trsv(one, values, trans=1)) for one, values in pairs]))
 
