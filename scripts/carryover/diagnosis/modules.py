@@ -32,14 +32,9 @@ _ADAPTED = ("base_layer", "original_module")  # of a layer that PEFT has wrapped
 
 @dataclass(frozen=True)
 class Place:
-    """What one recorded layer is: the output of a submodule, or an entry of it.
+    """What one recorded layer is: the output of a submodule `part`, or an entry of that tuple or mapping.
 
-    Attributes
-    ----------
-    name : as it stands in the recording
-    part : the submodule
-    entry : of a tuple (a number) or of a mapping
-    matched : by a pattern, so that it may be left out
+    Attributes: name, as it stands in the recording; matched by a pattern, so that it may be left out.
     """
 
     name: str
