@@ -172,6 +172,18 @@ def _parted(module: nn.Module, batch: Any) -> tuple[list[Any], Mapping[str, Any]
 
 
 @contextmanager
+def evaluating(module: nn.Module) -> Iterator[None]:
+    """The network is in evaluation mode in the block, and all of its parts have the modes that they had afterwards."""
+    modes = {part: part.training for part in module.modules()}
+    try:
+        module.eval()
+        yield
+    finally:
+        for part, mode in modes.items():
+            part.training = mode
+
+
+@contextmanager
 def random_state_restored(seed: int | None = None) -> Iterator[None]:
     """Random numbers after the block are those that would have come without it, of Python, NumPy and PyTorch.
 
