@@ -17,10 +17,10 @@ from toy import (
     convnet_networks,
     convnet_runs,
     deep_linear_networks,
-    image_pair_toys,
+    image_pair_networks,
     mean_field_networks,
     relu_toys,
-    wide_relu_toys,
+    wide_relu_networks,
 )
 from toy.atlas_runs import mapped
 from toy.diagonal_networks import SEEDS, classifying, endless, measured
@@ -68,14 +68,6 @@ def fitted(experiment):
 CURVE = (relu_penalty.compute, model_of("theory.curves", "relu_penalty")(points=21))
 RISK, SPARSITY = (measured, "overlapping", risk), (measured, "overlapping", sparsity)
 RESCALED = {"column": "main_features", "row": "overlap", "hue": ("rescale",), "only": ("protocol=single_task",)}
-RELATIVE = {"column": "magnitude", "row": "correlation", "relative_to": "magnitude", "apart": 0.05}
-SOLUTIONS = {
-    "norms": (measured, "overlapping", norms),
-    "sparsity": SPARSITY,
-    "rescaled": (measured, "nested", sparsity),
-}
-AGREEING = {m.__name__.rpartition(".")[2]: (measured, "agreeing", m) for m in (coefficients, trajectory, risk)}
-PUBLISHED = {"published": (pd.read_csv, TABLE), **{e: (near_published, e) for e in ("overlap", "nested")}}
 RELU = {
     measure: {experiment: (measured_relu, experiment, measure) for experiment in ("regimes", "overlap", "nested")}
     for measure in ("clusters", "dimensionality")
@@ -88,23 +80,55 @@ DRAWN = {
     "facets": [
         ({"risk": RISK}, {"column": "overlap"}, 3),
         ({"risk": (measured, "nested", risk)}, RESCALED, 4),
-        ({"risk": (measured_relu, "magnitude", "risk")}, RELATIVE, 4),
+        (
+            {"risk": (measured_relu, "magnitude", "risk")},
+            {"column": "magnitude", "row": "correlation", "relative_to": "magnitude", "apart": 0.05},
+            4,
+        ),
     ],
-    "diagonal_solutions": [(SOLUTIONS, {"samples": 4}, 12)],
-    "solver_agreement": [(AGREEING | {"relu": (relu_by_flow_and_descent,)}, {"samples": 4}, 10)],
-    "cross_entropy": [({"diagonal": (classifying,), "relu": (classifying,)}, {}, 6)],
+    "diagonal_solutions": [
+        (
+            {
+                "norms": (measured, "overlapping", norms),
+                "sparsity": SPARSITY,
+                "rescaled": (measured, "nested", sparsity),
+            },
+            {"samples": 4},
+            12,
+        )
+    ],
+    "solver_agreement": [
+        (
+            {m.__name__.rpartition(".")[2]: (measured, "agreeing", m) for m in (coefficients, trajectory, risk)}
+            | {"relu": (relu_by_flow_and_descent,)},
+            {"samples": 4},
+            10,
+        )
+    ],
+    "cross_entropy": [
+        ({"diagonal": (classifying,), "relu": (classifying,)}, {}, 6),
+    ],
     "pretrained_rescaling": [({role: (from_imagenet, role) for role in ("pairs", "sets", "sizes")}, {}, 3)],
     "endless_training": [({"trajectory": (endless,)}, {}, 3)],
     "clusters": [
         (RELU["clusters"], {"samples": 8}, 14),
         (RELU["clusters"], {"samples": 8, "nested_samples": (4,)}, 12),
     ],
-    "dimensionality": [(RELU["dimensionality"], {}, 9), (RELU["dimensionality"], {"nested_samples": (8,)}, 8)],
+    "dimensionality": [
+        (RELU["dimensionality"], {}, 9),
+        (RELU["dimensionality"], {"nested_samples": (8,)}, 8),
+    ],
     "relu_norms": [(NORMS | {"displacement": MOVED["overlap"]}, {}, 4)],
     "relu_displacement": [(MOVED | {"risk": (measured_relu, "magnitude", "risk")}, {"samples": (4, 8)}, 6)],
     "atlas": [({"one": (mapped,), "other": (mapped,)}, {}, 3), ({"one": (mapped,)}, {"settings": 2}, 2)],
     "relu_least_penalty": [({"least": (fitted, "few"), "spread": (fitted, "spread")}, {}, 8)],
-    "published_risk": [(PUBLISHED, {}, 4)],
+    "published_risk": [
+        (
+            {"published": (pd.read_csv, TABLE), **{e: (near_published, e) for e in ("overlap", "nested")}},
+            {},
+            4,
+        )
+    ],
 }
 
 
@@ -122,8 +146,8 @@ TRANSFER = {
     "frozen_layer": [(deep_linear_networks, {}, 3)],
     "gaussian_bounds": [(deep_linear_networks, {}, 3)],
     "covariance_bound": [(deep_linear_networks, {}, 3)],
-    "ntk_bound": [(wide_relu_toys, {}, 3)],
-    "bound_correlations": [(image_pair_toys, {}, 4)],
+    "ntk_bound": [(wide_relu_networks, {}, 3)],
+    "bound_correlations": [(image_pair_networks, {}, 4)],
     "norm_scale": [(deep_linear_networks, {}, 4)],
     "mean_field_transfer": [(mean_field_networks, {}, 17)],
     "mean_field_anchor": [(mean_field_networks, {}, 3)],

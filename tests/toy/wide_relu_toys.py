@@ -1,8 +1,5 @@
-"""Tiny shards of wide ReLU networks, for tests and for a figure to draw."""
+"""Tiny shards of wide ReLU networks for tests."""
 
-from functools import cache
-
-from carryover.measures import ntk_bound
 from toy import shards
 from toy.shards import shard
 
@@ -23,15 +20,3 @@ def followed(*arguments, **told):
     """The dataset of one number of samples, the problem that the solver is handed, and what it answers."""
     data, ((problem, trained),) = shards.followed(finetuned, *arguments, **told)
     return data, problem, trained
-
-
-@cache
-def roles(plot):
-    """The data of the plot of the bound by the neural tangent kernel, by role."""
-    seeds, told = (0, 1, 2), {"width": 40, "max_steps": 100}
-    made = [
-        finetuned(start, seeds, **told, samples=(2, 8), distance=(0.25, 1.5), solver=solver)
-        for start in (None, pretrained(seeds, **told))
-        for solver in ("flow", "exact")
-    ]
-    return {"bound": shards.measured("wide_relu", ntk_bound, made)}
