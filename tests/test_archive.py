@@ -101,18 +101,16 @@ def test_a_request_is_what_is_asked_and_not_how_it_is_made(project):
     assert mismatch(task={"auxiliary_features": 3}) == ""
 
 
-def truncated():
-    PACKED.write_bytes(PACKED.read_bytes()[:-20])
-
-
-def negative():
-    record(unpacked={"sha256": "0", "bytes": -1})
-
-
 BAD = {
-    "truncated": (truncated, f"{PACKED} is truncated or exchanged: its record names another file, so restore both."),
+    "truncated": (
+        lambda: PACKED.write_bytes(PACKED.read_bytes()[:-20]),
+        f"{PACKED} is truncated or exchanged: its record names another file, so restore both.",
+    ),
     "no JSON": (lambda: RECORD.write_text("{"), f"{RECORD} is no record of an archived dataset ("),
-    "negative": (negative, f"{RECORD} is no record of an archived dataset (unpacked.bytes must be "),
+    "negative": (
+        lambda: record(unpacked={"sha256": "0", "bytes": -1}),
+        f"{RECORD} is no record of an archived dataset (unpacked.bytes must be ",
+    ),
     "not there": (RECORD.unlink, f"tiny/risk is not in {FOLDER}."),
 }
 

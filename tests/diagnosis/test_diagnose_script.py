@@ -4,6 +4,7 @@ import contextlib
 import io
 import re
 import shlex
+from collections import OrderedDict
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -68,38 +69,28 @@ def test_mistakes_are_named_and_leave_nothing(folder, monkeypatch):
     assert not list(Path().glob("none/*"))
 
 
+def network(seed, **layers):
+    torch.manual_seed(seed)
+    return nn.Sequential(OrderedDict((name, nn.Linear(*sizes)) for name, sizes in layers.items()))
+
+
 def at_hand():
     """What the lines to copy take for granted."""
-    torch.manual_seed(0)
-    before, after = (nn.Sequential() for _ in range(2))
-    for net in (before, after):
-        net.add_module("layer1", nn.Linear(20, 8))
-        net.add_module("layer2", nn.Linear(8, 8))
+    before, after = (network(seed, layer1=(20, 8), layer2=(8, 8)) for seed in range(2))
     samples = torch.randn(500, 20)
-    loader = DataLoader(TensorDataset(samples, samples[:, 0]), batch_size=64, shuffle=True)
-    return {"torch": torch, "loader": loader, "before": before, "after": after, **training()}
-
-
-def training():
-    """`make`, `state`, `finetune` and `score` of a network whose head is called classifier."""
 
     def make(seed):
-        torch.manual_seed(seed)
-        net = nn.Sequential()
-        net.add_module("layer", nn.Linear(4, 3))
-        net.add_module("classifier", nn.Linear(3, 2))
-        return net
+        return network(seed, layer=(4, 3), classifier=(3, 2))
 
     def finetune(net, seed):
         with torch.no_grad():
             net.layer.bias.add_(0.01 * seed)
 
     return {
-        "make": make,
-        "state": make(99).state_dict(),
-        "finetune": finetune,
-        "score": lambda net: -float(net.layer.bias.detach().square().sum()),
-    }
+        "torch": torch, "before": before, "after": after, "make": make, "finetune": finetune,
+        "loader": DataLoader(TensorDataset(samples, samples[:, 0]), batch_size=64, shuffle=True),
+        "state": make(99).state_dict(), "score": lambda net: -float(net.layer.bias.detach().square().sum()),
+    }  # fmt: skip
 
 
 @pytest.mark.extended

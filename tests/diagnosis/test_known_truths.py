@@ -19,12 +19,6 @@ from toy.known_truths import CASES
 from toy.truths import limits, made, untrained
 
 
-def verdict(case, seed):
-    made = case.make(seed)
-    baseline = None if made.baseline is None else {"layer": made.baseline}
-    return diagnose({"layer": made.before}, {"layer": made.after}, baseline=baseline)["regime"].item()
-
-
 @pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.extended), 5])
 def test_a_layer_that_a_practitioner_would_call_otherwise_carries_a_warning(step):
     for case in limits.CASES[::step]:
@@ -36,7 +30,8 @@ def test_a_layer_that_a_practitioner_would_call_otherwise_carries_a_warning(step
 
 def judged(case, seed):
     """right, undecided or wrong."""
-    found = verdict(case, seed)
+    made = case.make(seed)
+    found = diagnose(made.before, made.after, baseline=made.baseline)["regime"].item()
     return "right" if found == case.truth else UNDECIDED if found == UNDECIDED else "wrong"
 
 

@@ -22,7 +22,7 @@ from carryover.provenance import store
 from carryover.training import relu
 from carryover.training.devices import torch_device
 from rounding import differing
-from toy.trainer_shards import TRAINERS, convnets, relu_batches
+from toy.trainer_shards import TRAINERS, convnets, relu_batches, scarce
 
 
 @pytest.fixture
@@ -93,16 +93,8 @@ BARE = ("relu_batches", relu_batches, LARGE), ("convnets", convnets, WIDE)
 def little_memory(card, name, share):
     """So large a share of what PyTorch has taken at most since the peak was reset; on the CPU, few networks at once."""
     if card == "cpu":
-        _, kind, method = TRAINERS[name]
-        usual, most = getattr(kind, method), 4 if share > 0.1 else 0
-
-        def step(self, *options):
-            if len(self) > most:
-                raise torch.OutOfMemoryError
-            return usual(self, *options)
-
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(kind, method, step)
+            scarce(patched, name, 4 if share > 0.1 else 0, begun=0)
             patched.setitem(relu.BYTES, "cpu", relu.BYTES["cuda"])  # all at once, as on a card
             yield
         return

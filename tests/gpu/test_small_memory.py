@@ -2,7 +2,6 @@
 
 import gc
 import itertools
-import weakref
 
 import numpy as np
 import pytest
@@ -13,9 +12,8 @@ from hypothesis import strategies as st
 from carryover.errors import UserError
 from carryover.training.devices import in_chunks
 from rounding import assert_same_runs, share
-from toy.trainer_shards import TRAINERS
+from toy.trainer_shards import TRAINERS, scarce
 
-BEGUN = 3  # steps before memory runs out
 # Roundings of a step, in the sums of these shards and in functions such as acos.
 TERMS = 100
 
@@ -23,22 +21,6 @@ TERMS = 100
 def rounding(name, shard):
     """What the numbers of a shard may differ by, as a share of the largest."""
     return share("float64" if name.startswith("diagonal") else "float32", int(shard["evaluations"].max()), TERMS)
-
-
-def scarce(monkeypatch, name, most):
-    """Let steps of more than `most` networks fail once some were taken; references to the ensembles that failed."""
-    _, kind, method = TRAINERS[name]
-    usual, count, failed = getattr(kind, method), itertools.count(1), []
-
-    def step(self, *options, **named):
-        assert all(ensemble() in (None, self) for ensemble in failed), "memory of a failed ensemble is still taken"
-        if len(self) > most and next(count) > BEGUN:
-            failed.append(weakref.ref(self))
-            raise torch.OutOfMemoryError
-        return usual(self, *options, **named)
-
-    monkeypatch.setattr(kind, method, step)
-    return failed
 
 
 @pytest.mark.portable

@@ -11,15 +11,10 @@ from carryover.report.claims_page import main
 from toy.made_up_runs import group
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """A working folder with one group, and its table."""
+def test_a_table_of_groups_and_beside_it_another(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     store.save(group({"up": [19.0, 20.0, 21.0], "down": [-19.0, -20.0, -21.0]}), "one.nc")
     main(["one.nc", "--output", "claims.nc"])
-
-
-def test_a_table_of_groups_and_beside_it_another(capsys):
     claims_table.write(store.load("claims.nc"), "claims.csv")
     main(["one.nc", "--others", "night=claims.csv", "--output", "more.nc", "more.md"])
     assert set(store.load("more.nc")["claim"].values.tolist()) == {"one/up", "one/down"}

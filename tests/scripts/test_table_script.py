@@ -1,9 +1,9 @@
 """A table by hand, in process: the same rows in Markdown and LaTeX, with their records."""
 
 import json
+from pathlib import Path
 
 import pandas as pd
-import pytest
 
 import table
 from carryover.claims import bound_correlations
@@ -15,31 +15,21 @@ WORDS = ["bound_correlations", "--roles", "bounds", "published", "--data", *FILE
 DEVIATION = "published (MNIST): R², mean ± s.d."
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder with data, which is the working folder."""
-    data = made()
-    for variable in data.variables.values():
-        variable.attrs = {"long_name": "some words", "units": "1"}
-    store.save(data, tmp_path / FILES[0])
-    rows = [(bound, 10, 0.5, 0.25) for bound in bound_correlations.BOUNDS]
-    columns = ["bound", "samples", "r_squared", "deviation"]
-    pd.DataFrame(rows, columns=columns).to_csv(tmp_path / FILES[1], index=False)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def typeset(*outputs):
-    table.main([*WORDS, "--wildcards", "table=toy", "--output", *outputs])
-
-
 def cells(line, between, end=""):
     return [cell.strip() for cell in line.removesuffix(end).strip(between).split(between)]
 
 
-def test_both_formats_hold_the_rows_and_their_records_are_true(folder):
-    typeset("toy.md", "toy.tex")
-    markdown, latex = ((folder / f"toy.{suffix}").read_text() for suffix in ("md", "tex"))
+def test_both_formats_hold_the_rows_and_their_records_are_true(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    data = made()
+    for variable in data.variables.values():
+        variable.attrs = {"long_name": "some words", "units": "1"}
+    store.save(data, FILES[0])
+    rows = [(bound, 10, 0.5, 0.25) for bound in bound_correlations.BOUNDS]
+    columns = ["bound", "samples", "r_squared", "deviation"]
+    pd.DataFrame(rows, columns=columns).to_csv(FILES[1], index=False)
+    table.main([*WORDS, "--wildcards", "table=toy", "--output", "toy.md", "toy.tex"])
+    markdown, latex = (Path(f"toy.{suffix}").read_text() for suffix in ("md", "tex"))
     lines = markdown.splitlines()
     assert cells(lines[0], "|") == ["bound", "", "n = 10", "n = 20"]
     assert cells(lines[6], "|")[1:] == [DEVIATION, "0.50 ± 0.25", ""]
@@ -50,7 +40,7 @@ def test_both_formats_hold_the_rows_and_their_records_are_true(folder):
     for output in ("toy.md", "toy.tex"):
         record = job_record.read(f"{output}.json")
         assert (record["rule"], set(record["inputs"])) == ("table", set(FILES))
-    request = json.loads((folder / "toy.md.json").read_text())["request"]
+    request = json.loads(Path("toy.md.json").read_text())["request"]
     assert lines[-1] == f"<!-- Carryover request {request} -->"
     assert latex.endswith(f"\n% Carryover request {request}\n")
 

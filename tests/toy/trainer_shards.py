@@ -1,4 +1,9 @@
-"""A tiny shard of several runs for every trainer."""
+"""A tiny shard of several runs for every trainer, and memory that is too small for its ensembles."""
+
+import itertools
+import weakref
+
+import torch
 
 from carryover.training import convnet_ensemble, deep_linear, diagonal, population_flow, relu
 from carryover.training.relu_flow import _Flow as ReluFlow
@@ -64,3 +69,19 @@ TRAINERS = {
     "diagonal_flow": (diagonal_flow, diagonal.DiagonalEnsemble, "correlations"),
     "convnets": (convnets, convnet_ensemble.ConvnetEnsemble, "step"),
 }
+
+
+def scarce(monkeypatch, name, most, begun=3):
+    """Let steps of more than `most` networks fail once `begun` were taken; references to the ensembles that failed."""
+    _, kind, method = TRAINERS[name]
+    usual, count, failed = getattr(kind, method), itertools.count(1), []
+
+    def step(self, *options, **named):
+        assert all(ensemble() in (None, self) for ensemble in failed), "memory of a failed ensemble is still taken"
+        if len(self) > most and next(count) > begun:
+            failed.append(weakref.ref(self))
+            raise torch.OutOfMemoryError
+        return usual(self, *options, **named)
+
+    monkeypatch.setattr(kind, method, step)
+    return failed

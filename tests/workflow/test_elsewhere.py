@@ -1,14 +1,11 @@
 """The workflow runs from another directory, and as a module of another workflow."""
 
 import json
-import shutil
-import subprocess
-import sys
 
 import pytest
 import yaml
 
-from toy.small_project import ENVIRONMENT, PARTS, ROOT
+from toy.small_project import Project
 
 pytestmark = [pytest.mark.extended, pytest.mark.xdist_group("workflow")]
 FIGURE = "results/figures/relu_penalty.png"
@@ -20,8 +17,7 @@ def config(points):
 
 
 def snakemake(folder, *words):
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", *map(str, words)]
-    done = subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=300)
+    done = Project(folder, None).run_python("-m", "snakemake", "--cores", "1", *map(str, words), timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout + done.stderr
 
@@ -29,13 +25,7 @@ def snakemake(folder, *words):
 @pytest.fixture
 def home(tmp_path):
     """The workflow in a folder of its own, with a short configuration."""
-    folder = tmp_path / "the workflow"
-    folder.mkdir()
-    for part in PARTS:
-        copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
-        copy(ROOT / part, folder / part)
-    (folder / "config/config.yaml").write_text(yaml.safe_dump(config(11)))
-    return folder
+    return Project.new(tmp_path / "the workflow", None, config(11)).folder
 
 
 def keys(file):

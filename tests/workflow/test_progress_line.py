@@ -22,21 +22,13 @@ rule write:
 """
 
 
-@pytest.fixture
-def snakemake(tmp_path):
-    """Runs Snakemake on three jobs, of which the third fails."""
+def test_a_log_gets_few_lines_and_what_failed_in_full(tmp_path):
+    """Of three jobs the third fails."""
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
-    words = ["-m", "snakemake", "--logger", "progress", "--cores", "1", "--keep-going", "--show-failed-logs"]
-    environment = os.environ | {"PYTHONPATH": str(SCRIPTS)}
-
-    def run(*more, **streams):
-        return subprocess.run([sys.executable, *words, *more], cwd=tmp_path, env=environment, **streams)
-
-    return run
-
-
-def test_a_log_gets_few_lines_and_what_failed_in_full(snakemake, tmp_path):
-    done = snakemake(capture_output=True, text=True)
+    command = [sys.executable, "-m", "snakemake", "--logger", "progress", "--cores", "1", "--keep-going"]
+    command.append("--show-failed-logs")
+    how = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": str(SCRIPTS)}, "capture_output": True, "text": True}
+    done = subprocess.run(command, **how)
     assert done.returncode == 1
     lines = done.stderr.splitlines()
     progress = [line for line in lines if "of 4 jobs done" in line]
@@ -45,4 +37,4 @@ def test_a_log_gets_few_lines_and_what_failed_in_full(snakemake, tmp_path):
     assert not re.search(r"^rule write|jobid: [01]\b", done.stderr, re.MULTILINE)
     complete = next(tmp_path.glob(".snakemake/log/*.log")).read_text()
     assert complete.count("rule write:") == 4  # each job as it starts, and the error
-    assert "rule write:" in snakemake("-n", capture_output=True, text=True).stdout
+    assert "rule write:" in subprocess.run([*command, "-n"], **how).stdout

@@ -219,6 +219,11 @@ def jackknife(values: np.ndarray, confidence: float) -> tuple[float, float]:
     return float(pseudovalues.mean() - half), float(pseudovalues.mean() + half)
 
 
+def with_ends(name: str, value: float, low: float, high: float) -> dict[str, float]:
+    """A quantity with the ends of its interval, by the names of variables."""
+    return {name: float(value), f"{name}_low": float(low), f"{name}_high": float(high)}
+
+
 def reweighting(before: Components, after: Components, survived: float, block: np.ndarray) -> np.ndarray:
     """(1 + blocks,) typical factor between the changes of variances of surviving directions, 1 if all changed alike.
 

@@ -32,14 +32,9 @@ _ADAPTED = ("base_layer", "original_module")  # of a layer that PEFT has wrapped
 
 @dataclass(frozen=True)
 class Place:
-    """What one recorded layer is: the output of a submodule, or an entry of it.
+    """What one recorded layer is: the output of a submodule `part`, or an entry of that tuple or mapping.
 
-    Attributes
-    ----------
-    name : as it stands in the recording
-    part : the submodule
-    entry : of a tuple (a number) or of a mapping
-    matched : by a pattern, so that it may be left out
+    Attributes: name, as it stands in the recording; matched by a pattern, so that it may be left out.
     """
 
     name: str
@@ -142,9 +137,16 @@ def batches(loader: Any) -> Iterable[Any]:
 
 
 def called(module: nn.Module, batch: Any) -> Any:
-    """What the network returns for a batch, which is as `_parted` takes it; UserError for batches of other kinds."""
+    """What the network returns for a batch.
+
+    That is a tensor; (inputs, labels, …), of which the network gets as many as it needs, one mostly; or a mapping of
+    named inputs, of which it gets those that it takes, labels too.
+    """
     inputs, named, _ = _parted(module, batch)
-    if inputs and not isinstance(inputs[0], Tensor):
+    if named:
+        takes = inspect.signature(core(module).forward).parameters
+        named = {key: value for key, value in named.items() if key in takes} or named  # all where it names none
+    elif inputs and not isinstance(inputs[0], Tensor):
         kinds = "tensors, tuples (inputs, labels, …) or mappings of named tensors"
         kind = type(inputs[0]).__name__
         raise UserError(f"batches must be {kinds}, got {kind}: say call=, how a network is called with a batch")
@@ -159,21 +161,28 @@ def labels_of(module: nn.Module, batch: Any) -> np.ndarray | None:
 
 
 def _parted(module: nn.Module, batch: Any) -> tuple[list[Any], Mapping[str, Any], Any]:
-    """(inputs, named inputs, labels) of a batch.
-
-    Of a tensor, or (inputs, labels, …), the network gets as many as it needs, one mostly, and labels follow. Of a
-    mapping it gets what it takes by name, or all where it names nothing of it, and labels are named so.
-    """
+    """(inputs, named inputs, labels) of a batch; labels follow the inputs or are named so, and may be None."""
     first, *others = batch if isinstance(batch, tuple | list) else (batch,)
-    if not others and not isinstance(first, Mapping):
-        return [first], {}, None
-    takes = inspect.signature(core(module).forward).parameters
     if isinstance(first, Mapping):
-        named = {key: value for key, value in first.items() if key in takes} or first
-        return [], named, next((first[key] for key in ("labels", "label") if key in first), None)
-    needed = [one for one in takes.values() if one.kind is one.POSITIONAL_OR_KEYWORD and one.default is one.empty]
-    more = max(0, len(needed) - 1)
+        return [], first, next((first[key] for key in ("labels", "label") if key in first), None)
+    if not others:
+        return [first], {}, None
+    parameters = inspect.signature(core(module).forward).parameters.values()
+    needed = sum(one.kind is one.POSITIONAL_OR_KEYWORD and one.default is one.empty for one in parameters)
+    more = max(0, needed - 1)
     return [first, *others[:more]], {}, next(iter(others[more:]), None)
+
+
+@contextmanager
+def evaluating(module: nn.Module) -> Iterator[None]:
+    """The network is in evaluation mode in the block; afterwards all of its parts have the modes that they had."""
+    modes = {part: part.training for part in module.modules()}
+    try:
+        module.eval()
+        yield
+    finally:
+        for part, mode in modes.items():
+            part.training = mode
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.utils import parametrize
 
-from carryover.diagnosis.modules import bare, core, random_state_restored, submodules
+from carryover.diagnosis.modules import bare, core, evaluating, random_state_restored, submodules
 from carryover.errors import UserError
 
 
@@ -84,23 +84,19 @@ def _draw(made: nn.Module) -> None:
 def renew_statistics(module: nn.Module, call: Callable[[Any], Any], batches: Iterable[Any]) -> None:
     """Compute statistics of batch normalisation as means over batches; UserError where there are none."""
     layers = [one for one in module.modules() if isinstance(one, _BatchNorm) and one.track_running_stats]
-    modes = {part: part.training for part in module.modules()}
     momenta = [layer.momentum for layer in layers]
-    module.eval()
-    for layer in layers:
-        layer.reset_running_stats()
-        layer.train()
-        layer.momentum = None  # the mean of all batches
     used = False
-    with torch.no_grad():
+    with torch.no_grad(), evaluating(module):
+        for layer in layers:
+            layer.reset_running_stats()
+            layer.train()
+            layer.momentum = None  # the mean of all batches
         for batch in batches:
             used = True
             with suppress(ValueError):  # of a batch of one sample
                 call(batch)
     for layer, momentum in zip(layers, momenta, strict=True):
         layer.momentum = momentum
-    for part, mode in modes.items():
-        part.training = mode
     if not used:
         raise UserError("there are no batches for statistics of normalisation: an iterator is used up by its first use")
 

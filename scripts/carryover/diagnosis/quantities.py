@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from carryover.diagnosis import inheritance, task
-from carryover.diagnosis.inheritance import Components, components, jackknife
+from carryover.diagnosis.inheritance import Components, components, jackknife, with_ends
 from carryover.diagnosis.regimes import CLOSE, decided, warnings_on
 from carryover.measures.dimensionality import compare_responses
 
@@ -131,10 +131,10 @@ def of_layer(
     return row
 
 
-def _by_regression(parts: list[Components], block: np.ndarray, confidence: float) -> dict[str, Any]:
+def _by_regression(parts: list[Components], block: np.ndarray, confidence: float) -> dict[str, float]:
     """Quantities of `BY_REGRESSION` with intervals, and the facts behind them."""
     old, new, *unrelated = parts
-    found: dict[str, Any] = dict.fromkeys([f"reweighting{end}" for end in ENDS], np.nan)
+    found = with_ends("reweighting", np.nan, np.nan, np.nan)
     for name, source, targets, measure in (
         ("inherited", old, new, inheritance.inherited),
         ("kept", new, old, inheritance.kept),
@@ -149,13 +149,11 @@ def _by_regression(parts: list[Components], block: np.ndarray, confidence: float
             low, high = jackknife(values, confidence)
             further = values[0] - half  # twice the samples would add at most what they added to a half of them
             low, high = min(low, values[0]) + min(further, 0), max(high, values[0]) + max(further, 0)
-            ends = zip(ENDS, np.clip([values[0], low, high], -1, 1), strict=True)
-            found |= {f"{name}_{kind}{end}": float(value) for end, value in ends}
+            found |= with_ends(f"{name}_{kind}", *np.clip([values[0], low, high], -1, 1))
     if min(found["inherited_r2"], found["kept_r2"]) > 0.5:  # else there is little of which to compare the strengths
-        changes = inheritance.reweighting(old, new, found["kept_r2"], block)
-        low, high = jackknife(changes, confidence)
-        found["reweighting"] = value = float(changes[0])
-        found |= {"reweighting_low": max(min(low, value), 1.0), "reweighting_high": max(high, value)}
+        factors = inheritance.reweighting(old, new, found["kept_r2"], block)
+        low, high = jackknife(factors, confidence)
+        found |= with_ends("reweighting", factors[0], max(min(low, factors[0]), 1.0), max(high, factors[0]))
     found["curvature"] = inheritance.curvature(old, block)
     found["told_of_itself"] = min(inheritance.self_predicted(one, block) for one in (old, new))
     return found

@@ -22,7 +22,7 @@ import xarray as xr
 from torch import Tensor, nn
 
 from carryover.diagnosis import outputs
-from carryover.diagnosis.modules import Place, bare, core, places
+from carryover.diagnosis.modules import Place, bare, core, evaluating, places
 from carryover.errors import UserError
 from carryover.provenance import store
 
@@ -78,14 +78,9 @@ def record(
         raise UserError(f"path must be where the file goes and end in .nc, got {path}")
     found = places(module, names)
     module = module.module if isinstance(module, nn.DataParallel) else module  # replicas would be seen in any order
-    modes = {part: part.training for part in module.modules()}
     see = See(module, found, reduce, batch_axis)
-    try:
-        module.eval()
+    with evaluating(module):
         yield see
-    finally:
-        for part, mode in modes.items():
-            part.training = mode
     if not see.samples:
         raise UserError("nothing was seen, so nothing is recorded: call what the block is given")
     if see.left_out:

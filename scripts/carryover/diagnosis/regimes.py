@@ -115,7 +115,7 @@ def warnings_on(
             break
     if direction := _direction(row, old, new, block):
         found.append(direction)
-    tail = slice(old.counted, old.seen)
+    tail = slice(old.counted, old.seen)  # components that do not count
     variances = old.variances[tail]
     if row["regime"] != REPLACE and variances.sum() >= _TAIL:
         wrong = inheritance.errors(new.weighted, old.scores[:, tail], block).full.mean(axis=0)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from carryover.diagnosis.inheritance import Components, jackknife, leave_one_out, ridge
+from carryover.diagnosis.inheritance import Components, jackknife, leave_one_out, ridge, with_ends
 from carryover.errors import UserError
 
 THERE, ADDED, LOST, ABSENT = "there before", "added", "lost", "not readable"
@@ -82,11 +82,10 @@ def probed(
     by_sample = dict(zip(MEANING, [task.scores(layer, rows, block) for layer in layers], strict=False))
     by_sample["task_gain"] = by_sample["task_after"] - by_sample["task_before"]
     included = leave_one_out(block)
-    row: dict[str, Any] = dict.fromkeys([f"{name}{end}" for name in MEANING for end in ("", "_low", "_high")], np.nan)
+    row: dict[str, Any] = with_ends("task_baseline", np.nan, np.nan, np.nan)
     for name, values in by_sample.items():
         means = included @ values / included.sum(axis=1)
-        row[name] = float(means[0])
-        row[f"{name}_low"], row[f"{name}_high"] = jackknife(means, confidence)
+        row |= with_ends(name, means[0], *jackknife(means, confidence))
     return row | {"task_chance": task.chance, "task": _verdict(row, task.chance)}
 
 
