@@ -10,7 +10,7 @@ from carryover.families.contract import Piece
 from carryover.families.convnet import pretrain
 from carryover.networks.convnet_weights import packed, rescaled, unpacked
 from carryover.streams import generator
-from carryover.tasks.class_subsets import check_disjoint, class_task, sampled, tested
+from carryover.tasks.class_subsets import class_task, sampled, tested
 
 
 def problems(p, shard):
@@ -85,7 +85,8 @@ def _pretrained(classes, pretrained, starts, targets):
                 f"the pretrained shard has no network for seed {seed}, task {number}: pretrain as many tasks."
             )
         sources.append(str(pretrained["source_classes"].values[rows[0]]))
-        check_disjoint([int(label) for label in sources[-1].split()], labels)
+        if shared := sorted({int(label) for label in sources[-1].split()} & set(labels)):
+            raise UserError(f"pretraining and finetuning share the classes {shared}: hold these out of pretraining.")
         new = classes.state(len(labels), seed, f"readout {number}")
         last = list(new)[-2:]
         old = unpacked(shape, weights[rows[0]])
