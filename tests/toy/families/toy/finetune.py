@@ -7,7 +7,6 @@ from carryover.families.toy import pretrain
 
 
 def problems(p, shard):
-    shard.check_sizes({"dimension": ("input", p.dimension)})
     teacher = np.stack([pretrain.teacher(p, shard.experiment, seed, p.angle) for seed in shard.seeds])
     start = np.zeros_like(teacher)
     if shard.pretrained is not None:
@@ -15,5 +14,5 @@ def problems(p, shard):
     for samples in p.samples:
         X = np.stack([pretrain.inputs(p, shard.experiment, seed, "inputs", samples) for seed in shard.seeds])
         problem = pretrain.Problem(X, teacher, start)
-        runs = {"seed": shard.seeds, "samples": samples, "angle": p.angle, "loss_function": "squared"}
+        runs = {"seed": shard.seeds, "samples": samples, "angle": p.angle}
         yield Piece(problem, runs, pretrain.variables, {"angle": ("angle between the tasks", "rad")})
