@@ -18,7 +18,7 @@ def start():
 
 
 def of(start, protocol, **told):
-    given = start if protocol in parameters.TRANSFER else None
+    given = start if protocol in parameters.PRETRAINED else None
     return finetuned(given, protocol, **{"teacher_scale": (1.0, 3.0), **told})
 
 
@@ -40,19 +40,21 @@ def test_inputs_depend_on_seed_and_draw_alone(start):
     _, scratch, _ = followed(None, "single_task", max_steps=1, teacher_scale=(1.0, 3.0), **told)
     _, linear, _ = followed(start, teacher_scale=(1.0, 3.0), **told)
     _, longer, _ = followed(start, teacher_scale=(1.0, 3.0), **{**told, "samples": (9,)})
+    _, clean, _ = followed(start, teacher_scale=(1.0, 3.0), **{**told, "noise": 0.0})
+    scratch, linear, longer, clean = (problem.task for problem in (scratch, linear, longer, clean))
     assert scratch.X.shape == linear.X.shape == (12, 4, 4)
+    targets = [np.stack([task.y[task.sets == which][0] for which in range(12)]) for task in (linear, longer, clean)]
     np.testing.assert_array_equal(scratch.X, linear.X)
-    np.testing.assert_array_equal(scratch.y, linear.y)
+    np.testing.assert_array_equal(scratch.y, targets[0][scratch.sets])
     np.testing.assert_array_equal(longer.X[:, :4], linear.X)
-    np.testing.assert_allclose(longer.y[:, :4], linear.y)
+    np.testing.assert_allclose(targets[1][:, :4], targets[0])
     by_seed_and_scale = linear.X.reshape(2, 2, 3, 4, 4)
     np.testing.assert_array_equal(by_seed_and_scale[:, 0], by_seed_and_scale[:, 1])
     assert len(np.unique(linear.X[:, 0, 0])) == 6
-    _, clean, _ = followed(start, teacher_scale=(1.0, 3.0), **{**told, "noise": 0.0})
-    noise = (linear.y - clean.y).reshape(2, 2, 3, 4)
+    noise = (targets[0] - targets[2]).reshape(2, 2, 3, 4)
     np.testing.assert_allclose(noise[:, 0], noise[:, 1])
     assert 0.2 < noise.std() < 0.9
-    assert clean.y[0] == pytest.approx(pretrain.outputs(pretrain.target(P, "toy", 0, 1.0), clean.X[0]))
+    assert targets[2][0] == pytest.approx(pretrain.outputs(pretrain.target(P, "toy", 0, 1.0), clean.X[0]))
 
 
 def refused(*told, **more):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,11 @@ class Weights:
     def __getitem__(self, index) -> Weights:
         """The networks at these places of the leading axis."""
         return Weights(self.first[index], self.second[index])
+
+    @classmethod
+    def stack(cls, networks: Sequence[Weights]) -> Weights:
+        """Networks of one size along a new leading axis."""
+        return cls(np.stack([one.first for one in networks]), np.stack([one.second for one in networks]))
 
     def responses(self, X) -> np.ndarray:
         """Hidden responses relu(w_h · x), (..., n, H), of inputs X (..., n, D)."""

@@ -17,6 +17,7 @@ from carryover.networks.relu import Weights
 from carryover.streams import generator
 from carryover.tasks.sparse import unit_vectors
 from carryover.theory.kernels import function_power, function_variance
+from carryover.training.result import Task
 
 MEANING = {
     "ablated": "fraction of the target's units that the source lacks; NaN from scratch",
@@ -28,12 +29,11 @@ MEANING = {
     "noise": "standard deviation of the label noise",
     "draw": "number of the data set among those of a seed",
 }
-_WHOLE = 1e-9  # how far from a whole number the rounding of a decimal fraction can bring it
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Networks to be trained or fitted. Run r starts from the network `networks[r]` and learns from the set `sets[r]`.
+    """Networks to be trained or fitted; run r starts from the network `networks[r]`.
 
     Weights are those of means over units. The teacher is the source's in pretraining, the target's afterwards. Where
     readouts alone are trained, `max_time` says how long, NaN where `readout` says that they are fitted otherwise.
@@ -42,9 +42,7 @@ class Problem:
     start: Weights  # first (networks, m, d) of unit length, second (networks, 1, m)
     teacher: Weights  # first (networks, m*, d), second (networks, 1, m*)
     networks: np.ndarray  # (runs,)
-    X: np.ndarray | None = None  # (sets, samples, d); None where the whole distribution is learned
-    y: np.ndarray | None = None  # (sets, samples)
-    sets: np.ndarray | None = None  # (runs,)
+    task: Task | None = None  # None where the whole distribution is learned, or nothing
     anchor: np.ndarray | None = None  # (networks,) of pretraining
     readout: np.ndarray | None = None  # (runs,) as in the parameters
     max_time: np.ndarray | None = None  # (runs,)
@@ -57,17 +55,16 @@ def problems(p, shard):
     """
     experiment = shard.experiment
     anchors = (np.inf,) if p.solver == "exact" else p.anchor
-    runs = list(product(shard.seeds, p.teacher_scale, p.ablated, anchors))
     columns = cartesian_product(seed=shard.seeds, teacher_scale=p.teacher_scale, ablated=p.ablated, anchor=anchors)
+    kinds = list(product(shard.seeds, p.teacher_scale, p.ablated, anchors))
+    targets = Weights.stack([target(p, experiment, seed, scale) for seed, scale, *_ in kinds])
     problem = Problem(
-        start=stacked([initial(p, experiment, seed) for seed, *_ in runs]),
-        teacher=stacked([source(p, experiment, *which) for *which, _ in runs]),
-        networks=np.arange(len(runs)),
+        start=Weights.stack([initial(p, experiment, seed) for seed, *_ in kinds]),
+        teacher=Weights.stack([source(p, experiment, *kind) for *kind, _ in kinds]),
+        networks=np.arange(len(kinds)),
         anchor=columns["anchor"],
-        max_time=np.full(len(runs), p.max_time) if p.solver == "exact" else None,
+        max_time=np.full(len(kinds), p.max_time) if p.solver == "exact" else None,
     )
-    targets = stacked([target(p, experiment, seed, scale) for seed, scale, *_ in runs])
-    columns["loss_function"] = "squared"
     yield Piece(problem, columns, partial(_variables, problem, targets), MEANING)
 
 
@@ -129,7 +126,7 @@ def source(p, experiment, seed, teacher_scale, ablated):
     """
     left = (1 - ablated) * p.teacher_units
     count = round(left)
-    if count < 1 or abs(left - count) > _WHOLE * p.teacher_units:
+    if count < 1 or abs(left - count) > 1e-9 * p.teacher_units:  # decimal fractions are rounded
         raise UserError(
             f"ablated {ablated:g} of {p.teacher_units} teacher_units leaves {left:g}: it must be a whole number, 1 at "
             "least."
@@ -151,8 +148,3 @@ def initial(p, experiment, seed):
 def outputs(network, X):
     """f(x), (..., n), of a mean over units at inputs X (..., n, d)."""
     return network.outputs(X)[..., 0] / network.first.shape[-2]
-
-
-def stacked(networks):
-    """Networks with a leading axis."""
-    return Weights(np.stack([one.first for one in networks]), np.stack([one.second for one in networks]))

@@ -33,11 +33,7 @@ class Condition:
 
 
 def problems(p, shard):
-    """A piece for each number of samples.
-
-    Raises UserError for a main task without room, and for pretrained networks of other sizes.
-    """
-    shard.check_sizes({"width": ("unit", p.width), "dimension": ("input", p.dimension)})
+    """A piece for each number of samples; UserError for a main task without room."""
     listed = [(None, None, text) for text in p.unit_correlations]
     paired = [(overlap, correlation, "") for overlap, correlation in product(p.overlap, p.correlation)]
     scales = (None,) if p.protocol.startswith("finetuning") else p.initial_scale
@@ -50,24 +46,23 @@ def problems(p, shard):
         problem = _problem(p, shard, runs, size, start, teacher, auxiliary)
 
         def variables(trained, problem=problem):
-            samples = _samples(problem, max(p.samples)) if p.keep_samples else {}
+            samples = _samples(problem.tasks[0], max(p.samples)) if p.keep_samples else {}
             return pretrain.variables(problem, auxiliary, trained) | samples
 
         yield Piece(problem, _columns(runs) | {"samples": size}, variables, pretrain.MEANING, outputs)
 
 
 def _teachers(p, experiment, runs):
-    """Auxiliary and main Teacher, (runs, …); main tasks with fewer units than others are padded with zero units."""
+    """Auxiliary and main teachers (runs, …); main ones with fewer units than others are padded with zero units."""
     most = max(run.main_features for run in runs)
-    auxiliary = np.zeros((len(runs), p.auxiliary_features, p.dimension))
-    main, readout = np.zeros((len(runs), most, p.dimension)), np.zeros((len(runs), most))
-    signs = [pretrain.signs(p, experiment, run.seed, max(p.auxiliary_features, most)) for run in runs]
-    for r, run in enumerate(runs):
-        k = run.main_features
-        auxiliary[r], main[r, :k] = pretrain.teachers(p, experiment, run.seed, run.cosines())
-        readout[r, :k] = run.magnitude * units.coefficients(signs[r], k, p.main_norm)
-    auxiliary_readout = np.stack([units.coefficients(s, p.auxiliary_features, p.auxiliary_norm) for s in signs])
-    return pretrain.Teacher(auxiliary, auxiliary_readout), pretrain.Teacher(main, readout)
+    auxiliary, main = [], []
+    for run in runs:
+        known, directions, signs = pretrain.teachers(p, experiment, run.seed, run.cosines())
+        readout = run.magnitude * units.coefficients(signs, run.main_features, p.main_norm)
+        missing = (0, most - run.main_features)
+        auxiliary.append(known)
+        main.append(Weights(np.pad(directions, (missing, (0, 0))), np.pad(readout, missing)[None]))
+    return Weights.stack(auxiliary), Weights.stack(main)
 
 
 def _start(p, shard, runs, outputs):
@@ -97,16 +92,13 @@ def _problem(p, shard, runs, size, start, teacher, auxiliary):
     """Main-task data of every run, and auxiliary data where both tasks are learned."""
     experiment, seeds = shard.experiment, shard.seeds
     sets = np.array([seeds.index(run.seed) for run in runs])
-    rngs = (generator(experiment, "", seed, "inputs") for seed in seeds)
-    X = [np.stack([sphere(rng, size, p.dimension) for rng in rngs])]
-    y = [teacher(X[0][sets])]
+    X = np.stack([sphere(generator(experiment, "", seed, "inputs"), size, p.dimension) for seed in seeds])
+    tasks = [pretrain.task(p, X, teacher, sets)]
     if p.protocol == "multi_task":
-        X.append(np.stack([pretrain.auxiliary_data(p, experiment, seed, p.auxiliary_samples) for seed in seeds]))
-        y.append(auxiliary(X[1][sets]))
-    if p.loss == "cross_entropy":
-        y = [pretrain.labels(targets) for targets in y]
+        X = np.stack([pretrain.auxiliary_inputs(p, experiment, seed, p.auxiliary_samples) for seed in seeds])
+        tasks.append(pretrain.task(p, X, auxiliary, sets))
     return pretrain.Problem(
-        X, y, sets, start, teacher,
+        tasks, start, teacher,
         lambda run: generator(experiment, {**asdict(runs[run]), "samples": size}, runs[run].seed, "order"),
     )  # fmt: skip
 
@@ -115,24 +107,23 @@ def _columns(runs):
     """{coordinate: (runs,) values}; overlap and correlation summarise listed cosines, NaN where these differ."""
     names = "seed", "main_features", "magnitude", "rescale"
     columns = {name: np.array([getattr(run, name) for run in runs]) for name in names}
-    columns["initial_scale"] = np.array([np.nan if run.initial_scale is None else run.initial_scale for run in runs])
+    columns["initial_scale"] = np.array([run.initial_scale for run in runs], dtype=float)  # None is NaN
     summaries = []
     for run in runs:
-        nonzero = [cosine for cosine in run.cosines() if cosine]
-        correlation = (nonzero or [1.0])[0] if len(set(nonzero)) < 2 else np.nan
-        listed = np.mean(run.cosines() != 0), correlation
+        cosines = run.cosines()
+        shared = np.unique(cosines[cosines != 0])
+        listed = (cosines != 0).mean(), 1.0 if not len(shared) else shared[0] if len(shared) == 1 else np.nan
         summaries.append(listed if run.overlap is None else (run.overlap, run.correlation))
     columns["overlap"], columns["correlation"] = np.array(summaries).T
     columns["unit_correlations"] = np.array([" ".join(f"{cosine:g}" for cosine in run.cosines()) for run in runs])
     return columns
 
 
-def _samples(problem, most):
+def _samples(task, most):
     """Inputs and targets of the main task, padded to `most` samples with NaN."""
-    X, y = problem.X[0][problem.sets], problem.y[0]
-    missing = most - y.shape[1]
-    X = np.pad(X, [(0, 0), (0, missing), (0, 0)], constant_values=np.nan)
-    y = np.pad(y, [(0, 0), (0, missing)], constant_values=np.nan)
+    missing = (0, most - task.y.shape[1])
+    X = np.pad(task.X[task.sets], [(0, 0), missing, (0, 0)], constant_values=np.nan)
+    y = np.pad(task.y, [(0, 0), missing], constant_values=np.nan)
     return {
         "inputs": (("run", "sample", "input"), X, "inputs of the main task's samples; NaN where there are fewer"),
         "targets": (("run", "sample"), y, "targets of the main task's samples; NaN where there are fewer"),
