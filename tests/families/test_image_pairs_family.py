@@ -70,7 +70,7 @@ def split(counts, dimension=9, blank=2):
 def test_it_is_the_regression_on_the_images(counts, pair):
     known = split(counts)
     pixels, labels = known.task(*pair)
-    found = pretrain.Regressions(known).of(*pair)
+    found = pretrain.regressions(known)(*pair)
     coefficients = found.coefficients(CUTOFFS)
     for cutoff, mine in zip(CUTOFFS, coefficients, strict=True):
         rounding = max(pixels.shape) * np.finfo(float).eps

@@ -40,7 +40,7 @@ def problems(p, shard):
     seeds, tasks = zip(*(starts[place] for place in start), strict=True)
     columns = {
         "seed": seeds, "task": tasks, "network": p.network, "rescaled": p.rescaled, "learning_rate": p.learning_rate,
-        "weight_decay": p.weight_decay, "loss_function": "cross_entropy", "rescale": factor,
+        "weight_decay": p.weight_decay, "rescale": factor,
         "source_classes": [sources[place] for place in start],
         "target_classes": [pretrain.spelled(targets[place]) for place in start],
     }  # fmt: skip

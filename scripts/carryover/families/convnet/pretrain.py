@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -87,10 +88,11 @@ class Classes:
 
     def __init__(self, p: Task, experiment: str) -> None:
         self.p, self.experiment = p, experiment
-        self._states: dict[tuple[int, int, str], Mapping[str, torch.Tensor]] = {}
         self.set = image_sets.images(p.images, p.folder)
         published = NETWORKS[p.network].PIXELS if p.normalisation == "network" else None
         self.prepared = PreparedImages(self.set, p.pixels, p.crop, p.flip, published)
+        self.state = cache(lambda *network: self.network(*network).state_dict())
+        """Function of the arguments of `network`: its initial parameters and buffers, which are not to be changed."""
 
     def targets(self, seed: int) -> list[tuple[int, ...]]:
         """Finetuning tasks of a seed by their numbers: sets of classes, and after them all of these together."""
@@ -112,13 +114,6 @@ class Classes:
             raise UserError(f"{self.p.network} takes images from {least}, not of {pixels} pixels: raise pixels.")
         start = torch.Generator().manual_seed(int(generator(self.experiment, "", seed, stream).integers(2**63)))
         return kind(start, classes, self.p.width, self.p.stem, self.prepared.channels)
-
-    def state(self, classes: int, seed: int, stream: str = "weights") -> Mapping[str, torch.Tensor]:
-        """Initial parameters and buffers of a network, by name; they are not to be changed."""
-        key = classes, seed, stream
-        if key not in self._states:
-            self._states[key] = self.network(*key).state_dict()
-        return self._states[key]
 
     def _left(self, seed: int) -> tuple[int, ...]:
         """Classes that a seed's finetuning tasks are sets of."""

@@ -26,10 +26,9 @@ def problems(p, shard):
     """A piece for each number of samples and depth.
 
     The inputs and the noise of a seed are the same for all protocols, strengths, and whatever is not in `own_draws`;
-    those of different numbers of samples are independent. Raises UserError for pretrained networks of other sizes,
-    depths or source norms.
+    those of different numbers of samples are independent. Raises UserError for pretrained networks of other depths or
+    source norms.
     """
-    shard.check_sizes({"dimension": ("input", p.dimension)})
     experiment, seeds = shard.experiment, shard.seeds
     runs, spectrum = _columns(p, seeds), pretrain.eigenvalues(p)
     teacher = np.stack([_target(p, experiment, dict(zip(runs, run, strict=True)))
@@ -48,8 +47,7 @@ def problems(p, shard):
                 data, inputs, targets, sets, start, coefficients, teacher, depth, spectrum, runs["ridge"],
                 runs["weight_decay"], frozen,
             )  # fmt: skip
-            columns = {"samples": samples, "gamma": samples / p.dimension, "depth": depth, "frozen": frozen,
-                       "loss_function": "squared"}  # fmt: skip
+            columns = {"samples": samples, "gamma": samples / p.dimension, "depth": depth, "frozen": frozen}
             yield Piece(problem, runs | columns, partial(pretrain.variables, problem, features), pretrain.MEANING)
 
 

@@ -73,7 +73,7 @@ def problems(p, shard):
             [data], data.directions[None], source * np.sqrt(spectrum), nothing.astype(int), start, coefficients, source,
             depth, spectrum, nothing, nothing,
         )  # fmt: skip
-        runs = {"seed": seed, "source_norm": norm, "depth": depth, "loss_function": "squared"}
+        runs = {"seed": seed, "source_norm": norm, "depth": depth}
         yield Piece(problem, runs, partial(_variables, p, problem), MEANING)
 
 

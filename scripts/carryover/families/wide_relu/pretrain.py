@@ -14,47 +14,36 @@ from carryover.families.contract import Piece
 from carryover.networks.relu import Weights
 from carryover.streams import generator
 from carryover.tasks.sparse import unit_vectors
+from carryover.training.result import Task
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Runs to be trained. Run r starts from the network `networks[r]` and sees its inputs; teachers are linear."""
+    """Runs to be trained. Run r starts from the network `task.sets[r]` and sees its inputs; teachers are linear."""
 
     start: Weights  # first (networks, m, D), second (networks, 1, m)
-    networks: np.ndarray  # (runs,)
-    X: np.ndarray  # (networks, n, D), unit vectors
+    task: Task  # inputs (networks, n, D), unit vectors
     teacher: np.ndarray  # (runs, D), unit vectors
     tests: np.ndarray | None = None  # (networks, tests, D), unit vectors; None in pretraining
 
     @cached_property
-    def y(self):
-        """Targets (runs, n)."""
-        return self._labels(self.X)
-
-    @cached_property
     def wanted(self):
         """What the teachers say of the test inputs, (runs, tests)."""
-        return self._labels(self.tests)
+        return linear(self.teacher, self.tests[self.task.sets])
 
     @cached_property
     def residuals(self):
         """ỹ = y − f(X) at the start, (runs, n)."""
-        return self.y - self.start.outputs(self.X)[self.networks, :, 0]
-
-    def _labels(self, inputs):
-        return (inputs[self.networks] @ self.teacher[..., None])[..., 0]
+        return self.task.y - self.start.outputs(self.task.X)[self.task.sets, :, 0]
 
 
 def problems(p, shard):
     """One network per seed, trained on samples of the linear source task."""
     seeds, experiment = shard.seeds, shard.experiment
-    problem = Problem(
-        start=initial(p, experiment, seeds),
-        networks=np.arange(len(seeds)),
-        X=np.stack([inputs(p, experiment, seed, "source inputs", p.samples) for seed in seeds]),
-        teacher=np.stack([teacher(p, experiment, seed) for seed in seeds]),
-    )
-    yield Piece(problem, {"seed": seeds, "loss_function": "squared"}, partial(_variables, problem.teacher))
+    X = np.stack([inputs(p, experiment, seed, "source inputs", p.samples) for seed in seeds])
+    source = np.stack([teacher(p, experiment, seed) for seed in seeds])
+    problem = Problem(initial(p, experiment, seeds), Task(X, linear(source, X), np.arange(len(seeds))), source)
+    yield Piece(problem, {"seed": seeds}, partial(_variables, source))
 
 
 def _variables(source, trained):
@@ -75,6 +64,11 @@ def teacher(p, experiment, seed, distance=0.0):
     across /= np.linalg.norm(across)
     angle = 2 * np.arcsin(distance / 2)
     return np.cos(angle) * source + np.sin(angle) * across
+
+
+def linear(teachers, X):
+    """θ·x (runs, n) of teachers (runs, D) at inputs (runs, n, D)."""
+    return (X @ teachers[..., None])[..., 0]
 
 
 def inputs(p, experiment, seed, stream, count):
