@@ -11,6 +11,7 @@ from carryover.families.contract import Piece, cartesian_product
 from carryover.networks.deep_linear import Weights, balanced
 from carryover.streams import generator
 from carryover.training.linear_limits import Factored
+from carryover.training.result import Task
 
 MEANING = {
     "depth": "layers, with the readout",
@@ -30,12 +31,10 @@ MEANING = {
 
 @dataclass(frozen=True)
 class Problem:
-    """Networks of one depth to be trained on data sets of one size; run r learns from the set `sets[r]`."""
+    """Networks of one depth to be trained on data sets of one size."""
 
-    data: list[Factored]
-    inputs: np.ndarray  # (sets, n, d), what the data are the factors of
-    targets: np.ndarray  # (runs, n)
-    sets: np.ndarray  # (runs,)
+    task: Task
+    data: list[Factored]  # factors of each set of the task's inputs
     start: Weights | None  # (runs, …), for solvers that begin there; None for networks of rank one
     coefficients: np.ndarray  # (runs, d), of the start
     teacher: np.ndarray  # (runs, d)
@@ -47,7 +46,7 @@ class Problem:
 
     def reduced_targets(self):
         """Uᵀy of every run, (runs, k)."""
-        return np.stack([self.data[s].targets(y) for s, y in zip(self.sets, self.targets, strict=True)])
+        return np.stack([self.data[s].targets(y) for s, y in zip(self.task.sets, self.task.y, strict=True)])
 
     def risk(self, runs, coefficients):
         """Expected squared error of functions (·, d) of some runs, (·,)."""
@@ -64,15 +63,13 @@ def problems(p, shard):
     source = np.stack([directions(p, shard.experiment, one)[0] for one in seed.tolist()]) * norm[:, None]
     spectrum, nothing = eigenvalues(p), np.zeros(len(source))
     data = Factored.population(spectrum)
+    task = Task(data.directions[None], source * np.sqrt(spectrum), nothing.astype(int))
     for depth in p.depth:
         start, coefficients = None, source
         if p.solver != "exact":
             start = small_weights(p, shard.experiment, seed.tolist(), depth)
             coefficients = start.coefficients()
-        problem = Problem(
-            [data], data.directions[None], source * np.sqrt(spectrum), nothing.astype(int), start, coefficients, source,
-            depth, spectrum, nothing, nothing,
-        )  # fmt: skip
+        problem = Problem(task, [data], start, coefficients, source, depth, spectrum, nothing, nothing)
         runs = {"seed": seed, "source_norm": norm, "depth": depth}
         yield Piece(problem, runs, partial(_variables, p, problem), MEANING)
 
