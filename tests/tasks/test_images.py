@@ -23,7 +23,7 @@ def test_without_a_folder_they_are_the_digits_of_scikit_learn():
 
 def test_a_set_in_files_keeps_its_parts(monkeypatch):
     train, test = ((np.full((n, 1, 2, 3), n, dtype=np.uint8), np.arange(n)) for n in (4, 2))
-    monkeypatch.setitem(module.READERS, "mnist", {"folder": (train, test)}.get)
+    monkeypatch.setitem(module.READERS, "mnist", {Path("folder"): (train, test)}.get)
     found = images("mnist", "folder")
     for part, expected in zip((found.train, found.train_labels, found.test, found.test_labels), (*train, *test),
                               strict=True):  # fmt: skip
@@ -57,6 +57,6 @@ def test_a_set_and_its_folder_go_together(source, folder, said):
 def test_without_a_folder_fashion_mnist_is_that_of_debian(tmp_path, monkeypatch):
     assert module.INSTALLED["fashion-mnist"] == Path("/usr/share/datasets/fashion-mnist")
     monkeypatch.setitem(module.INSTALLED, "fashion-mnist", tmp_path)
-    said = rf"^{tmp_path}/train-images-idx3-ubyte is missing: put the file .* Debian's package dataset-fashion-mnist\)"
+    said = rf"^{tmp_path}/train-images-idx3-ubyte is missing: put the published .* Debian's package dataset-fashion-"
     with pytest.raises(UserError, match=said):
         images("fashion-mnist")

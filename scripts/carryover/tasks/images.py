@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.tasks import image_files
+from carryover.tasks.image_files import PUBLISHED, cifar, idx, stl10
 
-READERS = {
-    "mnist": image_files.idx,
-    "fashion-mnist": partial(image_files.idx, published=image_files.FASHION_MNIST),
-    "cifar-10": partial(image_files.cifar, published=image_files.CIFAR10),
-    "cifar-100": partial(image_files.cifar, published=image_files.CIFAR100),
-    "stl-10": image_files.stl10,
-}
+READERS = {"mnist": idx, "fashion-mnist": idx, "cifar-10": cifar, "cifar-100": cifar, "stl-10": stl10}
 INSTALLED = {"fashion-mnist": Path("/usr/share/datasets/fashion-mnist")}
 """{set: where Debian's package puts its files}."""
 HELD_OUT = 5  # one in so many of the digits is for the test
@@ -69,7 +62,7 @@ def images(source: str = "digits", folder: str | Path = "") -> ImageSet:
     folder = folder or INSTALLED.get(source, "")
     if not folder:
         raise UserError(f"images of {source} are read from a local folder: name the one that holds its files.")
-    train, test = READERS[source](folder)
+    train, test = READERS[source](Path(folder), PUBLISHED[source])
     return ImageSet(*train, *test, 1 + max(int(labels.max()) for _, labels in (train, test)))
 
 

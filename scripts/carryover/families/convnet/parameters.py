@@ -4,15 +4,17 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
-from carryover.config.parameters import Model, parameter
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.families.parameters import DESCENT, Device, Images
 
 PUBLISHED = {"solver": ("published",)}
 
 
-class Network(Model):
-    """The architecture."""
+class Task(Images):
+    """What pretraining and finetuning share."""
+
+    loss: ClassVar = "cross_entropy"
 
     network: Literal["resnet18", "vgg11", "vgg5", "efficientnet_lite0"] = parameter("resnet18", "architecture")
     width: PositiveInt = parameter(
@@ -20,12 +22,6 @@ class Network(Model):
     )  # fmt: skip
     stem: Literal["imagenet", "small"] = parameter(
         "small", "imagenet is that of published networks, small is for images below 64 pixels")  # fmt: skip
-
-
-class Task(Images, Network):
-    """What pretraining and finetuning share."""
-
-    loss: ClassVar = "cross_entropy"
 
     pixels: NonNegativeInt = parameter(0, "height and width that images are brought to; 0: as they are")
     normalisation: Literal["images", "network"] = parameter(

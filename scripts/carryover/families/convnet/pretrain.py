@@ -96,14 +96,15 @@ class Classes:
 
     def targets(self, seed: int) -> list[tuple[int, ...]]:
         """Finetuning tasks of a seed by their numbers: sets of classes, and after them all of these together."""
-        left = self._left(seed)
-        sets = class_subsets.class_sets(left, self.p.classes, self.p.tasks, self.experiment, seed)
-        return [*sets, tuple(sorted(left))]
+        p, left = self.p, tuple(range(self.set.classes))
+        if p.left_out:
+            left = class_subsets.left_out(self.set.classes, p.left_out, self.experiment, seed)
+        return [*class_subsets.class_sets(left, p.classes, p.tasks, self.experiment, seed), left]
 
     def source(self, seed: int, number: int) -> tuple[int, ...]:
         """Classes to pretrain on for a seed's finetuning task of this number."""
-        known = self._left(seed) if self.p.left_out else self.targets(seed)[number]
-        return class_subsets.other_classes(self.set.classes, known)
+        targets = self.targets(seed)
+        return class_subsets.other_classes(self.set.classes, targets[-1] if self.p.left_out else targets[number])
 
     def network(self, classes: int, seed: int, stream: str = "weights") -> torch.nn.Module:
         """A network with so many outputs, from its initial weights; UserError where images are too small for it."""
@@ -114,12 +115,6 @@ class Classes:
             raise UserError(f"{self.p.network} takes images from {least}, not of {pixels} pixels: raise pixels.")
         start = torch.Generator().manual_seed(int(generator(self.experiment, "", seed, stream).integers(2**63)))
         return kind(start, classes, self.p.width, self.p.stem, self.prepared.channels)
-
-    def _left(self, seed: int) -> tuple[int, ...]:
-        """Classes that a seed's finetuning tasks are sets of."""
-        if self.p.left_out:
-            return class_subsets.left_out(self.set.classes, self.p.left_out, self.experiment, seed)
-        return class_subsets.other_classes(self.set.classes, ())
 
     def attributes(self) -> dict[str, str | int]:
         """What a measure needs to show the same images to the same networks."""
