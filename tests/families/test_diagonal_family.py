@@ -146,7 +146,7 @@ def test_symmetric_minimises_the_q_penalty_of_paths_that_start_alike(start):
             r"a probe minimises no Q penalty: choose solver exact, .*",
         ),
         ({"main_features": (3,)}, r"overlap 0\.5 of 3 main features is 1\.5, no whole number\."),
-        ({"seeds": (1, 4, 5)}, r"the pretrained shard has the seeds \[0, 1, 2\], but not \[4, 5\]\."),
+        ({"seeds": (1, 4, 5)}, r"the pretrained shard has the seed \[0, 1, 2\], but not \[4, 5\]\."),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(start, told, sentence):

@@ -118,7 +118,7 @@ def test_pretrained_weights_are_turned_apart_and_keep_their_lengths(start):
             {"main_features": (4,), "overlap": (1.0,)},
             "main unit 4 correlates with an auxiliary one, but there are only 3.",
         ),
-        ({"seeds": (1, 4, 5)}, "the pretrained shard has the seeds [0, 1, 2], but not [4, 5]."),
+        ({"seeds": (1, 4, 5)}, "the pretrained shard has the seed [0, 1, 2], but not [4, 5]."),
         ({"dimension": 6}, "dimension is 6, but the pretrained networks have 7."),
     ],
 )

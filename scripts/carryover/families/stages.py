@@ -119,7 +119,8 @@ def single(variables: Variables) -> Variables:
 
 
 def _check_start(p, seeds, pretrained):
-    """Refuse a pretrained shard that the runs do not start from, of other sizes, or that lacks a seed; UserError."""
+    """Refuse a pretrained shard that the runs do not start from, of other sizes, or that lacks a seed or another value
+    that its networks differ in; UserError."""
     if (pretrained is not None) != starts(p):
         remedy = "name their shard with --pretrained" if starts(p) else "leave --pretrained out"
         start = "pretrained networks" if starts(p) else "scratch"
@@ -129,9 +130,11 @@ def _check_start(p, seeds, pretrained):
     for name, dimension in SIZES.items():
         if hasattr(p, name) and (found := pretrained.sizes.get(dimension)) not in (getattr(p, name), None):
             raise UserError(f"{name} is {getattr(p, name)}, but the pretrained networks have {found}.")
-    known = np.unique(pretrained["seed"].values).tolist()
-    if missing := [seed for seed in seeds if seed not in known]:
-        raise UserError(f"the pretrained shard has the seeds {known}, but not {missing}.")
+    several = {name: values for name, values in p if isinstance(values, tuple) and name in pretrained.coords}
+    for name, values in {"seed": seeds, **several}.items():
+        known = np.unique(pretrained[name].values).tolist()
+        if missing := [value for value in values if value not in known]:
+            raise UserError(f"the pretrained shard has the {name} {known}, but not {missing}.")
 
 
 def _assembled(solved, last):

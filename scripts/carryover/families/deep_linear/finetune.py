@@ -27,8 +27,7 @@ def problems(p, shard):
     """A piece for each number of samples and depth.
 
     The inputs and the noise of a seed are the same for all protocols, strengths, and whatever is not in `own_draws`;
-    those of different numbers of samples are independent. Raises UserError for pretrained networks of other depths or
-    source norms.
+    those of different numbers of samples are independent.
     """
     runs, spectrum = _columns(p, shard.seeds), pretrain.eigenvalues(p)
     each = [dict(zip(runs, run, strict=True)) for run in zip(*runs.values(), strict=True)]

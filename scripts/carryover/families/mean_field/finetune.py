@@ -5,7 +5,6 @@ from itertools import product
 
 import numpy as np
 
-from carryover.errors import UserError
 from carryover.families import stages
 from carryover.families.contract import Piece, cartesian_product
 from carryover.families.mean_field import pretrain
@@ -20,8 +19,6 @@ def problems(p, shard):
 
     A data set depends on seed and draw alone, and a smaller one is part of a larger one. A run from scratch has no
     ablated fraction and no anchor (NaN); a network that is left as it is has no samples and no draw (0).
-
-    Raises UserError for pretrained networks of other scales.
     """
     networks, start, pretrained = _networks(p, shard)
     kinds = list(zip(networks["seed"].tolist(), networks["teacher_scale"].tolist(), strict=True))
@@ -38,8 +35,7 @@ def problems(p, shard):
 
 
 def _networks(p, shard):
-    """({column: (networks,) values}, weights, pretrained networks or None) that runs start from; UserError where a
-    scale is missing."""
+    """({column: (networks,) values}, weights, pretrained networks or None) that runs start from."""
     if shard.pretrained is None:
         columns = cartesian_product(seed=shard.seeds, teacher_scale=p.teacher_scale, ablated=[np.nan], anchor=[np.nan])
         return (
@@ -47,10 +43,8 @@ def _networks(p, shard):
             Weights.stack([pretrain.initial(p, shard.experiment, s) for s in columns["seed"].tolist()]),
             None,
         )
-    scales = shard.pretrained["teacher_scale"].values
-    if missing := [scale for scale in p.teacher_scale if scale not in scales]:
-        raise UserError(f"the pretrained shard has the teacher_scale {np.unique(scales).tolist()}, but not {missing}.")
-    wanted = np.isin(shard.pretrained["seed"].values, shard.seeds) & np.isin(scales, p.teacher_scale)
+    axes = {"seed": shard.seeds, "teacher_scale": p.teacher_scale}
+    wanted = np.all([np.isin(shard.pretrained[name].values, values) for name, values in axes.items()], axis=0)
     known = shard.pretrained.isel(run=np.flatnonzero(wanted))
     columns = {name: known[name].values for name in ("seed", "teacher_scale", "ablated", "anchor")}
     return columns, Weights(*(known[name].values.astype(np.float64) for name in ("first", "second"))), known
