@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike
 
 from carryover.config import plugins
 from carryover.errors import UserError
+from carryover.streams import generator
 from carryover.training.result import Trained
 
 Variables = Mapping[str, tuple[str | tuple[str, ...], np.ndarray, str]]
@@ -45,6 +46,14 @@ class Shard:
     experiment: str
     seeds: Sequence[int]
     pretrained: xr.Dataset | None = None
+
+    def draw(self, law: Callable, stream: str, *arguments: Any) -> np.ndarray:
+        """What `law(rng, *arguments)` draws from a stream of each seed, (seeds, …)."""
+        return np.stack([law(generator(self.experiment, "", seed, stream), *arguments) for seed in self.seeds])
+
+    def places(self, seeds: Sequence[int]) -> np.ndarray:
+        """Where seeds (runs,) stand in what `draw` returns, (runs,)."""
+        return np.array([self.seeds.index(seed) for seed in seeds])
 
     def rows(self, **runs: ArrayLike) -> np.ndarray:
         """Indices (runs,) of the pretrained networks that have these coordinates, (runs,) values each; UserError where

@@ -97,8 +97,7 @@ def _start(p, shard, depth, runs):
     if pretrained is None:
         if p.solver == "exact":  # of vanishing weights
             return None, np.zeros((len(runs["seed"]), p.dimension)), {}
-        networks = pretrain.small_weights(p, shard.experiment, shard.seeds, depth)
-        start = networks[np.searchsorted(shard.seeds, runs["seed"])]
+        start = pretrain.small_weights(p, shard.experiment, shard.seeds, depth)[shard.places(runs["seed"])]
         return start, start.coefficients(), {}
     depths = np.full(len(runs["seed"]), depth)
     known = pretrained.isel(run=shard.rows(seed=runs["seed"], depth=depths, source_norm=runs["source_norm"]))

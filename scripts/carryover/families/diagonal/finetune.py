@@ -37,10 +37,12 @@ def problems(p, shard):
     for samples in p.samples:
         streams = [generator(experiment, (str(features), str(float(overlap))), seed, "inputs")  # 1 is 1.0
                    for seed, features, overlap in conditions]  # fmt: skip
-        tasks = [pretrain.task(p, [sparse.sphere(rng, samples, p.dimension) for rng in streams], teacher, sets)]
+        inputs = np.stack([sparse.sphere(rng, samples, p.dimension) for rng in streams])
+        tasks = [pretrain.task(p, inputs, teacher, sets)]
         if p.protocol == "multi_task":
-            inputs = [pretrain.auxiliary_inputs(p, experiment, seed, p.auxiliary_samples) for seed, *_ in conditions]
-            tasks.append(pretrain.task(p, inputs, auxiliary_teacher, sets))
+            inputs = shard.draw(sparse.sphere, "auxiliary inputs", p.auxiliary_samples, p.dimension)
+            of_condition = inputs[shard.places([seed for seed, *_ in conditions])]
+            tasks.append(pretrain.task(p, of_condition, auxiliary_teacher, sets))
         sizes = np.array([task.y.shape[1] for task in tasks])
         # The loss of both tasks is the mean over all samples, as the published risks say.
         problem = pretrain.Problem(tasks, start, teacher[sets], layers, tuple(sizes / sizes.sum()))

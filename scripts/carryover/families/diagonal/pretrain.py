@@ -40,7 +40,7 @@ def problems(p, shard):
     """One network per seed, trained on its auxiliary task."""
     seeds, experiment = shard.seeds, shard.experiment
     teacher = np.stack([auxiliary_teacher(p, experiment, seed)[2] for seed in seeds])
-    inputs = [auxiliary_inputs(p, experiment, seed, p.samples) for seed in seeds]
+    inputs = shard.draw(sparse.sphere, "auxiliary inputs", p.samples, p.dimension)
     start = small_weights(len(seeds), 1, p.dimension, p.initial_scale)
     problem = Problem([task(p, inputs, teacher, np.arange(len(seeds)))], start, teacher)
     yield Piece(problem, {"seed": seeds}, partial(variables, problem, teacher), MEANING, ("auxiliary",))
@@ -72,11 +72,6 @@ def auxiliary_teacher(p, experiment, seed):
     return sparse.auxiliary_teacher(rng, p.dimension, p.auxiliary_features, p.auxiliary_norm)
 
 
-def auxiliary_inputs(p, experiment, seed, samples):
-    """Inputs (samples, D) of the auxiliary task."""
-    return sparse.sphere(generator(experiment, "", seed, "auxiliary inputs"), samples, p.dimension)
-
-
 def task(p, inputs, teachers, sets):
     """What runs learn from inputs (sets, n, D) of teachers (sets, D), each from its set (runs,): the teacher's outputs,
     or their signs where the loss is cross-entropy.
@@ -88,7 +83,7 @@ def task(p, inputs, teachers, sets):
         if p.solver != "descent":
             raise UserError(f"solver {p.solver} minimises the squared error: choose solver descent for loss {p.loss}.")
         y = np.where(y < 0, -1.0, 1.0)
-    return Task(np.stack(inputs), y[sets], sets)
+    return Task(inputs, y[sets], sets)
 
 
 def small_weights(runs, outputs, dimension, scale):

@@ -38,11 +38,7 @@ def _networks(p, shard):
     """({column: (networks,) values}, weights, pretrained networks or None) that runs start from."""
     if shard.pretrained is None:
         columns = cartesian_product(seed=shard.seeds, teacher_scale=p.teacher_scale, ablated=[np.nan], anchor=[np.nan])
-        return (
-            columns,
-            Weights.stack([pretrain.initial(p, shard.experiment, s) for s in columns["seed"].tolist()]),
-            None,
-        )
+        return columns, pretrain.initial(p, shard)[shard.places(columns["seed"])], None
     axes = {"seed": shard.seeds, "teacher_scale": p.teacher_scale}
     wanted = np.all([np.isin(shard.pretrained[name].values, values) for name, values in axes.items()], axis=0)
     known = shard.pretrained.isel(run=np.flatnonzero(wanted))

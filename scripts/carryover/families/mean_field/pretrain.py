@@ -9,6 +9,7 @@ from functools import partial
 from itertools import product
 
 import numpy as np
+from numpy.random import Generator
 
 from carryover.errors import UserError
 from carryover.families import stages
@@ -59,7 +60,7 @@ def problems(p, shard):
     kinds = list(product(shard.seeds, p.teacher_scale, p.ablated, anchors))
     targets = Weights.stack([target(p, experiment, seed, scale) for seed, scale, *_ in kinds])
     problem = Problem(
-        start=Weights.stack([initial(p, experiment, seed) for seed, *_ in kinds]),
+        start=initial(p, shard)[shard.places(columns["seed"])],
         teacher=Weights.stack([source(p, experiment, *kind) for *kind, _ in kinds]),
         networks=np.arange(len(kinds)),
         anchor=columns["anchor"],
@@ -138,11 +139,10 @@ def source(p, experiment, seed, teacher_scale, ablated):
     return Weights(whole.first, readout)
 
 
-def initial(p, experiment, seed):
-    """A network before training from scratch: input weights uniform on the sphere, readout weights 1e-7 · N(0, 1)."""
-    first = unit_vectors(generator(experiment, "", seed, "weights"), p.width, p.dimension)
-    readout = generator(experiment, "", seed, "readout").standard_normal((1, p.width))
-    return Weights(first, 1e-7 * readout)
+def initial(p, shard):
+    """Networks before training from scratch, one a seed: input weights uniform on the sphere, readouts 1e-7 N(0, 1)."""
+    first = shard.draw(unit_vectors, "weights", p.width, p.dimension)
+    return Weights(first, 1e-7 * shard.draw(Generator.standard_normal, "readout", (1, p.width)))
 
 
 def outputs(network, X):

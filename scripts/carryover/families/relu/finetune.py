@@ -2,9 +2,11 @@
 task; the whole network, its readout alone (probe), or its tangent features (kernel)."""
 
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
+from numpy.random import Generator
 
 from carryover.families.contract import Piece
 from carryover.families.relu import pretrain
@@ -39,11 +41,16 @@ def problems(p, shard):
     scales = (None,) if p.protocol.startswith("finetuning") else p.initial_scale
     axes = product(shard.seeds, p.main_features, p.magnitude, listed or paired, p.rescale, scales)
     runs = [Condition(seed, k, m, *related, rescale, scale) for seed, k, m, related, rescale, scale in axes]
+    sets = shard.places([run.seed for run in runs])
     auxiliary, teacher = _teachers(p, shard.experiment, runs)
     outputs = ("main", "auxiliary") if p.protocol == "multi_task" else ("main",)
-    start = _start(p, shard, runs, outputs)
+    start = _start(p, shard, runs, sets, outputs)
     for size in p.samples:
-        problem = _problem(p, shard, runs, size, start, teacher, auxiliary)
+        tasks = [pretrain.task(p, shard.draw(sphere, "inputs", size, p.dimension), teacher, sets)]
+        if p.protocol == "multi_task":
+            X = shard.draw(sphere, "auxiliary inputs", p.auxiliary_samples, p.dimension)
+            tasks.append(pretrain.task(p, X, auxiliary, sets))
+        problem = pretrain.Problem(tasks, start, teacher, partial(_order, shard.experiment, runs, size))
 
         def variables(trained, problem=problem):
             samples = _samples(problem.tasks[0], max(p.samples)) if p.keep_samples else {}
@@ -65,42 +72,31 @@ def _teachers(p, experiment, runs):
     return Weights.stack(auxiliary), Weights.stack(main)
 
 
-def _start(p, shard, runs, outputs):
+def _order(experiment, runs, samples, run):
+    """The generator of the order in which a run sees its samples."""
+    return generator(experiment, {**asdict(runs[run]), "samples": samples}, runs[run].seed, "order")
+
+
+def _start(p, shard, runs, sets, outputs):
     """Weights before the first step: a pretrained first layer with a new readout, or small ones; then rescaled."""
-    seeds, experiment = [run.seed for run in runs], shard.experiment
     if shard.pretrained is None:
-        unit = pretrain.small_weights(p, experiment, seeds, outputs, 1.0)
+        unit = pretrain.small_weights(p, shard, outputs, 1.0)
         scale = np.array([run.initial_scale for run in runs])[:, None, None]
-        first, second = unit.first * scale, unit.second * scale
+        first, second = unit.first[sets] * scale, unit.second[sets] * scale
     else:
-        first = shard.pretrained["first"].values[shard.rows(seed=seeds)]
-        first = _perturbed(first, p.spread, experiment, seeds) if p.spread else first
-        second = np.stack([pretrain.readout(p, experiment, seed, outputs, p.readout_scale) for seed in seeds])
+        known = shard.pretrained["first"].values[shard.rows(seed=shard.seeds)]
+        first = (_perturbed(known, p.spread, shard) if p.spread else known)[sets]
+        second = pretrain.readouts(p, shard, outputs, p.readout_scale)[sets]
     rescale = np.array([run.rescale for run in runs])[:, None, None]
     return Weights(first * rescale, second * rescale if p.rescaled == "both" else second)
 
 
-def _perturbed(first, spread, experiment, seeds):
-    """Input weights (runs, H, D) of the same norms, their directions perturbed by noise that runs of a seed share."""
-    noise = np.stack([generator(experiment, "", seed, "spread").standard_normal(first.shape[1:]) for seed in seeds])
+def _perturbed(first, spread, shard):
+    """Input weights (seeds, H, D) of the same norms, their directions perturbed by noise."""
+    noise = shard.draw(Generator.standard_normal, "spread", first.shape[1:])
     norms = np.linalg.norm(first, axis=2, keepdims=True)
     perturbed = first + spread * norms * noise / np.sqrt(first.shape[2])
     return perturbed * norms / np.maximum(np.linalg.norm(perturbed, axis=2, keepdims=True), np.finfo(float).tiny)
-
-
-def _problem(p, shard, runs, size, start, teacher, auxiliary):
-    """Main-task data of every run, and auxiliary data where both tasks are learned."""
-    experiment, seeds = shard.experiment, shard.seeds
-    sets = np.array([seeds.index(run.seed) for run in runs])
-    X = np.stack([sphere(generator(experiment, "", seed, "inputs"), size, p.dimension) for seed in seeds])
-    tasks = [pretrain.task(p, X, teacher, sets)]
-    if p.protocol == "multi_task":
-        X = np.stack([pretrain.auxiliary_inputs(p, experiment, seed, p.auxiliary_samples) for seed in seeds])
-        tasks.append(pretrain.task(p, X, auxiliary, sets))
-    return pretrain.Problem(
-        tasks, start, teacher,
-        lambda run: generator(experiment, {**asdict(runs[run]), "samples": size}, runs[run].seed, "order"),
-    )  # fmt: skip
 
 
 def _columns(runs):

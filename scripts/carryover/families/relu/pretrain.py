@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy.random import Generator
 
 from carryover.families import stages
 from carryover.families.contract import Piece
@@ -37,8 +38,8 @@ def problems(p, shard):
     """One network per seed, trained on its auxiliary task."""
     seeds, experiment, outputs = shard.seeds, shard.experiment, ("auxiliary",)
     teacher = Weights.stack([teachers(p, experiment, seed, np.zeros(0))[0] for seed in seeds])
-    X = np.stack([auxiliary_inputs(p, experiment, seed, p.samples) for seed in seeds])
-    start = small_weights(p, experiment, seeds, outputs, p.initial_scale)
+    X = shard.draw(sphere, "auxiliary inputs", p.samples, p.dimension)
+    start = small_weights(p, shard, outputs, p.initial_scale)
     problem = Problem(
         [task(p, X, teacher, np.arange(len(seeds)))], start, teacher,
         lambda run: generator(experiment, "", seeds[run], "auxiliary order"),
@@ -64,11 +65,6 @@ def variables(problem, auxiliary, trained):
     return {**stages.single(single), **stages.of_training(trained)}
 
 
-def auxiliary_inputs(p, experiment, seed, samples):
-    """Inputs (samples, D) of the auxiliary task."""
-    return sphere(generator(experiment, "", seed, "auxiliary inputs"), samples, p.dimension)
-
-
 def teachers(p, experiment, seed, cosines):
     """Of a seed: its auxiliary teacher, and directions (k, D) and signs of a main one's units at given cosines (k,).
 
@@ -88,20 +84,16 @@ def task(p, X, teacher, sets):
     return Task(X, np.where(y > 0, 1.0, -1.0) if p.loss == "cross_entropy" else y, sets)
 
 
-def small_weights(p, experiment, seeds, outputs, scale):
+def small_weights(p, shard, outputs, scale):
     """Networks as at the start of training from scratch: both layers N(0, scale² · 2/fan-in), one network a seed."""
-    first, second = [], []
-    for seed in seeds:
-        rng = generator(experiment, "", seed, "weights")
-        first.append(rng.standard_normal((p.width, p.dimension)) * scale * np.sqrt(2 / p.dimension))
-        second.append(readout(p, experiment, seed, outputs, scale))
-    return Weights(np.stack(first), np.stack(second))
+    first = shard.draw(Generator.standard_normal, "weights", (p.width, p.dimension))
+    return Weights(first * scale * np.sqrt(2 / p.dimension), readouts(p, shard, outputs, scale))
 
 
-def readout(p, experiment, seed, outputs, scale):
-    """(outputs, H) readout weights N(0, scale² · 2/width) of the tasks named in `outputs`.
+def readouts(p, shard, outputs, scale):
+    """(seeds, outputs, H) readout weights N(0, scale² · 2/width) of the tasks named in `outputs`.
 
     Each task has numbers of its own, so that a redrawn main readout is independent of what pretraining started from.
     """
-    drawn = [generator(experiment, "", seed, f"{name} readout").standard_normal(p.width) for name in outputs]
-    return np.stack(drawn) * scale * np.sqrt(2 / p.width)
+    drawn = [shard.draw(Generator.standard_normal, f"{name} readout", p.width) for name in outputs]
+    return np.stack(drawn, axis=1) * scale * np.sqrt(2 / p.width)

@@ -9,6 +9,7 @@ from carryover.families import stages
 from carryover.families.contract import Piece, cartesian_product
 from carryover.families.wide_relu import pretrain, solvers
 from carryover.networks.relu import Weights
+from carryover.tasks.sparse import unit_vectors
 from carryover.theory.kernels import ntk_bound
 from carryover.training.result import Task
 
@@ -33,17 +34,17 @@ def problems(p, shard):
     """
     seeds, experiment, pretrained = shard.seeds, shard.experiment, shard.pretrained
     columns = cartesian_product(seed=seeds, distance=p.distance)
-    networks = np.repeat(np.arange(len(seeds)), len(p.distance))
+    networks = shard.places(columns["seed"])
     teacher = np.stack([pretrain.teacher(p, experiment, seed, far) for seed, far in product(seeds, p.distance)])
     if pretrained is None:
-        start, moved = pretrain.initial(p, experiment, seeds), teacher
+        start, moved = pretrain.initial(p, shard), teacher
     else:
         rows = shard.rows(seed=seeds)
         start = Weights(*(pretrained[name].values[rows].astype(np.float64) for name in ("first", "second")))
         moved = teacher - np.stack([pretrain.teacher(p, experiment, seed) for seed in seeds])[networks]
-    tests = np.stack([pretrain.inputs(p, experiment, seed, "test inputs", TEST_SAMPLES) for seed in seeds])
+    tests = shard.draw(unit_vectors, "test inputs", TEST_SAMPLES, p.dimension)
     for samples in p.samples:
-        X = np.stack([pretrain.inputs(p, experiment, seed, "inputs", samples) for seed in seeds])
+        X = shard.draw(unit_vectors, "inputs", samples, p.dimension)
         task = Task(X, pretrain.linear(teacher, X[networks]), networks)
         problem = pretrain.Problem(start, task, teacher, tests)
         yield Piece(problem, columns | {"samples": samples}, partial(_variables, problem, moved), MEANING)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
+from numpy.random import Generator
 
 from carryover.families import stages
 from carryover.families.contract import Piece
@@ -39,11 +40,10 @@ class Problem:
 
 def problems(p, shard):
     """One network per seed, trained on samples of the linear source task."""
-    seeds, experiment = shard.seeds, shard.experiment
-    X = np.stack([inputs(p, experiment, seed, "source inputs", p.samples) for seed in seeds])
-    source = np.stack([teacher(p, experiment, seed) for seed in seeds])
-    problem = Problem(initial(p, experiment, seeds), Task(X, linear(source, X), np.arange(len(seeds))), source)
-    yield Piece(problem, {"seed": seeds}, partial(_variables, source))
+    X = shard.draw(unit_vectors, "source inputs", p.samples, p.dimension)
+    source = np.stack([teacher(p, shard.experiment, seed) for seed in shard.seeds])
+    problem = Problem(initial(p, shard), Task(X, linear(source, X), np.arange(len(X))), source)
+    yield Piece(problem, {"seed": shard.seeds}, partial(_variables, source))
 
 
 def _variables(source, trained):
@@ -71,13 +71,8 @@ def linear(teachers, X):
     return (X @ teachers[..., None])[..., 0]
 
 
-def inputs(p, experiment, seed, stream, count):
-    """Unit vectors (count, D); fewer are the first of more."""
-    return unit_vectors(generator(experiment, "", seed, stream), count, p.dimension)
-
-
-def initial(p, experiment, seeds):
-    """Networks before training from scratch: w_r ~ N(0, κ² I), signs at random."""
-    first = [generator(experiment, "", seed, "weights").standard_normal((p.width, p.dimension)) for seed in seeds]
-    signs = [generator(experiment, "", seed, "readout").choice([-1.0, 1.0], (1, p.width)) for seed in seeds]
-    return Weights(p.initial_scale * np.stack(first), np.stack(signs) / np.sqrt(p.width))
+def initial(p, shard):
+    """Networks before training from scratch, one a seed: w_r ~ N(0, κ² I), signs at random."""
+    first = shard.draw(Generator.standard_normal, "weights", (p.width, p.dimension))
+    signs = shard.draw(Generator.choice, "readout", [-1.0, 1.0], (1, p.width))
+    return Weights(p.initial_scale * first, signs / np.sqrt(p.width))

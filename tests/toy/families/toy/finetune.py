@@ -1,6 +1,7 @@
 """Finetuning of toys."""
 
 import numpy as np
+from numpy.random import Generator
 
 from carryover.families.contract import Piece
 from carryover.families.toy import pretrain
@@ -12,7 +13,7 @@ def problems(p, shard):
     if shard.pretrained is not None:
         start = shard.pretrained["coefficients"].values[shard.rows(seed=shard.seeds)]
     for samples in p.samples:
-        X = np.stack([pretrain.inputs(p, shard.experiment, seed, "inputs", samples) for seed in shard.seeds])
+        X = shard.draw(Generator.standard_normal, "inputs", (samples, p.dimension))
         problem = pretrain.Problem(X, teacher, start)
         runs = {"seed": shard.seeds, "samples": samples, "angle": p.angle}
         yield Piece(problem, runs, pretrain.variables, {"angle": ("angle between the tasks", "rad")})
