@@ -53,8 +53,6 @@ def teachers(rng, dimension, auxiliary_units, main_cosines, kind):
         raise UserError(
             f"main unit {paired[-1] + 1} correlates with an auxiliary one, but there are only {auxiliary_units}."
         )
-    if dimension == 1 and (np.abs(main_cosines) % 1).any():
-        raise UserError("in 1 input dimension cosines between teacher units can only be -1, 0 or 1.")
     needed = [k for k in range(main_units) if abs(main_cosines[k]) < 1]
     directions = frame(rng, dimension, auxiliary_units + (needed[-1] + 1 if needed else 0), kind)
     auxiliary, new = directions[:auxiliary_units], directions[auxiliary_units:]

@@ -23,30 +23,27 @@ def problems(p, shard):
     columns = cartesian_product(
         seed=seeds, main_features=p.main_features, overlap=p.overlap, rescale=p.rescale, initial_scale=scales
     )
-    start = _start(p, shard, columns, len(outputs))
-    conditions = list(product(seeds, p.main_features, p.overlap))  # each has a data set, for all starts
-    sets = np.repeat(np.arange(len(conditions)), len(p.rescale) * len(scales))
-    auxiliary = [pretrain.auxiliary_teacher(p, experiment, seed) for seed, *_ in conditions]
+    start, place = _start(p, shard, columns, len(outputs)), shard.places(columns["seed"])
+    auxiliary = [pretrain.auxiliary_teacher(p, experiment, seed) for seed in seeds]
     auxiliary_teacher = np.stack([beta for _, _, beta in auxiliary])
-    teacher = np.stack(
-        [
-            sparse.main_teacher(order, signs, p.auxiliary_features, features, overlap, p.main_norm)
-            for (order, signs, _), (_, features, overlap) in zip(auxiliary, conditions, strict=True)
-        ]
-    )
+    conditions = list(product(range(len(seeds)), p.main_features, p.overlap))  # each has a data set, for all starts
+    sets = np.repeat(np.arange(len(conditions)), len(p.rescale) * len(scales))
+    teacher = np.stack([
+        sparse.main_teacher(*auxiliary[seed][:2], p.auxiliary_features, features, overlap, p.main_norm)
+        for seed, features, overlap in conditions
+    ])  # fmt: skip
     for samples in p.samples:
-        streams = [generator(experiment, (str(features), str(float(overlap))), seed, "inputs")  # 1 is 1.0
+        streams = [generator(experiment, (str(features), str(float(overlap))), seeds[seed], "inputs")  # 1 is 1.0
                    for seed, features, overlap in conditions]  # fmt: skip
         inputs = np.stack([sparse.sphere(rng, samples, p.dimension) for rng in streams])
         tasks = [pretrain.task(p, inputs, teacher, sets)]
         if p.protocol == "multi_task":
             inputs = shard.draw(sparse.sphere, "auxiliary inputs", p.auxiliary_samples, p.dimension)
-            of_condition = inputs[shard.places([seed for seed, *_ in conditions])]
-            tasks.append(pretrain.task(p, of_condition, auxiliary_teacher, sets))
+            tasks.append(pretrain.task(p, inputs, auxiliary_teacher, place))
         sizes = np.array([task.y.shape[1] for task in tasks])
         # The loss of both tasks is the mean over all samples, as the published risks say.
         problem = pretrain.Problem(tasks, start, teacher[sets], layers, tuple(sizes / sizes.sum()))
-        variables = partial(pretrain.variables, problem, auxiliary_teacher[sets])
+        variables = partial(pretrain.variables, problem, auxiliary_teacher[place])
         yield Piece(problem, columns | {"samples": samples}, variables, pretrain.MEANING, outputs)
 
 

@@ -48,21 +48,17 @@ def problems(p, shard):
 
 def variables(problem, auxiliary_teacher, trained):
     """Variables of networks and of the tasks that they and their pretraining learn, (runs, D)."""
+    layers = {}
+    for prefix, weights, when in (("", trained.weights, ""), ("start_", problem.start, " before training")):
+        for name, meaning in LAYERS.items():
+            dims = ("run", "input") if name.startswith("first") else ("run", "output", "input")
+            layers[prefix + name] = (dims, getattr(weights, name), meaning + when)
     return {
         "coefficients": (("run", "output", "input"), trained.weights.coefficients(), "coefficients β of the network"),
         "teacher": (("run", "input"), problem.teacher, "coefficients of the task that is learned"),
         "auxiliary_teacher": (("run", "input"), auxiliary_teacher, "coefficients of the auxiliary task"),
         **stages.of_training(trained),
-        **_weights(trained.weights, "", ""),
-        **_weights(problem.start, "start_", " before training"),
-    }
-
-
-def _weights(weights, prefix, suffix):
-    dims = {"first": ("run", "input"), "second": ("run", "output", "input")}
-    return {
-        prefix + name: (dims[name.partition("_")[0]], getattr(weights, name), meaning + suffix)
-        for name, meaning in LAYERS.items()
+        **layers,
     }
 
 

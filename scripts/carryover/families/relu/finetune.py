@@ -106,10 +106,12 @@ def _columns(runs):
     columns["initial_scale"] = np.array([run.initial_scale for run in runs], dtype=float)  # None is NaN
     summaries = []
     for run in runs:
+        if run.overlap is not None:
+            summaries.append((run.overlap, run.correlation))
+            continue
         cosines = run.cosines()
-        shared = np.unique(cosines[cosines != 0])
-        listed = (cosines != 0).mean(), 1.0 if not len(shared) else shared[0] if len(shared) == 1 else np.nan
-        summaries.append(listed if run.overlap is None else (run.overlap, run.correlation))
+        different = set(cosines[cosines != 0].tolist()) or {1.0}
+        summaries.append(((cosines != 0).mean(), different.pop() if len(different) == 1 else np.nan))
     columns["overlap"], columns["correlation"] = np.array(summaries).T
     columns["unit_correlations"] = np.array([" ".join(f"{cosine:g}" for cosine in run.cosines()) for run in runs])
     return columns
