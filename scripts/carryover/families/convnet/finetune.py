@@ -1,5 +1,6 @@
 """Everything that learns to tell classes apart: from pretrained networks, from scratch, or beside other classes."""
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -63,7 +64,7 @@ def problems(p, shard):
             state=lambda run: rescaled(states[start[run]], factor[run], p.rescaled),
             tasks=[[task[place] for place in start] for task in (some, beside) if task],
             images=classes.prepared,
-            draws=pretrain.draws(experiment, [starts[place] for place in start]),
+            draws=partial(pretrain.draw, experiment, [starts[place] for place in start]),
         )
         attributes = classes.attributes() | {"classes": outputs}
         yield Piece(problem, columns | {"samples": samples}, variables, pretrain.MEANING, attributes=attributes)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import product
 
 import numpy as np
@@ -64,7 +64,7 @@ def problems(p, shard):
         state=lambda run: classes.state(len(sources[run].classes), kinds[run][0]),
         tasks=[sources],
         images=classes.prepared,
-        draws=draws(shard.experiment, kinds),
+        draws=partial(draw, shard.experiment, kinds),
     )
     seeds, tasks = zip(*kinds, strict=True)
     names = ["" if read else spelled(source.classes) for source in sources]
@@ -82,8 +82,7 @@ def state(trained):
 class Classes:
     """The set of images, and which classes of it are pretrained on and finetuned on.
 
-    Raises UserError for files as `tasks.images.images`, for classes that do not exist, that pretraining and finetuning
-    share, or that are too few.
+    Raises UserError for files as `tasks.images.images`, and for classes that are too few.
     """
 
     def __init__(self, p: Task, experiment: str) -> None:
@@ -91,8 +90,8 @@ class Classes:
         self.set = image_sets.images(p.images, p.folder)
         published = NETWORKS[p.network].PIXELS if p.normalisation == "network" else None
         self.prepared = PreparedImages(self.set, p.pixels, p.crop, p.flip, published)
+        # Function of the arguments of `network`: its initial parameters and buffers, which are not to be changed.
         self.state = cache(lambda *network: self.network(*network).state_dict())
-        """Function of the arguments of `network`: its initial parameters and buffers, which are not to be changed."""
 
     def targets(self, seed: int) -> list[tuple[int, ...]]:
         """Finetuning tasks of a seed by their numbers: sets of classes, and after them all of these together."""
@@ -122,14 +121,10 @@ class Classes:
         return {**{name: getattr(self.p, name) for name in names}, "channels": self.prepared.channels}
 
 
-def draws(experiment: str, kinds: Sequence[tuple]) -> Callable[[int, str, int], np.random.Generator]:
-    """Function of run, use and number; runs, (seed, task, …), of one seed and task see the same."""
-
-    def draw(run: int, use: str, number: int) -> np.random.Generator:
-        seed, task = kinds[run][:2]
-        return generator(experiment, {"task": task, "number": number}, seed, use)
-
-    return draw
+def draw(experiment: str, kinds: Sequence[tuple[int, int]], run: int, use: str, number: int) -> np.random.Generator:
+    """The generator of a use by a run of these kinds, (seed, task), all of which see the same."""
+    seed, task = kinds[run]
+    return generator(experiment, {"task": task, "number": number}, seed, use)
 
 
 def spelled(classes: tuple[int, ...]) -> str:
