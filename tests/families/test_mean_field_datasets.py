@@ -36,25 +36,31 @@ def _kinds(data):
 
 
 def test_inputs_depend_on_seed_and_draw_alone(start):
-    told = {"draws": 3, "samples": (4,), "noise": 0.5}
-    _, scratch, _ = followed(None, "single_task", max_steps=1, teacher_scale=(1.0, 3.0), **told)
-    _, linear, _ = followed(start, teacher_scale=(1.0, 3.0), **told)
-    _, longer, _ = followed(start, teacher_scale=(1.0, 3.0), **{**told, "samples": (9,)})
-    _, clean, _ = followed(start, teacher_scale=(1.0, 3.0), **{**told, "noise": 0.0})
-    scratch, linear, longer, clean = (problem.task for problem in (scratch, linear, longer, clean))
-    assert scratch.X.shape == linear.X.shape == (12, 4, 4)
-    targets = [np.stack([task.y[task.sets == which][0] for which in range(12)]) for task in (linear, longer, clean)]
+    told = {"draws": 3, "samples": (4,), "noise": 0.5, "teacher_scale": (1.0, 3.0)}
+    cases = [
+        (None, "single_task", {"max_steps": 1}),
+        (start, "linear_transfer", {}),
+        (start, "linear_transfer", {"samples": (9,)}),
+        (start, "linear_transfer", {"noise": 0.0}),
+    ]
+    found = [followed(given, protocol, **{**told, **more})[:2] for given, protocol, more in cases]
+    scratch, linear, longer, clean = (problem.task for _, problem in found)
+    assert scratch.X.shape == (6, 4, 4)
+    assert len(np.unique(scratch.X[:, 0, 0])) == 6
     np.testing.assert_array_equal(scratch.X, linear.X)
-    np.testing.assert_array_equal(scratch.y, targets[0][scratch.sets])
     np.testing.assert_array_equal(longer.X[:, :4], linear.X)
-    np.testing.assert_allclose(targets[1][:, :4], targets[0])
-    by_seed_and_scale = linear.X.reshape(2, 2, 3, 4, 4)
-    np.testing.assert_array_equal(by_seed_and_scale[:, 0], by_seed_and_scale[:, 1])
-    assert len(np.unique(linear.X[:, 0, 0])) == 6
-    noise = (targets[0] - targets[2]).reshape(2, 2, 3, 4)
-    np.testing.assert_allclose(noise[:, 0], noise[:, 1])
+    np.testing.assert_allclose(longer.y[:, :4], linear.y)
+    runs = [zip(*(data[name].values.tolist() for name in ("seed", "teacher_scale", "draw")), strict=True)
+            for data, _ in found]  # fmt: skip
+    targets = dict(zip(runs[0], scratch.y, strict=True))
+    for run, y in zip(runs[1], linear.y, strict=True):
+        np.testing.assert_array_equal(y, targets[run])
+    noise = linear.y - clean.y
     assert 0.2 < noise.std() < 0.9
-    assert targets[2][0] == pytest.approx(pretrain.outputs(pretrain.target(P, "toy", 0, 1.0), clean.X[0]))
+    for which in range(6):
+        same = noise[linear.sets == which]
+        np.testing.assert_allclose(same, np.broadcast_to(same[0], same.shape), atol=1e-12)
+    assert clean.y[0] == pytest.approx(pretrain.outputs(pretrain.target(P, "toy", 0, 1.0), clean.X[0]))
 
 
 def refused(*told, **more):

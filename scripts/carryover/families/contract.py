@@ -47,9 +47,9 @@ class Shard:
     seeds: Sequence[int]
     pretrained: xr.Dataset | None = None
 
-    def draw(self, law: Callable, stream: str, *arguments: Any) -> np.ndarray:
+    def draw(self, law: Callable, stream: str, *arguments: Any, condition: Any = "") -> np.ndarray:
         """What `law(rng, *arguments)` draws from a stream of each seed, (seeds, …)."""
-        return np.stack([law(generator(self.experiment, "", seed, stream), *arguments) for seed in self.seeds])
+        return np.stack([law(generator(self.experiment, condition, seed, stream), *arguments) for seed in self.seeds])
 
     def places(self, seeds: Sequence[int]) -> np.ndarray:
         """Where seeds (runs,) stand in what `draw` returns, (runs,)."""

@@ -1,16 +1,15 @@
 """Everything that learns the target task: from scratch, from a pretrained network, or its readout alone."""
 
 from functools import partial
-from itertools import product
 
 import numpy as np
+from numpy.random import Generator
 
 from carryover.families import stages
 from carryover.families.contract import Piece, cartesian_product
 from carryover.families.mean_field import pretrain
 from carryover.families.mean_field.parameters import LEARNING
 from carryover.networks.relu import Weights
-from carryover.streams import generator
 from carryover.training.result import Task
 
 
@@ -21,13 +20,13 @@ def problems(p, shard):
     ablated fraction and no anchor (NaN); a network that is left as it is has no samples and no draw (0).
     """
     networks, start, pretrained = _networks(p, shard)
-    kinds = list(zip(networks["seed"].tolist(), networks["teacher_scale"].tolist(), strict=True))
+    kinds = zip(networks["seed"].tolist(), networks["teacher_scale"].tolist(), strict=True)
     teacher = Weights.stack([pretrain.target(p, shard.experiment, *kind) for kind in kinds])
     for samples in p.samples if p.protocol in LEARNING["protocol"] else (0,):
         if samples:
-            problem, runs = _problem(p, shard.experiment, kinds, samples, start, teacher)
+            problem, runs = _problem(p, shard, shard.places(networks["seed"]), samples, start, teacher)
         else:
-            problem = pretrain.Problem(start, teacher, np.arange(len(kinds)))
+            problem = pretrain.Problem(start, teacher, np.arange(len(teacher.first)))
             runs = {"draw": 0, "readout": "", "max_time": np.nan}
         columns = {name: values[problem.networks] for name, values in networks.items()} | runs
         columns |= {"samples": samples, "noise": p.noise}
@@ -46,24 +45,28 @@ def _networks(p, shard):
     return columns, Weights(*(known[name].values.astype(np.float64) for name in ("first", "second"))), known
 
 
-def _problem(p, experiment, kinds, samples, start, teacher):
-    """The Problem of one number of samples, and {column: (runs,) values} of what tells runs of a network apart."""
-    known = list(dict.fromkeys(kinds))
-    X, y = [], []
-    for kind, draw in product(known, range(p.draws)):
-        X.append(generator(experiment, draw, kind[0], "inputs").standard_normal((samples, p.dimension)))
-        noise = generator(experiment, draw, kind[0], "noise").standard_normal(samples)
-        y.append(pretrain.outputs(teacher[kinds.index(kind)], X[-1]) + p.noise * noise)
+def _problem(p, shard, places, samples, start, teacher):
+    """The Problem of one number of samples, and {column: (runs,) values} of what tells runs of a network apart.
+
+    `places` (networks,) are those of the networks' seeds. A set of inputs and its noise are of one seed and draw.
+    """
+
+    def drawn(stream, *shape):
+        law, draws = Generator.standard_normal, range(p.draws)
+        return np.stack([shard.draw(law, stream, shape, condition=draw) for draw in draws], axis=1).reshape(-1, *shape)
+
+    X, noise = drawn("inputs", samples, p.dimension), drawn("noise", samples)
+    pairs = [(network, place * p.draws + draw) for network, place in enumerate(places) for draw in range(p.draws)]
+    y = np.stack([pretrain.outputs(teacher[network], X[which]) + p.noise * noise[which] for network, which in pairs])
     ways = [("", np.nan)]  # (readout, max_time)
     if p.protocol == "linear_transfer":
         ways = [(readout, time) for readout in p.readout
                 for time in ((np.nan,) if readout == "least_squares" else p.max_time)]  # fmt: skip
-    networks, draw, way = (values.ravel() for values in np.indices((len(kinds), p.draws, len(ways))))
-    readout, max_time = (np.array(values)[way] for values in zip(*ways, strict=True))
-    sets = np.array([known.index(kind) for kind in kinds])[networks] * p.draws + draw
-    task = Task(np.stack(X), np.stack(y)[sets], sets)
+    networks, sets = np.repeat(pairs, len(ways), axis=0).T
+    readout, max_time = (np.tile(values, len(pairs)) for values in zip(*ways, strict=True))
+    task = Task(X, np.repeat(y, len(ways), axis=0), sets)
     problem = pretrain.Problem(start, teacher, networks, task, readout=readout, max_time=max_time)
-    return problem, {"draw": draw, "readout": readout, "max_time": max_time}
+    return problem, {"draw": sets % p.draws, "readout": readout, "max_time": max_time}
 
 
 def _variables(p, problem, pretrained, trained):
