@@ -6,7 +6,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carryover.config.parameters import model_of
 from carryover.families.wide_relu import finetune, pretrain
 from toy.wide_relu_toys import followed, pretrained
 
@@ -19,8 +18,7 @@ def start():
 @settings(derandomize=True, deadline=None, max_examples=30)
 @given(st.floats(0, 2), st.integers(0, 100), st.integers(2, 20))
 def test_targets_are_unit_vectors_at_their_distance(distance, seed, dimension):
-    p = model_of("families.wide_relu", "task")(dimension=dimension)
-    source, target = pretrain.teacher(p, "toy", seed), pretrain.teacher(p, "toy", seed, distance)
+    source, target = (pretrain.teacher(np.random.default_rng(seed), dimension, far) for far in (0.0, distance))
     assert np.linalg.norm(target) == pytest.approx(1)
     assert np.linalg.norm(target - source) == pytest.approx(distance, abs=1e-12)
 

@@ -1,7 +1,6 @@
 """Everything that learns the target task: the first layer, from the pretrained one or from scratch."""
 
 from functools import partial
-from itertools import product
 
 import numpy as np
 
@@ -32,16 +31,16 @@ def problems(p, shard):
     Inputs depend on the seed alone, and fewer are part of more. Runs from scratch have the same targets as those of
     finetuning.
     """
-    seeds, experiment, pretrained = shard.seeds, shard.experiment, shard.pretrained
-    columns = cartesian_product(seed=seeds, distance=p.distance)
+    columns, pretrained = cartesian_product(seed=shard.seeds, distance=p.distance), shard.pretrained
     networks = shard.places(columns["seed"])
-    teacher = np.stack([pretrain.teacher(p, experiment, seed, far) for seed, far in product(seeds, p.distance)])
+    targets = [shard.draw(pretrain.teacher, "teacher", p.dimension, distance) for distance in p.distance]
+    teacher = np.stack(targets, axis=1).reshape(-1, p.dimension)
     if pretrained is None:
         start, moved = pretrain.initial(p, shard), teacher
     else:
-        rows = shard.rows(seed=seeds)
+        rows = shard.rows(seed=shard.seeds)
         start = Weights(*(pretrained[name].values[rows].astype(np.float64) for name in ("first", "second")))
-        moved = teacher - np.stack([pretrain.teacher(p, experiment, seed) for seed in seeds])[networks]
+        moved = teacher - shard.draw(pretrain.teacher, "teacher", p.dimension)[networks]
     tests = shard.draw(unit_vectors, "test inputs", TEST_SAMPLES, p.dimension)
     for samples in p.samples:
         X = shard.draw(unit_vectors, "inputs", samples, p.dimension)

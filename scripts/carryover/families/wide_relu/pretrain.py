@@ -13,7 +13,6 @@ from numpy.random import Generator
 from carryover.families import stages
 from carryover.families.contract import Piece
 from carryover.networks.relu import Weights
-from carryover.streams import generator
 from carryover.tasks.sparse import unit_vectors
 from carryover.training.result import Task
 
@@ -41,7 +40,7 @@ class Problem:
 def problems(p, shard):
     """One network per seed, trained on samples of the linear source task."""
     X = shard.draw(unit_vectors, "source inputs", p.samples, p.dimension)
-    source = np.stack([teacher(p, shard.experiment, seed) for seed in shard.seeds])
+    source = shard.draw(teacher, "teacher", p.dimension)
     problem = Problem(initial(p, shard), Task(X, linear(source, X), np.arange(len(X))), source)
     yield Piece(problem, {"seed": shard.seeds}, partial(_variables, source))
 
@@ -56,9 +55,9 @@ def _variables(source, trained):
     return stages.single(variables) | stages.of_training(trained)
 
 
-def teacher(p, experiment, seed, distance=0.0):
-    """Unit vector θ_T (D,) at this distance from the source's θ_S, along a great circle that is the seed's."""
-    source, across = generator(experiment, "", seed, "teacher").standard_normal((2, p.dimension))
+def teacher(rng, dimension, distance=0.0):
+    """Unit vector θ_T (D,) at this distance from the source's θ_S, along a great circle that is drawn as θ_S is."""
+    source, across = rng.standard_normal((2, dimension))
     source /= np.linalg.norm(source)
     across -= (across @ source) * source
     across /= np.linalg.norm(across)
