@@ -5,6 +5,7 @@ from functools import partial
 from itertools import product
 
 import numpy as np
+from numpy.random import Generator
 
 from carryover.errors import UserError
 from carryover.families.contract import Piece, cartesian_product
@@ -30,8 +31,7 @@ def problems(p, shard):
     those of different numbers of samples are independent.
     """
     runs, spectrum = _columns(p, shard.seeds), pretrain.eigenvalues(p)
-    each = [dict(zip(runs, run, strict=True)) for run in zip(*runs.values(), strict=True)]
-    teacher = np.stack([_target(p, shard.experiment, run) for run in each])
+    teacher = _targets(p, shard, runs)
     groups = [(depth,) for depth in p.depth] if "depth" in p.own_draws else [p.depth]
     trained = p.trained_layers if p.protocol == "linear_transfer" else (None,)  # last layers, None for all
     for samples, depths in product(p.samples, groups):
@@ -63,18 +63,20 @@ def _columns(p, seeds):
     return runs | dict.fromkeys(sorted(lacking), nothing) | {"relation": np.full(len(nothing), p.relation)}
 
 
-def _target(p, experiment, run):
-    """Coefficients (d,) of the target of a run."""
-    source, other = pretrain.directions(p, experiment, int(run["seed"]))
+def _targets(p, shard, runs):
+    """Coefficients (runs, d) of the targets."""
+    places, run = shard.places(runs["seed"]), {name: values[:, None] for name, values in runs.items()}
+    source, other = shard.draw(pretrain.directions, "teacher", p.dimension)[places].swapaxes(0, 1)
     if p.relation == "angle":
         theta = np.pi * run["angle"]
         return run["target_norm"] * (np.cos(theta) * source + np.sin(theta) * other)
-    rest = generator(experiment, "", int(run["seed"]), "deviation").standard_normal(p.dimension)
+    rest = shard.draw(Generator.standard_normal, "deviation", p.dimension)[places]
     if p.relation == "stretch":
         return run["source_norm"] * (run["stretch"] * source + run["deviation"] * rest / np.sqrt(p.dimension))
-    rest[p.leading :] *= p.relation == "trailing"
-    rest[: p.leading] *= p.relation == "leading"
-    return run["source_norm"] * (source + run["deviation"] * rest / np.linalg.norm(rest))
+    rest[:, p.leading :] *= p.relation == "trailing"
+    rest[:, : p.leading] *= p.relation == "leading"
+    lengths = np.array([np.linalg.norm(one) for one in rest])[:, None]
+    return run["source_norm"] * (source + run["deviation"] * rest / lengths)
 
 
 def _drawn(p, experiment, runs, samples, depth, spectrum):
@@ -97,7 +99,7 @@ def _start(p, shard, depth, runs):
     if pretrained is None:
         if p.solver == "exact":  # of vanishing weights
             return None, np.zeros((len(runs["seed"]), p.dimension)), {}
-        start = pretrain.small_weights(p, shard.experiment, shard.seeds, depth)[shard.places(runs["seed"])]
+        start = pretrain.small_weights(p, shard, depth)[shard.places(runs["seed"])]
         return start, start.coefficients(), {}
     depths = np.full(len(runs["seed"]), depth)
     known = pretrained.isel(run=shard.rows(seed=runs["seed"], depth=depths, source_norm=runs["source_norm"]))
