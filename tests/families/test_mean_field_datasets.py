@@ -5,11 +5,19 @@ import pytest
 
 from carryover.config.parameters import model_of
 from carryover.errors import UserError
+from carryover.families.contract import Shard
 from carryover.families.mean_field import parameters, pretrain
 from toy.mean_field_toys import TASK, finetuned, followed, pretrained
 
 WEIGHTS = {"first", "second", "start_first", "teacher_directions", "teacher_readout", "source_readout"}
 P = model_of("families.mean_field", "pretrain")(**TASK)
+
+
+def teachers(p, seed, scale, ablated=0.0):
+    """The teachers of the target and of the source."""
+    shard, networks = Shard("toy", [seed]), {"seed": [seed], "teacher_scale": np.array([scale]), "ablated": [ablated]}
+    targets = pretrain.targets(p, shard, networks)
+    return targets[0], pretrain.sources(p, shard, networks, targets)[0]
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +68,7 @@ def test_inputs_depend_on_seed_and_draw_alone(start):
     for which in range(6):
         same = noise[linear.sets == which]
         np.testing.assert_allclose(same, np.broadcast_to(same[0], same.shape), atol=1e-12)
-    assert clean.y[0] == pytest.approx(pretrain.outputs(pretrain.target(P, "toy", 0, 1.0), clean.X[0]))
+    assert clean.y[0] == pytest.approx(pretrain.outputs(teachers(P, 0, 1.0)[0], clean.X[0]))
 
 
 def refused(*told, **more):
@@ -86,7 +94,7 @@ def mean_output(directions, readout, X):
 
 
 def test_the_target_is_a_mean_over_units_on_the_sphere_of_random_sign():
-    teacher = pretrain.target(LARGE, "toy", 0, 3.0)
+    teacher, _ = teachers(LARGE, 0, 3.0)
     np.testing.assert_allclose(np.linalg.norm(teacher.first, axis=1), 1)
     assert np.abs(teacher.first.mean(0)).max() < 5 / np.sqrt(2000 * 5)
     assert abs(teacher.second.mean()) < 5 * 3 / np.sqrt(2000)
@@ -98,7 +106,7 @@ def test_the_target_is_a_mean_over_units_on_the_sphere_of_random_sign():
 @pytest.mark.parametrize("ablated", [0.0, 0.25, 0.75])
 def test_the_source_is_a_mean_over_the_units_that_are_kept(ablated):
     X = np.random.default_rng(0).standard_normal((7, 4))
-    target, source = pretrain.target(P, "toy", 1, 2.0), pretrain.source(P, "toy", 1, 2.0, ablated)
+    target, source = teachers(P, 1, 2.0, ablated)
     kept = source.second[0] != 0
     assert kept.sum() == 4 * (1 - ablated)
     expected = mean_output(target.first[kept], target.second[0, kept], X)  # divided by the kept ones, (1 − μ) m*
@@ -108,7 +116,7 @@ def test_the_source_is_a_mean_over_the_units_that_are_kept(ablated):
 @pytest.mark.parametrize(("ablated", "left"), [(0.9, "0.4"), (1.0, "0"), (0.3, "2.8")])
 def test_a_source_without_a_whole_number_of_units_is_refused(ablated, left):
     with pytest.raises(UserError) as caught:
-        pretrain.source(P, "toy", 0, 1.0, ablated)
+        teachers(P, 0, 1.0, ablated)
     assert str(caught.value) == (
         f"ablated {ablated:g} of 4 teacher_units leaves {left}: it must be a whole number, 1 at least."
     )

@@ -20,8 +20,7 @@ def problems(p, shard):
     ablated fraction and no anchor (NaN); a network that is left as it is has no samples and no draw (0).
     """
     networks, start, pretrained = _networks(p, shard)
-    kinds = zip(networks["seed"].tolist(), networks["teacher_scale"].tolist(), strict=True)
-    teacher = Weights.stack([pretrain.target(p, shard.experiment, *kind) for kind in kinds])
+    teacher = pretrain.targets(p, shard, networks)
     for samples in p.samples if p.protocol in LEARNING["protocol"] else (0,):
         if samples:
             problem, runs = _problem(p, shard, shard.places(networks["seed"]), samples, start, teacher)
