@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.families.deep_linear import pretrain
 from carryover.streams import generator
@@ -85,9 +84,7 @@ def test_targets_differ_from_the_source_as_their_relation_says():
         found = finetuned("finetuning", shard=shard, relation=relation, **told, **more)
         for r in range(found.sizes["run"]):
             run, norm = found.isel(run=r), float(found["source_norm"][r])
-            source, _ = pretrain.directions(
-                model_of("families.deep_linear", "finetune")(dimension=D), "e", int(run["seed"])
-            )
+            source, _ = pretrain.directions(generator("e", "", int(run["seed"]), "teacher"), D)
             rest = run["teacher"].values / norm - (2.0 if relation == "stretch" else 1.0) * source
             if relation == "stretch":
                 assert 0.1 < np.linalg.norm(rest) < 1.0

@@ -37,10 +37,10 @@ def test_coefficients_teachers_and_loss_belong_to_the_weights(start):
     np.testing.assert_allclose(data["coefficients"], beta, rtol=1e-13)
     assert data["output"].values.tolist() == ["main", "auxiliary"]
     np.testing.assert_array_equal(data["auxiliary_teacher"], start["teacher"][:2])
-    residuals = [X[0] @ b - y[0] for X, b, y in zip(problem.X, beta[0], problem.y, strict=True)]
+    residuals = [task.X[0] @ b - task.y[0] for task, b in zip(problem.tasks, beta[0], strict=True)]
     assert float(data["loss"][0]) == pytest.approx(np.mean(np.concatenate(residuals) ** 2), rel=1e-5)
-    for o, teacher in enumerate((data["teacher"], data["auxiliary_teacher"])):
-        np.testing.assert_allclose(problem.y[o][1], problem.X[o][1] @ teacher.values[1], rtol=1e-12)
+    for task, teacher in zip(problem.tasks, (data["teacher"], data["auxiliary_teacher"]), strict=True):
+        np.testing.assert_allclose(task.y[1], task.X[1] @ teacher.values[1], rtol=1e-12)
 
 
 # Where networks start.
@@ -70,9 +70,10 @@ def test_protocols_and_rescalings_of_a_seed_share_teacher_and_data(start):
     reference = problems(start, protocol="finetuning")[0]
     for protocol in parameters.PROTOCOLS:
         (problem,) = problems(start, protocol=protocol, rescale=(1.0, 0.1))
-        assert problem.draw.tolist() == [0, 0, 1, 1]
-        np.testing.assert_array_equal(problem.X[0], reference.X[0])
-        np.testing.assert_array_equal(problem.y[0], reference.y[0])
+        task = problem.tasks[0]
+        assert task.sets.tolist() == [0, 0, 1, 1]
+        np.testing.assert_array_equal(task.X, reference.tasks[0].X)
+        np.testing.assert_array_equal(task.y, reference.tasks[0].y[task.sets])
         np.testing.assert_array_equal(problem.teacher[::2], reference.teacher)
         np.testing.assert_array_equal(problem.teacher[1::2], reference.teacher)
 
@@ -80,8 +81,8 @@ def test_protocols_and_rescalings_of_a_seed_share_teacher_and_data(start):
 def test_multi_task_sees_the_auxiliary_data_of_pretraining(start):
     _, ((alone, _),) = followed(pretrained, (0, 1))
     (together,) = problems(start, protocol="multi_task", auxiliary_samples=16)
-    np.testing.assert_array_equal(together.X[1], alone.X[0][:, :16])
-    np.testing.assert_array_equal(together.y[1], alone.y[0][:, :16])
+    np.testing.assert_array_equal(together.tasks[1].X, alone.tasks[0].X[:, :16])
+    np.testing.assert_array_equal(together.tasks[1].y, alone.tasks[0].y[:, :16])
 
 
 @pytest.mark.portable
@@ -125,8 +126,8 @@ def test_symmetric_minimises_the_q_penalty_of_paths_that_start_alike(start):
         data, ((problem, _),) = followed(finetuned, start, solver=solver, **options)
         first = np.maximum(problem.start.first_plus[0], problem.start.first_minus[0])
         np.testing.assert_allclose(first[:3].max(), np.abs(start["teacher"].values[0]).max() ** 0.5, rtol=1e-3)
-        X, beta = problem.X[0][0], data["coefficients"].values[0, 0]
-        np.testing.assert_allclose(X @ beta, problem.y[0][0], rtol=1e-9)
+        X, beta = problem.tasks[0].X[0], data["coefficients"].values[0, 0]
+        np.testing.assert_allclose(X @ beta, problem.tasks[0].y[0], rtol=1e-9)
         gradient = approx_fprime(beta, lambda beta, first=first: q_norm(beta, first, 0.1), 1e-7)
         slopes.append(np.linalg.norm(linalg.null_space(X).T @ gradient) / np.linalg.norm(gradient))
     assert slopes[0] < 1e-4
@@ -145,7 +146,7 @@ def test_symmetric_minimises_the_q_penalty_of_paths_that_start_alike(start):
             r"a probe minimises no Q penalty: choose solver exact, .*",
         ),
         ({"main_features": (3,)}, r"overlap 0\.5 of 3 main features is 1\.5, no whole number\."),
-        ({"seeds": (1, 4, 5)}, r"the pretrained shard has the seeds \[0, 1, 2\], but not \[4, 5\]\."),
+        ({"seeds": (1, 4, 5)}, r"the pretrained shard has the seed \[0, 1, 2\], but not \[4, 5\]\."),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(start, told, sentence):

@@ -41,7 +41,7 @@ def test_what_the_images_cannot_give_is_refused():
                 stage(**told)
     with pytest.raises(UserError, match=r"samples has 400, but the classes \d and \d have 2\d\d training images: "):
         finetuned(samples=(5, 400))
-    with pytest.raises(UserError, match=r"no network of seed 0, pair 0, .* cutoff 0.5"):
+    with pytest.raises(UserError, match=r"the pretrained shard has the cutoff \[0.0, 0.01\], but not \[0.5\]"):
         finetuned(start, cutoff=(0.5,))
     with pytest.raises(UserError, match=r"no network of seed 0, pair \d, source_classes . ., "):
         finetuned(start, experiment="other")
@@ -70,7 +70,7 @@ def split(counts, dimension=9, blank=2):
 def test_it_is_the_regression_on_the_images(counts, pair):
     known = split(counts)
     pixels, labels = known.task(*pair)
-    found = pretrain.Regressions(known).of(*pair)
+    found = pretrain.regressions(known)(*pair)
     coefficients = found.coefficients(CUTOFFS)
     for cutoff, mine in zip(CUTOFFS, coefficients, strict=True):
         rounding = max(pixels.shape) * np.finfo(float).eps

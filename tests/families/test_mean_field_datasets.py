@@ -5,11 +5,19 @@ import pytest
 
 from carryover.config.parameters import model_of
 from carryover.errors import UserError
+from carryover.families.contract import Shard
 from carryover.families.mean_field import parameters, pretrain
 from toy.mean_field_toys import TASK, finetuned, followed, pretrained
 
 WEIGHTS = {"first", "second", "start_first", "teacher_directions", "teacher_readout", "source_readout"}
 P = model_of("families.mean_field", "pretrain")(**TASK)
+
+
+def teachers(p, seed, scale, ablated=0.0):
+    """The teachers of the target and of the source."""
+    shard, networks = Shard("toy", [seed]), {"seed": [seed], "teacher_scale": np.array([scale]), "ablated": [ablated]}
+    targets = pretrain.targets(p, shard, networks)
+    return targets[0], pretrain.sources(p, shard, networks, targets)[0]
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +26,7 @@ def start():
 
 
 def of(start, protocol, **told):
-    given = start if protocol in parameters.TRANSFER else None
+    given = start if protocol in parameters.PRETRAINED else None
     return finetuned(given, protocol, **{"teacher_scale": (1.0, 3.0), **told})
 
 
@@ -36,23 +44,31 @@ def _kinds(data):
 
 
 def test_inputs_depend_on_seed_and_draw_alone(start):
-    told = {"draws": 3, "samples": (4,), "noise": 0.5}
-    _, scratch, _ = followed(None, "single_task", max_steps=1, teacher_scale=(1.0, 3.0), **told)
-    _, linear, _ = followed(start, teacher_scale=(1.0, 3.0), **told)
-    _, longer, _ = followed(start, teacher_scale=(1.0, 3.0), **{**told, "samples": (9,)})
-    assert scratch.X.shape == linear.X.shape == (12, 4, 4)
+    told = {"draws": 3, "samples": (4,), "noise": 0.5, "teacher_scale": (1.0, 3.0)}
+    cases = [
+        (None, "single_task", {"max_steps": 1}),
+        (start, "linear_transfer", {}),
+        (start, "linear_transfer", {"samples": (9,)}),
+        (start, "linear_transfer", {"noise": 0.0}),
+    ]
+    found = [followed(given, protocol, **{**told, **more})[:2] for given, protocol, more in cases]
+    scratch, linear, longer, clean = (problem.task for _, problem in found)
+    assert scratch.X.shape == (6, 4, 4)
+    assert len(np.unique(scratch.X[:, 0, 0])) == 6
     np.testing.assert_array_equal(scratch.X, linear.X)
-    np.testing.assert_array_equal(scratch.y, linear.y)
     np.testing.assert_array_equal(longer.X[:, :4], linear.X)
     np.testing.assert_allclose(longer.y[:, :4], linear.y)
-    by_seed_and_scale = linear.X.reshape(2, 2, 3, 4, 4)
-    np.testing.assert_array_equal(by_seed_and_scale[:, 0], by_seed_and_scale[:, 1])
-    assert len(np.unique(linear.X[:, 0, 0])) == 6
-    _, clean, _ = followed(start, teacher_scale=(1.0, 3.0), **{**told, "noise": 0.0})
-    noise = (linear.y - clean.y).reshape(2, 2, 3, 4)
-    np.testing.assert_allclose(noise[:, 0], noise[:, 1])
+    runs = [zip(*(data[name].values.tolist() for name in ("seed", "teacher_scale", "draw")), strict=True)
+            for data, _ in found]  # fmt: skip
+    targets = dict(zip(runs[0], scratch.y, strict=True))
+    for run, y in zip(runs[1], linear.y, strict=True):
+        np.testing.assert_array_equal(y, targets[run])
+    noise = linear.y - clean.y
     assert 0.2 < noise.std() < 0.9
-    assert clean.y[0] == pytest.approx(pretrain.outputs(pretrain.target(P, "toy", 0, 1.0), clean.X[0]))
+    for which in range(6):
+        same = noise[linear.sets == which]
+        np.testing.assert_allclose(same, np.broadcast_to(same[0], same.shape), atol=1e-12)
+    assert clean.y[0] == pytest.approx(pretrain.outputs(teachers(P, 0, 1.0)[0], clean.X[0]))
 
 
 def refused(*told, **more):
@@ -78,7 +94,7 @@ def mean_output(directions, readout, X):
 
 
 def test_the_target_is_a_mean_over_units_on_the_sphere_of_random_sign():
-    teacher = pretrain.target(LARGE, "toy", 0, 3.0)
+    teacher, _ = teachers(LARGE, 0, 3.0)
     np.testing.assert_allclose(np.linalg.norm(teacher.first, axis=1), 1)
     assert np.abs(teacher.first.mean(0)).max() < 5 / np.sqrt(2000 * 5)
     assert abs(teacher.second.mean()) < 5 * 3 / np.sqrt(2000)
@@ -90,7 +106,7 @@ def test_the_target_is_a_mean_over_units_on_the_sphere_of_random_sign():
 @pytest.mark.parametrize("ablated", [0.0, 0.25, 0.75])
 def test_the_source_is_a_mean_over_the_units_that_are_kept(ablated):
     X = np.random.default_rng(0).standard_normal((7, 4))
-    target, source = pretrain.target(P, "toy", 1, 2.0), pretrain.source(P, "toy", 1, 2.0, ablated)
+    target, source = teachers(P, 1, 2.0, ablated)
     kept = source.second[0] != 0
     assert kept.sum() == 4 * (1 - ablated)
     expected = mean_output(target.first[kept], target.second[0, kept], X)  # divided by the kept ones, (1 − μ) m*
@@ -100,7 +116,7 @@ def test_the_source_is_a_mean_over_the_units_that_are_kept(ablated):
 @pytest.mark.parametrize(("ablated", "left"), [(0.9, "0.4"), (1.0, "0"), (0.3, "2.8")])
 def test_a_source_without_a_whole_number_of_units_is_refused(ablated, left):
     with pytest.raises(UserError) as caught:
-        pretrain.source(P, "toy", 0, 1.0, ablated)
+        teachers(P, 0, 1.0, ablated)
     assert str(caught.value) == (
         f"ablated {ablated:g} of 4 teacher_units leaves {left}: it must be a whole number, 1 at least."
     )

@@ -21,10 +21,11 @@ def start():
 
 def cases(problem):
     """(run, network, teacher, features (n, m), y, readout at the start) of every run of a problem."""
-    for run, (index, which) in enumerate(zip(problem.networks, problem.sets, strict=True)):
-        network, teacher = (Weights(one.first[index], one.second[index]) for one in (problem.start, problem.teacher))
+    task = problem.task
+    for run, (index, which) in enumerate(zip(problem.networks, task.sets, strict=True)):
+        network, teacher = problem.start[index], problem.teacher[index]
         begin = network.second[0] if problem.readout[run] == "pretrained" else np.zeros(network.second.shape[-1])
-        yield run, network, teacher, np.maximum(problem.X[which] @ network.first.T, 0), problem.y[which], begin
+        yield run, network, teacher, np.maximum(task.X[which] @ network.first.T, 0), task.y[run], begin
 
 
 def descended(features, y, readout, rate, steps):

@@ -38,10 +38,10 @@ def test_the_flow_is_the_paper_s_descent_with_ever_smaller_steps(protocol):
     told = {"samples": (5,), "tolerance": 1e-3, "max_steps": 20_000, "accuracy": 0.001, "noise": 0.3}
     flow, problem, trained = followed(given, protocol, seeds=(0,), **told, **wide)
     assert flow["converged"].all()
-    for run, (network, samples) in enumerate(zip(problem.networks, problem.sets, strict=True)):
+    for run, (network, samples) in enumerate(zip(problem.networks, problem.task.sets, strict=True)):
         begin = problem.start.first[network], problem.start.second[network, 0]
         begin = begin[0] / np.linalg.norm(begin[0], axis=1, keepdims=True), begin[1]
-        coarse, fine = (plain(*begin, problem.X[samples], problem.y[samples], rate, 1e-3) for rate in (0.1, 0.05))
+        coarse, fine = (plain(*begin, problem.task.X[samples], problem.task.y[run], rate, 1e-3) for rate in (0.1, 0.05))
         X = np.random.default_rng(0).standard_normal((1000, 8))
         far, near = (np.maximum(X @ first.T, 0) @ readout / 60 for first, readout, _ in (coarse, fine))
         found = pretrain.outputs(trained.weights[run], X)
@@ -69,9 +69,9 @@ def test_least_squares_is_the_fit_of_least_norm(start, samples, cutoff):
     told = {"readout": ("least_squares",), "cutoff": cutoff, "draws": 2, "noise": 0.2}
     data, problem, _ = followed(start, samples=(samples,), **told)
     rng = np.random.default_rng(1)
-    for run, (network, chosen) in enumerate(zip(problem.networks, problem.sets, strict=True)):
-        first, y = problem.start.first[network], problem.y[chosen]
-        features = np.maximum(problem.X[chosen] @ first.T, 0) / 12
+    for run, (network, chosen) in enumerate(zip(problem.networks, problem.task.sets, strict=True)):
+        first, y = problem.start.first[network], problem.task.y[run]
+        features = np.maximum(problem.task.X[chosen] @ first.T, 0) / 12
         readout = linalg.pinv(features, atol=0, rtol=max(cutoff, 1e-14)) @ y
         loss = ((features @ readout - y) ** 2).mean() / 2
         np.testing.assert_allclose(data["loss"][run], loss, rtol=1e-6, atol=1e-18)

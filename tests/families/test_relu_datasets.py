@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from carryover.families.relu import pretrain
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_risk, tangent_risk
 from toy.relu_toys import TRAINED, finetuned, pretrained
@@ -44,15 +43,9 @@ def test_the_loss_is_that_of_the_final_network_on_what_it_was_taught(start, prot
         np.testing.assert_array_equal(data[name], getattr(trained.weights, name).astype(np.float32))
     for run in range(2):
         network = Weights(trained.weights.first[run], trained.weights.second[run])
-        errors = [
-            network.outputs(X[problem.sets[run]])[:, o] - y[run]
-            for o, (X, y) in enumerate(zip(problem.X, problem.y, strict=True))
-        ]
+        errors = [network.outputs(task.X[task.sets[run]])[:, o] - task.y[run] for o, task in enumerate(problem.tasks)]
         assert float(data["loss"][run]) == pytest.approx(sum(np.mean(e**2) for e in errors), rel=1e-9)
-        for o, name in enumerate(("teacher", "auxiliary")[: len(problem.X)]):
+        for task, name in zip(problem.tasks, ("teacher", "auxiliary"), strict=False):
             directions, readout = (values[run] for values in teacher_of(data, name))
-            targets = pretrain.Teacher(directions, readout)(problem.X[o][problem.sets[run]])
-            np.testing.assert_allclose(targets, problem.y[o][run], atol=1e-5)
-
-
-# A run depends on nothing but itself.
+            targets = np.maximum(task.X[task.sets[run]] @ directions.T, 0) @ readout
+            np.testing.assert_allclose(targets, task.y[run], atol=1e-5)

@@ -25,12 +25,11 @@ def problem(seed=0, runs=3, n=20, start=None, labels=False):
     directions, readout = rng.standard_normal((runs, K, D)), rng.standard_normal((runs, K))
     directions /= np.linalg.norm(directions, axis=2, keepdims=True)
     directions[-1, -1], readout[-1, -1] = np.nan, 0
-    teacher = pretrain.Teacher(np.nan_to_num(directions), readout)
+    teacher = Weights(np.nan_to_num(directions), readout[:, None])
     X = np.stack([sphere(rng, n, D) for _ in range(runs)])
-    y = teacher(X)
+    p = SimpleNamespace(loss="cross_entropy" if labels else "squared")
     start = start or Weights(0.4 * rng.standard_normal((runs, H, D)), 0.4 * rng.standard_normal((runs, 1, H)))
-    sets = np.arange(runs)
-    return pretrain.Problem([X], [pretrain.labels(y) if labels else y], sets, start, teacher, np.random.default_rng)
+    return pretrain.Problem([pretrain.task(p, X, teacher, np.arange(runs))], start, teacher, np.random.default_rng)
 
 
 def recorded(posed, p, monkeypatch):
@@ -53,7 +52,7 @@ def test_the_risk_along_training_is_that_of_many_new_inputs(monkeypatch):
     posed = problem()
     trained, networks = recorded(posed, SimpleNamespace(**SETTINGS), monkeypatch)
     X = sphere(np.random.default_rng(1), 40_000, D)
-    expected = posed.teacher(X)
+    expected = posed.teacher.outputs(X)[..., 0]
     assert len(networks) > 10
     for checkpoint in (0, 5, len(networks) - 1):
         errors = (networks[checkpoint].outputs(X)[..., 0] - expected) ** 2
@@ -69,7 +68,7 @@ def test_the_share_of_wrong_labels_is_that_of_many_new_inputs(monkeypatch):
     p = SimpleNamespace(**{**SETTINGS, "loss": "cross_entropy", "learning_rate": 0.5, "max_epochs": 200})
     trained, networks = recorded(posed, p, monkeypatch)
     X = sphere(np.random.default_rng(1), 40_000, D)
-    positive = posed.teacher(X) > 0
+    positive = posed.teacher.outputs(X)[..., 0] > 0
     for checkpoint in (0, 5, len(networks) - 1):
         wrong = ((networks[checkpoint].outputs(X)[..., 0] > 0) != positive).mean(1)
         found = trained.curves["risk"][:, checkpoint]
@@ -97,7 +96,7 @@ def test_a_divergence_names_the_runs_by_what_they_are():
 def test_training_stops_at_a_fraction_of_the_loss_of_outputs_of_0(loss, idle):
     posed = problem(labels=loss == "cross_entropy")
     trained = solvers.descent(posed, SimpleNamespace(**SETTINGS | {"tolerance": 0.2, "max_epochs": 5000, "loss": loss}))
-    limit = 0.2 * (np.mean(posed.y[0] ** 2, axis=1) if idle is None else idle)
+    limit = 0.2 * (np.mean(posed.tasks[0].y ** 2, axis=1) if idle is None else idle)
     assert trained.converged.all()
     assert (trained.loss <= limit).all()
     assert (trained.loss > 0.5 * limit).all()

@@ -25,12 +25,12 @@ def test_protocols_and_starts_of_a_seed_share_teacher_data_and_weights(start):
     for protocol in PROTOCOLS:
         several = {"rescale": (1.0, 0.1)} if protocol in parameters.WHOLE["protocol"] else {}
         (problem,) = problems(start, protocol=protocol, **several)
-        each = problem.sets
+        task, each = problem.tasks[0], problem.tasks[0].sets
         assert each.tolist() == ([0, 0, 1, 1] if several else [0, 1])
-        np.testing.assert_array_equal(problem.X[0], reference.X[0])
-        np.testing.assert_array_equal(problem.y[0], reference.y[0][each])
-        np.testing.assert_array_equal(problem.teacher.directions, reference.teacher.directions[each])
-        np.testing.assert_array_equal(problem.teacher.readout, reference.teacher.readout[each])
+        np.testing.assert_array_equal(task.X, reference.tasks[0].X)
+        np.testing.assert_array_equal(task.y, reference.tasks[0].y[each])
+        np.testing.assert_array_equal(problem.teacher.first, reference.teacher.first[each])
+        np.testing.assert_array_equal(problem.teacher.second, reference.teacher.second[each])
         if protocol in parameters.SCRATCH and not several:
             np.testing.assert_array_equal(problem.start.first, reference.start.first)
             np.testing.assert_array_equal(problem.start.second[:, 0], reference.start.second[:, 0])
@@ -39,8 +39,8 @@ def test_protocols_and_starts_of_a_seed_share_teacher_data_and_weights(start):
 def test_multi_task_sees_the_auxiliary_data_of_pretraining(start):
     (alone,) = problems(run=partial(pretrained, seeds=(0, 1)))
     (together,) = problems(start, protocol="multi_task", auxiliary_samples=12, solver="descent")
-    np.testing.assert_array_equal(together.X[1], alone.X[0][:, :12])
-    np.testing.assert_array_equal(together.y[1], alone.y[0][:, :12])
+    np.testing.assert_array_equal(together.tasks[1].X, alone.tasks[0].X[:, :12])
+    np.testing.assert_array_equal(together.tasks[1].y, alone.tasks[0].y[:, :12])
     np.testing.assert_array_equal(together.start.second[:, 1], alone.start.second[:, 0] / 0.5 * 1e-3)
 
 
@@ -49,13 +49,13 @@ def test_cross_entropy_learns_on_which_side_of_zero_the_teacher_is(start):
         told = {"protocol": protocol, "main_features": (1,), "overlap": (1.0,), "samples": (40,)}
         (outputs,) = problems(start, **told)
         (labels,) = problems(start, **told, loss="cross_entropy")
-        assert (outputs.y[0] == 0).any()  # one unit is silent on half of the inputs
-        for o in range(len(outputs.X)):
-            np.testing.assert_array_equal(labels.X[o], outputs.X[o])
-            np.testing.assert_array_equal(labels.y[o] == 1, outputs.y[o] > 0)
-            np.testing.assert_array_equal(np.abs(labels.y[o]), 1)
+        assert (outputs.tasks[0].y == 0).any()  # one unit is silent on half of the inputs
+        for label, output in zip(labels.tasks, outputs.tasks, strict=True):
+            np.testing.assert_array_equal(label.X, output.X)
+            np.testing.assert_array_equal(label.y == 1, output.y > 0)
+            np.testing.assert_array_equal(np.abs(label.y), 1)
     (labels,) = problems(run=partial(pretrained, loss="cross_entropy", auxiliary_features=1))
-    np.testing.assert_array_equal(np.abs(labels.y[0]), 1)
+    np.testing.assert_array_equal(np.abs(labels.tasks[0].y), 1)
 
 
 # Where networks start.
@@ -118,7 +118,7 @@ def test_pretrained_weights_are_turned_apart_and_keep_their_lengths(start):
             {"main_features": (4,), "overlap": (1.0,)},
             "main unit 4 correlates with an auxiliary one, but there are only 3.",
         ),
-        ({"seeds": (1, 4, 5)}, "the pretrained shard has the seeds [0, 1, 2], but not [4, 5]."),
+        ({"seeds": (1, 4, 5)}, "the pretrained shard has the seed [0, 1, 2], but not [4, 5]."),
         ({"dimension": 6}, "dimension is 6, but the pretrained networks have 7."),
     ],
 )

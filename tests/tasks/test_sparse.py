@@ -21,17 +21,17 @@ def tasks(draw):
     return dimension, auxiliary, shared, new
 
 
-def teachers(seed, dimension, auxiliary, shared, new, norm="l2"):
+def teachers(seed, features, overlap, auxiliary, dimension, norm="l2"):
+    """Coefficients of the auxiliary and the main task, and the signs of all dimensions."""
     order, signs, beta = sparse.auxiliary_teacher(np.random.default_rng(seed), dimension, auxiliary, norm)
-    main = sparse.main_teacher(order, signs, auxiliary, shared + new, shared / (shared + new), norm)
-    return beta, main, signs
+    return beta, sparse.main_teacher(order, signs, auxiliary, features, overlap, norm), signs
 
 
 @FIXED
 @given(tasks(), st.sampled_from(["l1", "l2"]), st.integers(0, 10**6))
 def test_counts_norms_and_signs_are_those_asked_for(task, norm, seed):
     dimension, auxiliary, shared, new = task
-    beta, main, signs = teachers(seed, dimension, auxiliary, shared, new, norm)
+    beta, main, signs = teachers(seed, shared + new, shared / (shared + new), auxiliary, dimension, norm)
     assert beta.shape == main.shape == (dimension,)
     assert np.count_nonzero(beta) == auxiliary
     assert np.count_nonzero(main) == shared + new
@@ -47,10 +47,11 @@ def test_counts_norms_and_signs_are_those_asked_for(task, norm, seed):
 def test_a_task_with_fewer_features_of_either_kind_is_nested_in_one_with_more(task, seed, data):
     dimension, auxiliary, shared, new = task
     fewer = data.draw(st.integers(0, shared)), data.draw(st.integers(0, new))
-    if not sum(fewer):
-        return
-    large = teachers(seed, dimension, auxiliary, shared, new)[1]
-    small = teachers(seed, dimension, auxiliary, *fewer)[1]
+    assume(sum(fewer))
+    large, small = (
+        teachers(seed, sum(counts), counts[0] / sum(counts), auxiliary, dimension)[1]
+        for counts in ((shared, new), fewer)
+    )
     assert set(np.flatnonzero(small)) <= set(np.flatnonzero(large))
     np.testing.assert_array_equal(np.sign(small)[small != 0], np.sign(large)[small != 0])
 
@@ -65,15 +66,14 @@ def test_a_task_with_fewer_features_of_either_kind_is_nested_in_one_with_more(ta
     ],
 )
 def test_a_task_without_room_is_refused(asked, sentence):
-    features, overlap, auxiliary, dimension = asked
     with pytest.raises(UserError) as error:
-        sparse.shared_features(features, overlap, auxiliary, dimension)
+        teachers(0, *asked)
     assert str(error.value) == sentence
 
 
 @pytest.mark.parametrize(("overlap", "features"), [(0.1, 30), (0.7, 10), (1 / 3, 3), (0.29, 100)])
 def test_fractions_that_binary_numbers_only_approach_are_whole(overlap, features):
-    assert sparse.shared_features(features, overlap, 100, 1000) == round(overlap * features)
+    assert sparse.whole_share(overlap, features) == round(overlap * features)
 
 
 def test_a_longer_draw_starts_with_the_same_rows():

@@ -124,7 +124,6 @@ def test_what_is_no_list_of_cosines_is_refused(listed):
         ((3, 2, [1.0, 0.0]), "4 orthogonal teacher units do not fit into 3 input dimensions: raise dimension, ask for "
                              "fewer units, or choose directions frames."),
         ((5, 2, [0.0, 0.0, 0.5]), "main unit 3 correlates with an auxiliary one, but there are only 2."),
-        ((1, 1, [0.5], "frames"), "in 1 input dimension cosines between teacher units can only be -1, 0 or 1."),
     ],
 )  # fmt: skip
 def test_a_task_without_room_is_refused(asked, sentence):

@@ -8,7 +8,8 @@ A family is a folder carryover/families/<family>/, found by its name:
     labels.json                  labels of coordinates that only its runs have: see `carryover.labels`
 
 The models have the axis `solver`; `Finetune` also the axis `protocol`, and `STARTS_FROM`, {axis: its values for which a
-run starts from a pretrained network}. They refuse parameters that contradict each other.
+run starts from a pretrained network}. A family whose loss is not the squared error says so as `loss`. Models refuse
+parameters that contradict each other.
 
 A stage poses problems and a solver solves them; `stages.run` does the rest for all families.
 """
@@ -21,10 +22,13 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from carryover.config import plugins
 from carryover.errors import UserError
+from carryover.streams import generator
 from carryover.training.result import Trained
 
 Variables = Mapping[str, tuple[str | tuple[str, ...], np.ndarray, str]]
@@ -43,26 +47,25 @@ class Shard:
     seeds: Sequence[int]
     pretrained: xr.Dataset | None = None
 
-    def check_sizes(self, sizes: Mapping[str, tuple[str, int]]) -> None:
-        """Refuse pretrained networks of another size, UserError; `sizes` is {parameter: (dimension, its size)}."""
-        if self.pretrained is None:
-            return
-        for name, (dimension, size) in sizes.items():
-            if (found := self.pretrained.sizes[dimension]) != size:
-                raise UserError(f"{name} is {size}, but the pretrained networks have {found}.")
+    def draw(self, law: Callable, stream: str, *arguments: Any, condition: Any = "") -> np.ndarray:
+        """What `law(rng, *arguments)` draws from a stream of each seed, (seeds, …)."""
+        return np.stack([law(generator(self.experiment, condition, seed, stream), *arguments) for seed in self.seeds])
 
-    def rows(self, **runs: Sequence) -> np.ndarray:
+    def places(self, seeds: Sequence[int]) -> np.ndarray:
+        """Where seeds (runs,) stand in what `draw` returns, (runs,)."""
+        return np.array([self.seeds.index(seed) for seed in seeds])
+
+    def rows(self, **runs: ArrayLike) -> np.ndarray:
         """Indices (runs,) of the pretrained networks that have these coordinates, (runs,) values each; UserError where
         there are none."""
         assert self.pretrained is not None  # runs from scratch look nothing up
-        pretrained = list(zip(*(self.pretrained[name].values.tolist() for name in runs), strict=True))
-        places = {run: place for place, run in enumerate(pretrained)}
-        wanted = list(zip(*runs.values(), strict=True))
-        for run in wanted:
-            if run not in places:
-                words = ", ".join(f"{name} {value}" for name, value in zip(runs, run, strict=True))
-                raise UserError(f"the pretrained shard has no network of {words}.")
-        return np.array([places[run] for run in wanted])
+        known = pd.MultiIndex.from_arrays([self.pretrained[name].values for name in runs])
+        wanted = pd.MultiIndex.from_arrays(list(runs.values()))
+        rows = known.get_indexer(wanted)
+        if (rows < 0).any():
+            words = ", ".join(f"{name} {value}" for name, value in zip(runs, wanted[rows.argmin()], strict=True))
+            raise UserError(f"the pretrained shard has no network of {words}.")
+        return rows
 
 
 def cartesian_product(**axes: Sequence) -> dict[str, np.ndarray]:
@@ -79,7 +82,7 @@ class Piece:
     ----------
     problem : the argument of the family's solvers
     runs : {coordinate: (runs,) values, or one value for all}
-        What distinguishes the runs; `protocol`, `solver` and `loss` are added from the parameters.
+        What distinguishes the runs; protocol, solver and loss are added from the parameters.
     variables : function of what was trained, returning variables of the dataset
     meaning : {coordinate: its meaning, or meaning and unit}
     outputs : names of the readouts

@@ -17,7 +17,8 @@ class Images(Model):
         "dataset-fashion-mnist", path=True)  # fmt: skip
 
 
-DESCENT, FLOW = {"solver": ("descent",)}, {"solver": ("flow",)}
+DESCENT, FLOW, TRAINED = {"solver": ("descent",)}, {"solver": ("flow",)}, {"solver": ("descent", "flow")}
+Device = Literal["auto", "cpu", "cuda"]
 
 # Of ReLU networks that are trained by gradient descent or flow.
 Relative = Annotated[float, Field(gt=0, le=1)]

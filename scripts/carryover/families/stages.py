@@ -38,6 +38,8 @@ MEASURED = {
     "ridge_strength": "ridge strength in units of the kernel's mean eigenvalue",
     "validation_loss": "mean squared error on samples held out, by cross-validation",
 }
+SIZES = {"dimension": "input", "width": "unit", "teacher_units": "teacher_unit"}
+"""{parameter: dimension of the pretrained dataset that it is the size of}."""
 
 
 def run(
@@ -70,7 +72,7 @@ def run(
     _check_start(p, seeds, pretrained)
     shard = Shard(experiment, list(seeds), pretrained)
     shared = {name: getattr(p, name) for name in ("protocol", "solver") if hasattr(p, "protocol")}
-    shared |= {"loss_function": p.loss} if hasattr(p, "loss") else {}
+    shared["loss_function"] = getattr(p, "loss", "squared")
     if pretrained is not None:
         shared["pretrain_solver"] = str(pretrained["pretrain_solver"].values[0])
     elif not hasattr(p, "protocol"):
@@ -117,14 +119,22 @@ def single(variables: Variables) -> Variables:
 
 
 def _check_start(p, seeds, pretrained):
-    """Refuse a pretrained shard that the runs do not start from, or that lacks some of the seeds; UserError."""
+    """Refuse a pretrained shard that the runs do not start from, of other sizes, or that lacks a seed or another value
+    that its networks differ in; UserError."""
     if (pretrained is not None) != starts(p):
         remedy = "name their shard with --pretrained" if starts(p) else "leave --pretrained out"
         start = "pretrained networks" if starts(p) else "scratch"
         raise UserError(f"{getattr(p, 'protocol', 'pretraining')} starts from {start}: {remedy}.")
-    known = seeds if pretrained is None else np.unique(pretrained["seed"].values).tolist()
-    if missing := [seed for seed in seeds if seed not in known]:
-        raise UserError(f"the pretrained shard has the seeds {known}, but not {missing}.")
+    if pretrained is None:
+        return
+    for name, dimension in SIZES.items():
+        if hasattr(p, name) and (found := pretrained.sizes.get(dimension)) not in (getattr(p, name), None):
+            raise UserError(f"{name} is {getattr(p, name)}, but the pretrained networks have {found}.")
+    several = {name: values for name, values in p if isinstance(values, tuple) and name in pretrained.coords}
+    for name, values in {"seed": seeds, **several}.items():
+        known = np.unique(pretrained[name].values).tolist()
+        if missing := [value for value in values if value not in known]:
+            raise UserError(f"the pretrained shard has the {name} {known}, but not {missing}.")
 
 
 def _assembled(solved, last):

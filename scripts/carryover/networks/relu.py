@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,11 @@ class Weights:
     def like(self, first: np.ndarray, second: np.ndarray) -> Weights:
         """Networks of these layers, in the types of these ones."""
         return Weights(first.astype(self.first.dtype, copy=False), second.astype(self.second.dtype, copy=False))
+
+    @classmethod
+    def stack(cls, networks: Sequence[Weights]) -> Weights:
+        """Networks of one size along a new leading axis."""
+        return cls(np.stack([one.first for one in networks]), np.stack([one.second for one in networks]))
 
     def responses(self, X) -> np.ndarray:
         """Hidden responses relu(w_h · x), (..., n, H), of inputs X (..., n, D)."""

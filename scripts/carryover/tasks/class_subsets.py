@@ -32,19 +32,16 @@ class ClassTask:
     test_labels: np.ndarray  # (k,)
 
 
-def class_task(images: ImageSet, classes: Sequence[int]) -> ClassTask:
-    """The task of telling `classes`, two or more, apart, with all their images.
+def class_task(images: ImageSet, classes: Sequence[int | str]) -> ClassTask:
+    """The task of telling `classes`, different ones, as numbers or texts, apart, with all their images.
 
-    Raises UserError for a class that does not exist, is named twice, or has no image for training or for the test.
+    Raises UserError for a class that has no image for training or for the test.
     """
-    classes = _existing(images.classes, classes)
-    if len(classes) < 2:
-        raise UserError(f"classes must be two or more to be told apart, not {list(classes)}.")
-    parts = []
+    classes = tuple(map(int, classes))
+    number, parts = np.zeros(images.classes, dtype=np.int64), []
     for part, labels in (("training", images.train_labels), ("test", images.test_labels)):
         if missing := sorted(set(classes) - set(labels.tolist())):
             raise UserError(f"classes names {missing}, of which there are no {part} images: leave these out.")
-        number = np.zeros(images.classes, dtype=np.int64)
         number[list(classes)] = np.arange(len(classes))
         chosen = np.flatnonzero(np.isin(labels, classes))
         parts += [chosen, number[labels[chosen]]]
@@ -59,18 +56,15 @@ def sampled(task: ClassTask, samples: int, rng: np.random.Generator) -> ClassTas
 
     Raises UserError where a class has fewer images than its share.
     """
-    if samples < 1:
-        raise UserError(f"samples must be at least 1, not {samples}.")
     count = len(task.classes)
     share = -(-samples // count)
     members = [np.flatnonzero(task.train_labels == label) for label in range(count)]
-    smallest = min(range(count), key=lambda label: len(members[label]))
-    if share > len(members[smallest]):
+    least, smallest = min((len(known), label) for label, known in enumerate(members))
+    if share > least:
         raise UserError(
-            f"samples is {samples}, {share} of each of {count} classes, but class {task.classes[smallest]} has "
-            f"{len(members[smallest])} training images: lower samples."
+            f"samples is {samples}, {share} of each of {count} classes, but class {task.classes[smallest]} has {least} "
+            "training images: lower samples."
         )
-    least = len(members[smallest])
     rounds = np.stack([rng.permutation(members[label])[:least] for label in rng.permutation(count)], axis=1)
     chosen = rounds.ravel()[:samples]
     return replace(task, train=task.train[chosen], train_labels=task.train_labels[chosen])
@@ -85,8 +79,8 @@ def tested(task: ClassTask, count: int, rng: np.random.Generator) -> ClassTask:
 
 
 def other_classes(classes: int, held_out: Sequence[int]) -> tuple[int, ...]:
-    """The classes 0 to classes − 1 but those `held_out`; UserError where one does not exist or is named twice."""
-    return tuple(sorted(set(range(classes)) - set(_existing(classes, held_out))))
+    """The classes 0 to classes − 1 but those `held_out`."""
+    return tuple(label for label in range(classes) if label not in held_out)
 
 
 def left_out(classes: int, count: int, experiment: str, seed: int) -> tuple[int, ...]:
@@ -106,27 +100,9 @@ def class_sets(classes: Sequence[int], size: int, sets: int, experiment: str, se
     Fewer sets are the first of more. Raises UserError where there are not as many.
     """
     possible = math.comb(len(classes), size)
-    if not 1 <= sets <= possible:
-        raise UserError(
-            f"tasks is {sets}, but must be at least 1, and {len(classes)} classes give {possible} sets of {size}."
-        )
+    if sets > possible:
+        raise UserError(f"tasks is {sets}, but {len(classes)} classes give {possible} sets of {size}.")
     rng, drawn = generator(experiment, "", seed, "class sets"), {}
     while len(drawn) < sets:
         drawn[tuple(sorted(rng.choice(sorted(classes), size, replace=False).tolist()))] = None
     return list(drawn)
-
-
-def check_disjoint(pretraining: Sequence[int], finetuning: Sequence[int]) -> None:
-    """Raises UserError where a class of finetuning was pretrained on."""
-    if shared := sorted(set(pretraining) & set(finetuning)):
-        raise UserError(f"pretraining and finetuning share the classes {shared}: hold these out of pretraining.")
-
-
-def _existing(count, classes):
-    """The classes as a tuple of whole numbers, checked."""
-    classes = tuple(int(label) for label in classes)
-    if missing := [label for label in classes if not 0 <= label < count]:
-        raise UserError(f"classes names {missing}, but the classes are 0 to {count - 1}.")
-    if len(set(classes)) < len(classes):
-        raise UserError(f"classes names a class twice: {list(classes)}.")
-    return classes

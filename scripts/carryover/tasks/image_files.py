@@ -1,20 +1,19 @@
-"""Published sets of images in local files: MNIST and Fashion-MNIST (IDX format), CIFAR-100 and STL-10 (fixed records).
+"""Published sets of images in local files: MNIST and Fashion-MNIST (IDX format), CIFAR and STL-10 (fixed records).
 
-Files must be the published ones, by their MD5 checksum or number of images. Nothing is downloaded, unpickled or
-executed. A UserError names the file, what is wrong with it, where the published one comes from and where to put it.
+Files must be the published ones, by their MD5 checksum or their size. Nothing is downloaded, unpickled or executed. A
+UserError names the file, what is wrong with it, where the published one comes from and where to put it.
 """
 
 from __future__ import annotations
 
 import gzip
 import hashlib
+import math
 import struct
-import tarfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from carryover.errors import UserError
 
 Part = tuple[np.ndarray, np.ndarray]
 """Images (N, C, H, W) uint8, labels (N,) int64 from 0."""
-DAMAGE = EOFError, zlib.error, gzip.BadGzipFile
+IDX_FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
 
 
 @dataclass(frozen=True)
@@ -31,160 +30,102 @@ class Published:
 
     title: str
     source: str
-    checksums: dict[str, str]  # {file: MD5 of its content}, of gzipped files of what they hold, of an archive its own
-    records: dict[str, tuple[int, int]]  # {file: (records, bytes of a record)} in the archive; none of the IDX format
-    unpacked: str = ""  # folder that the archive unpacks to
+    checksums: Sequence[str] = ()  # MD5 of the content of `IDX_FILES`
+    records: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # or {file: (records, bytes of a record)}
+    unpacked: str = ""  # folder that the archive of these files unpacks to
 
 
-def idx_set(title: str, source: str, *checksums: str) -> Published:
-    """A set in four files named as those of MNIST."""
-    kinds = ("images-idx3", "labels-idx1")
-    names = [f"{part}-{kind}-ubyte" for part in ("train", "t10k") for kind in kinds]
-    return Published(title, source, dict(zip(names, checksums, strict=True)), {})
+PUBLISHED = {
+    "mnist": Published(
+        "MNIST", "yann.lecun.com/exdb/mnist",
+        ("6bbc9ace898e44ae57da46a324031adb", "a25bea736e30d166cdddb491f175f624",
+         "2646ac647ad5339dbf082846283269ea", "27ae3e4e09519cfbb04c329615203637"),
+    ),
+    "fashion-mnist": Published(
+        "Fashion-MNIST", "github.com/zalandoresearch/fashion-mnist, or Debian's package dataset-fashion-mnist",
+        ("f4a8712d7a061bf5bd6d2ca38dc4d50a", "9018921c3c673c538a1fc5bad174d6f9",
+         "8181f5470baa50b63fa0f6fddb340f0a", "15d484375f8d13e6eb1aabb0c3f46965"),
+    ),
+    "cifar-10": Published(
+        "CIFAR-10", "cifar-10-binary.tar.gz of www.cs.toronto.edu/~kriz/cifar.html, unpacked",
+        records={f"{name}.bin": (10_000, 1 + 3 * 32 * 32)
+                 for name in (*(f"data_batch_{i}" for i in range(1, 6)), "test_batch")},
+        unpacked="cifar-10-batches-bin",
+    ),
+    "cifar-100": Published(
+        "CIFAR-100", "cifar-100-binary.tar.gz of www.cs.toronto.edu/~kriz/cifar.html, unpacked",
+        records={"train.bin": (50_000, 2 + 3 * 32 * 32), "test.bin": (10_000, 2 + 3 * 32 * 32)},
+        unpacked="cifar-100-binary",
+    ),
+    "stl-10": Published(
+        "STL-10", "stl10_binary.tar.gz of cs.stanford.edu/~acoates/stl10, unpacked",
+        records={"train_X.bin": (5_000, 3 * 96 * 96), "train_y.bin": (5_000, 1), "test_X.bin": (8_000, 3 * 96 * 96),
+                 "test_y.bin": (8_000, 1)},
+        unpacked="stl10_binary",
+    ),
+}  # fmt: skip
 
 
-MNIST = idx_set(
-    "MNIST", "yann.lecun.com/exdb/mnist",
-    "6bbc9ace898e44ae57da46a324031adb", "a25bea736e30d166cdddb491f175f624",
-    "2646ac647ad5339dbf082846283269ea", "27ae3e4e09519cfbb04c329615203637",
-)  # fmt: skip
-FASHION_MNIST = idx_set(
-    "Fashion-MNIST", "github.com/zalandoresearch/fashion-mnist, or Debian's package dataset-fashion-mnist",
-    "f4a8712d7a061bf5bd6d2ca38dc4d50a", "9018921c3c673c538a1fc5bad174d6f9",
-    "8181f5470baa50b63fa0f6fddb340f0a", "15d484375f8d13e6eb1aabb0c3f46965",
-)  # fmt: skip
-CIFAR100 = Published(
-    "CIFAR-100", "www.cs.toronto.edu/~kriz/cifar.html",
-    {"cifar-100-binary.tar.gz": "03b5dce01913d631647c71ecec9e9cb8"},
-    {"train.bin": (50_000, 2 + 3 * 32 * 32), "test.bin": (10_000, 2 + 3 * 32 * 32)}, "cifar-100-binary",
-)  # fmt: skip
-CIFAR10 = Published(
-    "CIFAR-10", "www.cs.toronto.edu/~kriz/cifar.html",
-    {"cifar-10-binary.tar.gz": "c32a1d4ab5d03f1284b67883e8d87530"},
-    {f"{name}.bin": (10_000, 1 + 3 * 32 * 32) for name in (*(f"data_batch_{i}" for i in range(1, 6)), "test_batch")},
-    "cifar-10-batches-bin",
-)  # fmt: skip
-STL10 = Published(
-    "STL-10", "cs.stanford.edu/~acoates/stl10", {"stl10_binary.tar.gz": "91f7769df0f17e558f3565bffb0c7dfb"},
-    {"train_X.bin": (5_000, 3 * 96 * 96), "train_y.bin": (5_000, 1), "test_X.bin": (8_000, 3 * 96 * 96),
-     "test_y.bin": (8_000, 1)}, "stl10_binary",
-)  # fmt: skip
+def idx(folder: Path, published: Published) -> tuple[Part, Part]:
+    """Training and test images, (N, 1, H, W), of four files in MNIST's format, each plain or gzipped (.gz).
+
+    A file has two zero bytes, the type of the numbers (8: unsigned bytes), the number of dimensions, each size as a
+    big-endian 32-bit integer, and the numbers.
+    """
+    arrays = []
+    for name, expected in zip(IDX_FILES, published.checksums, strict=True):
+        path = folder / name if (folder / name).is_file() else folder / f"{name}.gz"
+        try:
+            content = path.read_bytes()
+            content = gzip.decompress(content) if path.suffix == ".gz" else content
+        except FileNotFoundError:
+            raise _refused(folder / name, "is missing", published) from None
+        except (OSError, EOFError, zlib.error) as error:
+            raise _refused(path, f"cannot be read ({error})", published) from None
+        checksum = hashlib.md5(content, usedforsecurity=False).hexdigest()
+        if checksum != expected:
+            raise _refused(path, f"has the MD5 checksum {checksum}, not {expected}", published)
+        start = 4 + 4 * content[3]
+        sizes = struct.unpack(f">{content[3]}I", content[4:start])
+        arrays.append(np.frombuffer(content, dtype=np.uint8, offset=start).reshape(sizes))
+    train, train_labels, test, test_labels = arrays
+    return (train[:, None], train_labels.astype(np.int64)), (test[:, None], test_labels.astype(np.int64))
 
 
-def idx(folder: str | Path, published: Published = MNIST) -> tuple[Part, Part]:
-    """Training and test images, (N, 1, H, W), of four files in MNIST's format, each plain or gzipped (.gz)."""
-    folder, parts = Path(folder), []
-    for part in ("train", "t10k"):
-        images = _idx_array(folder, f"{part}-images-idx3-ubyte", 3, published)
-        labels = _idx_array(folder, f"{part}-labels-idx1-ubyte", 1, published)
-        parts.append((images[:, None], labels.astype(np.int64)))
-    return parts[0], parts[1]
-
-
-def cifar(folder: str | Path, published: Published) -> tuple[Part, Part]:
+def cifar(folder: Path, published: Published) -> tuple[Part, Part]:
     """Training and test images of CIFAR-10 or CIFAR-100, (N, 3, 32, 32), with its ten or 100 fine classes.
 
     A record is a byte for the coarse class (of CIFAR-100 alone), one for the class, and the red, green and blue plane,
     row by row. The training images are in one file, which stays on disk, or in several.
     """
-    *several, last = _records(Path(folder), published).values()
+    *several, last = _records(folder, published).values()
     train, test = ((records[:, -3072:].reshape(-1, 3, 32, 32), records[:, -3073].astype(np.int64))
                    for records in (np.concatenate(several) if several[1:] else several[0], last))  # fmt: skip
     return train, test
 
 
-def stl10(folder: str | Path) -> tuple[Part, Part]:
+def stl10(folder: Path, published: Published) -> tuple[Part, Part]:
     """STL-10's labelled training and test images, (N, 3, 96, 96); the labels 1 to 10 become 0 to 9.
 
     The planes of an image are stored column by column.
     """
-    files = _records(Path(folder), STL10)
+    files = _records(folder, published)
     train, test = ((files[f"{part}_X.bin"].reshape(-1, 3, 96, 96).swapaxes(2, 3),
                     files[f"{part}_y.bin"][:, 0].astype(np.int64) - 1) for part in ("train", "test"))  # fmt: skip
     return train, test
 
 
-def _idx_array(folder, name, dimensions, published):
-    """Array of a file in the IDX format: two zero bytes, the type of the numbers (8: unsigned bytes), the
-    number of dimensions, each size as a big-endian 32-bit integer, and the numbers."""
-    path = next((path for path in (folder / name, folder / f"{name}.gz") if path.is_file()), None)
-    if path is None:
-        raise _missing(folder, name, f"{name} or {name}.gz", published)
-    with _readable(path, published):
-        content = path.read_bytes()
-        content = gzip.decompress(content) if path.suffix == ".gz" else content
-    _check_md5(path, hashlib.md5(content, usedforsecurity=False), published.checksums[name], published)
-    start = 4 + 4 * dimensions
-    sizes = struct.unpack(f">{dimensions}I", content[4:start])
-    return np.frombuffer(content, dtype=np.uint8, offset=start).reshape(sizes)
-
-
 def _records(folder, published):
-    """{file: records (N, bytes)}: memory-mapped from plain files in the folder or in the subfolder that the
-    archive unpacks to, else read into memory from the archive."""
-    names, (archive,) = published.records, published.checksums
-    for place in (folder, folder / published.unpacked):
-        if any((place / name).is_file() for name in names):
-            contents = {name: _mapped(place / name, count * size, published) for name, (count, size) in names.items()}
-            break
-    else:
-        path = folder / archive
+    """{file: records (N, bytes)}, which stay on disk, in the folder or in the one in it that the archive unpacks to."""
+    unpacked, found = folder / published.unpacked, {}
+    for name, shape in published.records.items():
+        path = (unpacked if unpacked.is_dir() else folder) / name
         if not path.is_file():
-            first = next(iter(names))
-            raise _missing(folder, first, f"{first} or {archive}", published)
-        contents = _unpacked(path, published)
-    return {name: np.frombuffer(contents[name], dtype=np.uint8).reshape(names[name]) for name in names}
-
-
-def _mapped(path, length, published):
-    """The bytes of a plain file, which stay on disk."""
-    if not path.is_file():
-        raise _missing(path.parent, path.name, path.name, published)
-    with _readable(path, published):
-        found = path.stat().st_size
-        if found != length:
-            raise _refused(path, f"has {found} bytes, not {length}", published)
-        return np.memmap(path, dtype=np.uint8, mode="r")
-
-
-def _unpacked(path, published):
-    """{file: bytes} of an archive, which is read up to the last file of the set."""
-    contents = {}
-    with _readable(path, published), path.open("rb") as file:
-        digest = hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False))
-        _check_md5(path, digest, published.checksums[path.name], published)
-        file.seek(0)
-        with tarfile.open(fileobj=file, mode="r:gz") as members:
-            for member in members:
-                name = PurePosixPath(member.name).name
-                if member.isfile() and name in published.records:
-                    contents[name] = members.extractfile(member).read()
-                if len(contents) == len(published.records):
-                    break
-    return contents
-
-
-def _check_md5(path, digest, expected, published):
-    if digest.hexdigest() != expected:
-        raise _refused(path, f"has the MD5 checksum {digest.hexdigest()}, not {expected}", published)
-
-
-@contextmanager
-def _readable(path: Path, published: Published) -> Iterator[None]:
-    """Turn the errors of a damaged or unreadable file into a UserError that names it."""
-    try:
-        yield
-    except DAMAGE:
-        raise _refused(path, "is truncated, or not packed as published", published) from None
-    except OSError as error:
-        raise _refused(path, f"cannot be read ({error.strerror})", published) from None
-
-
-def _missing(folder, name, files, published):
-    """The error that a folder lacks a file; `files` names what would do."""
-    return UserError(
-        f"{folder / name} is missing: put the file {files} of {published.title} ({published.source}) into {folder}."
-    )
+            raise _refused(path, "is missing", published)
+        if (size := path.stat().st_size) != math.prod(shape):
+            raise _refused(path, f"has {size} bytes, not {math.prod(shape)}", published)
+        found[name] = np.memmap(path, dtype=np.uint8, mode="r", shape=shape)
+    return found
 
 
 def _refused(path, what, published):

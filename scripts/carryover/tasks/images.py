@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
-import hashlib
 from dataclasses import dataclass
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.tasks import image_files
+from carryover.tasks.image_files import PUBLISHED, cifar, idx, stl10
 
-READERS = {
-    "mnist": image_files.idx,
-    "fashion-mnist": partial(image_files.idx, published=image_files.FASHION_MNIST),
-    "cifar-10": partial(image_files.cifar, published=image_files.CIFAR10),
-    "cifar-100": partial(image_files.cifar, published=image_files.CIFAR100),
-    "stl-10": image_files.stl10,
-}
-INSTALLED = {"fashion-mnist": ("dataset-fashion-mnist", Path("/usr/share/datasets/fashion-mnist"))}
-"""{set: (Debian's package, where it puts the files)}."""
-SOURCES = "digits", *READERS
-DIGITS = "6ebb3d2fee246a4e99363262ddf8a00a3c41bee6014c373ed9d9216ba7f651b8"  # SHA-256 of the file, unpacked
+READERS = {"mnist": idx, "fashion-mnist": idx, "cifar-10": cifar, "cifar-100": cifar, "stl-10": stl10}
+INSTALLED = {"fashion-mnist": Path("/usr/share/datasets/fashion-mnist")}
+"""{set: where Debian's package puts its files}."""
 HELD_OUT = 5  # one in so many of the digits is for the test
 
 
@@ -50,11 +39,11 @@ def images(source: str = "digits", folder: str | Path = "") -> ImageSet:
     Parameters
     ----------
     source : str
-        One of `SOURCES`. The digits are scikit-learn's 1797 of 8 × 8 pixels, which come in one piece: the first four
-        fifths are for training.
+        The digits are scikit-learn's 1797 of 8 × 8 pixels, which come in one piece: the first four fifths are for
+        training.
     folder : str or Path
-        Where the published files are, packed or plain; empty for the digits, and for where Debian's package puts those
-        of "fashion-mnist". Nothing is downloaded.
+        Where the published files are; empty for the digits, and for where Debian's package puts those of
+        "fashion-mnist". Nothing is downloaded.
 
     Returns
     -------
@@ -63,27 +52,18 @@ def images(source: str = "digits", folder: str | Path = "") -> ImageSet:
     Raises
     ------
     UserError
-        For another source, for a folder that is given without need or not at all, and, naming the file, what was
-        expected and where to put it, for files as `image_files` says.
+        For a folder that is given without need or not at all, and, naming the file, what was expected and where to put
+        it, for files as `image_files` says.
     """
-    if source not in SOURCES:
-        raise UserError(f"images are of {', '.join(SOURCES)}, not of {source!r}.")
     if source == "digits":
         if str(folder):
             raise UserError(f"the digits come with scikit-learn and not from {folder}: leave the folder out.")
         return _digits()
-    train, test = READERS[source](folder or _installed(source))
-    classes = 1 + max(int(labels.max()) for _, labels in (train, test))
-    return ImageSet(*train, *test, classes)
-
-
-def _installed(source):
-    """The folder of a set where none is named."""
-    package, place = INSTALLED.get(source, ("", None))
-    if place is not None and place.is_dir():
-        return place
-    hint = f", or install Debian's package {package}, which puts them into {place}" if package else ""
-    raise UserError(f"images of {source} are read from a local folder: name the one that holds its files{hint}.")
+    folder = folder or INSTALLED.get(source, "")
+    if not folder:
+        raise UserError(f"images of {source} are read from a local folder: name the one that holds its files.")
+    train, test = READERS[source](Path(folder), PUBLISHED[source])
+    return ImageSet(*train, *test, 1 + max(int(labels.max()) for _, labels in (train, test)))
 
 
 def unit_pixels(images: np.ndarray, dtype: type = np.float32) -> np.ndarray:
@@ -96,11 +76,7 @@ def unit_pixels(images: np.ndarray, dtype: type = np.float32) -> np.ndarray:
 
 def _digits():
     """The file that scikit-learn's load_digits reads: to import that takes longer than most trainings on it."""
-    file = Path(find_spec("sklearn").origin).parent / "datasets/data/digits.csv.gz"
-    text = gzip.decompress(file.read_bytes())
-    if hashlib.sha256(text).hexdigest() != DIGITS:
-        raise UserError(f"{file} does not hold the digits that scikit-learn has always had: install it anew.")
-    rows = np.loadtxt(text.decode().splitlines(), dtype=np.uint8, delimiter=",")
+    rows = np.loadtxt(Path(find_spec("sklearn").origin).parent / "datasets/data/digits.csv.gz", np.uint8, delimiter=",")
     pixels = rows[:, :-1].reshape(-1, 1, 8, 8).astype(np.float32) / 16  # exact: they are whole numbers from 0 to 16
     labels = rows[:, -1].astype(np.int64)
     cut = len(labels) - len(labels) // HELD_OUT

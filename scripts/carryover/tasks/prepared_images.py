@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -54,12 +55,6 @@ def channel_statistics(images: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return centre, spread
 
 
-def normalised(images: np.ndarray, mean: np.ndarray, spread: np.ndarray) -> np.ndarray:
-    """float32 (pixels − mean)/spread of a batch, with `channel_statistics` (C,) of the training images."""
-    mean, spread = (np.asarray(values, dtype=np.float32)[:, None, None] for values in (mean, spread))
-    return (unit_pixels(images) - mean) / spread
-
-
 @dataclass(frozen=True)
 class PreparedImages:
     """`images` by the batch, each channel with mean 0 and standard deviation 1 over all training images; or, with
@@ -74,10 +69,12 @@ class PreparedImages:
     crop: int = 0
     flip: bool = False
     published: tuple[Sequence[float], Sequence[float]] | None = None
-    _statistics: tuple[np.ndarray, np.ndarray] = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_statistics", self.published or channel_statistics(self.images.train))
+    @cached_property
+    def statistics(self) -> list[np.ndarray]:
+        """Mean and standard deviation (C, 1, 1) that channels are normalised with."""
+        values = self.published or channel_statistics(self.images.train)
+        return [np.asarray(each, dtype=np.float32)[:, None, None] for each in values]
 
     @property
     def channels(self) -> int:
@@ -110,7 +107,8 @@ class PreparedImages:
             batch = random_crop(batch, rng, self.crop)
         if rng is not None and self.flip:
             batch = random_flip(batch, rng)
-        batch = torch.from_numpy(normalised(batch, *self._statistics)).to(device)
+        mean, spread = self.statistics
+        batch = torch.from_numpy((unit_pixels(batch) - mean) / spread).to(device)
         if self.pixels:
             batch = F.interpolate(batch, (self.pixels, self.pixels), mode="bilinear", antialias=True)
         return batch

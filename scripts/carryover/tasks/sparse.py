@@ -22,24 +22,6 @@ def whole_share(overlap, features):
     return shared
 
 
-def shared_features(features, overlap, auxiliary_features, dimension):
-    """How many of a main task's features are auxiliary ones; UserError where there is no room for them."""
-    shared = whole_share(overlap, features)
-    if auxiliary_features > dimension:
-        raise UserError(f"{auxiliary_features} auxiliary features do not fit into {dimension} input dimensions.")
-    if shared > auxiliary_features:
-        raise UserError(
-            f"overlap {overlap} of {features} main features asks for {shared} shared ones, "
-            f"but the auxiliary task has only {auxiliary_features}."
-        )
-    if features - shared > dimension - auxiliary_features:
-        raise UserError(
-            f"{features - shared} new features do not fit into the {dimension - auxiliary_features} dimensions "
-            f"that the auxiliary task leaves of {dimension}."
-        )
-    return shared
-
-
 def auxiliary_teacher(rng, dimension, features, norm):
     """(order, signs, coefficients): a random order of the dimensions, a sign each, and the teacher, all of shape (D,).
 
@@ -54,10 +36,23 @@ def auxiliary_teacher(rng, dimension, features, norm):
 
 
 def main_teacher(order, signs, auxiliary_features, features, overlap, norm):
-    """Coefficients (D,) of a main task with `features` active dimensions, a fraction `overlap` of them auxiliary."""
-    shared = shared_features(features, overlap, auxiliary_features, len(order))
+    """Coefficients (D,) of a main task with `features` active dimensions, a fraction `overlap` of them auxiliary.
+
+    UserError where there is no room for them.
+    """
+    shared, dimension = whole_share(overlap, features), len(order)
+    if shared > auxiliary_features:
+        raise UserError(
+            f"overlap {overlap} of {features} main features asks for {shared} shared ones, "
+            f"but the auxiliary task has only {auxiliary_features}."
+        )
+    if features - shared > dimension - auxiliary_features:
+        raise UserError(
+            f"{features - shared} new features do not fit into the {dimension - auxiliary_features} dimensions "
+            f"that the auxiliary task leaves of {dimension}."
+        )
     active = np.concatenate([order[:shared], order[auxiliary_features : auxiliary_features + features - shared]])
-    beta = np.zeros(len(order))
+    beta = np.zeros(dimension)
     beta[active] = magnitude(features, norm) * signs[active]
     return beta
 

@@ -11,7 +11,7 @@ from carryover.tasks.sparse import magnitude, whole_share
 
 
 def frame(rng, dimension, units, kind):
-    """(units, D) unit vectors, orthonormal; more of them than dimensions are independent "frames" of D each.
+    """(units, D) unit vectors, orthonormal, uniformly distributed; more than dimensions are independent "frames" of D.
 
     Raises UserError where more than D "orthogonal" ones are asked for.
     """
@@ -20,15 +20,11 @@ def frame(rng, dimension, units, kind):
             f"{units} orthogonal teacher units do not fit into {dimension} input dimensions: "
             "raise dimension, ask for fewer units, or choose directions frames."
         )
-    # Whole frames are drawn, so that more units leave the first ones alone.
-    frames = [_rotation(rng, dimension) for _ in range(0, units, dimension)]
-    return np.concatenate([np.zeros((0, dimension)), *frames])[:units]
-
-
-def _rotation(rng, dimension):
-    """(D, D) orthogonal matrix, uniformly distributed."""
-    basis, triangle = np.linalg.qr(rng.standard_normal((dimension, dimension)))
-    return (basis * np.sign(np.diag(triangle))).T
+    frames = [np.zeros((0, dimension))]
+    for _ in range(0, units, dimension):  # whole frames, so that more units leave the first ones alone
+        basis, triangle = np.linalg.qr(rng.standard_normal((dimension, dimension)))
+        frames.append((basis * np.sign(np.diag(triangle))).T)  # without the signs, rotations are not uniform
+    return np.concatenate(frames)[:units]
 
 
 def cosines(units, overlap, correlation, listed=""):
@@ -57,8 +53,6 @@ def teachers(rng, dimension, auxiliary_units, main_cosines, kind):
         raise UserError(
             f"main unit {paired[-1] + 1} correlates with an auxiliary one, but there are only {auxiliary_units}."
         )
-    if dimension == 1 and (np.abs(main_cosines) % 1).any():
-        raise UserError("in 1 input dimension cosines between teacher units can only be -1, 0 or 1.")
     needed = [k for k in range(main_units) if abs(main_cosines[k]) < 1]
     directions = frame(rng, dimension, auxiliary_units + (needed[-1] + 1 if needed else 0), kind)
     auxiliary, new = directions[:auxiliary_units], directions[auxiliary_units:]

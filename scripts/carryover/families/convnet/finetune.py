@@ -1,5 +1,6 @@
 """Everything that learns to tell classes apart: from pretrained networks, from scratch, or beside other classes."""
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -10,7 +11,7 @@ from carryover.families.contract import Piece
 from carryover.families.convnet import pretrain
 from carryover.networks.convnet_weights import packed, rescaled, unpacked
 from carryover.streams import generator
-from carryover.tasks.class_subsets import check_disjoint, class_task, sampled, tested
+from carryover.tasks.class_subsets import class_task, sampled, tested
 
 
 def problems(p, shard):
@@ -32,7 +33,7 @@ def problems(p, shard):
         sources = [pretrain.spelled(labels) for labels in others] or [""] * len(starts)
         states = [classes.state(outputs, seed) for seed, _ in starts]
     else:
-        sources, states = _pretrained(classes, shard.pretrained, starts, targets)
+        sources, states = _pretrained(classes, shard, starts, targets)
     rngs = [generator(experiment, {"task": number}, seed, "test images") for seed, number in starts]
     whole = [tested(class_task(classes.set, labels), p.test_images, rng)
              for labels, rng in zip(targets, rngs, strict=True)]  # fmt: skip
@@ -40,7 +41,7 @@ def problems(p, shard):
     seeds, tasks = zip(*(starts[place] for place in start), strict=True)
     columns = {
         "seed": seeds, "task": tasks, "network": p.network, "rescaled": p.rescaled, "learning_rate": p.learning_rate,
-        "weight_decay": p.weight_decay, "loss_function": "cross_entropy", "rescale": factor,
+        "weight_decay": p.weight_decay, "rescale": factor,
         "source_classes": [sources[place] for place in start],
         "target_classes": [pretrain.spelled(targets[place]) for place in start],
     }  # fmt: skip
@@ -63,31 +64,25 @@ def problems(p, shard):
             state=lambda run: rescaled(states[start[run]], factor[run], p.rescaled),
             tasks=[[task[place] for place in start] for task in (some, beside) if task],
             images=classes.prepared,
-            draws=pretrain.draws(experiment, [starts[place] for place in start]),
+            draws=partial(pretrain.draw, experiment, [starts[place] for place in start]),
         )
         attributes = classes.attributes() | {"classes": outputs}
         yield Piece(problem, columns | {"samples": samples}, variables, pretrain.MEANING, attributes=attributes)
 
 
-def _pretrained(classes, pretrained, starts, targets):
+def _pretrained(classes, shard, starts, targets):
     """'0 1 2' that a network was pretrained on, and its state under a new last layer, for each (seed, task)."""
-    own = classes.attributes()
+    own, pretrained = classes.attributes(), shard.pretrained
     for name in ("network", "width", "stem", "channels"):
         if own[name] != pretrained.attrs[name]:
             raise UserError(f"{name} is {own[name]}, but the pretrained networks have {pretrained.attrs[name]}.")
     shape, weights = classes.network(pretrained.attrs["classes"], 0), pretrained["state"].values
-    known = list(zip(pretrained["seed"].values.tolist(), pretrained["task"].values.tolist(), strict=True))
-    sources, states = [], []
-    for (seed, number), labels in zip(starts, targets, strict=True):
-        rows = [known.index(kind) for kind in ((seed, number), (seed, -1)) if kind in known]
-        if not rows:
-            raise UserError(
-                f"the pretrained shard has no network for seed {seed}, task {number}: pretrain as many tasks."
-            )
-        sources.append(str(pretrained["source_classes"].values[rows[0]]))
-        check_disjoint([int(label) for label in sources[-1].split()], labels)
-        new = classes.state(len(labels), seed, f"readout {number}")
-        last = list(new)[-2:]
-        old = unpacked(shape, weights[rows[0]])
-        states.append({name: new[name] if name in last else tensor for name, tensor in old.items()})
+    shared = -1 in pretrained["task"].values  # one network for all tasks of a seed
+    rows = shard.rows(seed=[seed for seed, _ in starts], task=[-1 if shared else number for _, number in starts])
+    sources, states = pretrained["source_classes"].values[rows].tolist(), []
+    for (seed, number), labels, source, row in zip(starts, targets, sources, rows, strict=True):
+        if known := sorted({int(label) for label in source.split()} & set(labels)):
+            raise UserError(f"pretraining and finetuning share the classes {known}: hold these out of pretraining.")
+        new, old = classes.state(len(labels), seed, f"readout {number}"), unpacked(shape, weights[row])
+        states.append({**old, **{name: new[name] for name in list(new)[-2:]}})
     return sources, states

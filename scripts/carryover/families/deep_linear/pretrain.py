@@ -4,13 +4,15 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy.random import Generator
 
 from carryover.errors import UserError
 from carryover.families import stages
 from carryover.families.contract import Piece, cartesian_product
 from carryover.networks.deep_linear import Weights, balanced
-from carryover.streams import generator
+from carryover.tasks.sparse import unit_vectors
 from carryover.training.linear_limits import Factored
+from carryover.training.result import Task
 
 MEANING = {
     "depth": "layers, with the readout",
@@ -30,12 +32,10 @@ MEANING = {
 
 @dataclass(frozen=True)
 class Problem:
-    """Networks of one depth to be trained on data sets of one size; run r learns from the set `sets[r]`."""
+    """Networks of one depth to be trained on data sets of one size."""
 
-    data: list[Factored]
-    inputs: np.ndarray  # (sets, n, d), what the data are the factors of
-    targets: np.ndarray  # (runs, n)
-    sets: np.ndarray  # (runs,)
+    task: Task
+    data: list[Factored]  # factors of each set of the task's inputs
     start: Weights | None  # (runs, …), for solvers that begin there; None for networks of rank one
     coefficients: np.ndarray  # (runs, d), of the start
     teacher: np.ndarray  # (runs, d)
@@ -47,7 +47,7 @@ class Problem:
 
     def reduced_targets(self):
         """Uᵀy of every run, (runs, k)."""
-        return np.stack([self.data[s].targets(y) for s, y in zip(self.sets, self.targets, strict=True)])
+        return np.stack([self.data[s].targets(y) for s, y in zip(self.task.sets, self.task.y, strict=True)])
 
     def risk(self, runs, coefficients):
         """Expected squared error of functions (·, d) of some runs, (·,)."""
@@ -60,21 +60,18 @@ class Problem:
 
 def problems(p, shard):
     """A piece for each depth: one network per seed and source norm, trained on the population loss of its source."""
-    seed, norm = cartesian_product(seed=shard.seeds, source_norm=p.source_norm).values()
-    source = np.stack([directions(p, shard.experiment, one)[0] for one in seed.tolist()]) * norm[:, None]
-    spectrum, nothing = eigenvalues(p), np.zeros(len(source))
+    columns, spectrum = cartesian_product(seed=shard.seeds, source_norm=p.source_norm), eigenvalues(p)
+    places, nothing = shard.places(columns["seed"]), np.zeros(len(columns["seed"]))
+    source = shard.draw(directions, "teacher", p.dimension)[places, 0] * columns["source_norm"][:, None]
     data = Factored.population(spectrum)
+    task = Task(data.directions[None], source * np.sqrt(spectrum), nothing.astype(int))
     for depth in p.depth:
         start, coefficients = None, source
         if p.solver != "exact":
-            start = small_weights(p, shard.experiment, seed.tolist(), depth)
+            start = small_weights(p, shard, depth)[places]
             coefficients = start.coefficients()
-        problem = Problem(
-            [data], data.directions[None], source * np.sqrt(spectrum), nothing.astype(int), start, coefficients, source,
-            depth, spectrum, nothing, nothing,
-        )  # fmt: skip
-        runs = {"seed": seed, "source_norm": norm, "depth": depth, "loss_function": "squared"}
-        yield Piece(problem, runs, partial(_variables, p, problem), MEANING)
+        problem = Problem(task, [data], start, coefficients, source, depth, spectrum, nothing, nothing)
+        yield Piece(problem, columns | {"depth": depth}, partial(_variables, p, problem), MEANING)
 
 
 def _variables(p, problem, trained):
@@ -124,25 +121,20 @@ def eigenvalues(p):
     return np.where(np.arange(p.dimension) < p.leading, p.leading_eigenvalue, p.eigenvalue)
 
 
-def directions(p, experiment, seed):
-    """(source, ν): two orthonormal vectors (d,); a target at the angle θ is cos θ · source + sin θ · ν."""
-    pair = generator(experiment, "", seed, "teacher").standard_normal((p.dimension, 2))
-    source, other = np.linalg.qr(pair)[0].T
-    return source, other
+def directions(rng, dimension):
+    """(2, d): source and ν, orthonormal; a target at the angle θ is cos θ · source + sin θ · ν."""
+    return np.linalg.qr(rng.standard_normal((dimension, 2)))[0].T
 
 
-def small_weights(p, experiment, seeds, depth):
+def small_weights(p, shard, depth):
     """Networks as at the start of training from scratch, one a seed: every weight N(0, scale²).
 
     For the solver balanced, of rank one, every layer of the norm `initial_scale`, so that the coefficients have the
     norm scale^L; deep networks leave small random weights only after millions of steps.
     """
-    rngs = [generator(experiment, depth, seed, "weights") for seed in seeds]
     d = p.dimension
-    if p.solver != "balanced":
-        drawn = [(rng.standard_normal((depth - 1, d, d)), rng.standard_normal(d)) for rng in rngs]
-        hidden, readout = (np.stack(layer) * p.initial_scale for layer in zip(*drawn, strict=True))
-        return Weights(hidden, readout)
-    units = np.stack([rng.standard_normal(d) for rng in rngs])
-    units /= np.linalg.norm(units, axis=1, keepdims=True)
-    return balanced(p.initial_scale**depth * units, depth)
+    if p.solver == "balanced":
+        units = shard.draw(unit_vectors, "weights", 1, d, condition=depth)[:, 0]
+        return balanced(p.initial_scale**depth * units, depth)
+    rows = shard.draw(Generator.standard_normal, "weights", ((depth - 1) * d + 1, d), condition=depth) * p.initial_scale
+    return Weights(rows[:, :-1].reshape(-1, depth - 1, d, d), rows[:, -1])

@@ -18,16 +18,16 @@ ACCURACY = 1e-6  # of a step of the flow, relative
 
 def exact(problem, p, progress=None):
     """The limit of gradient flow from vanishing weights, so that nothing is trained: no steps, no curves."""
-    targets = problem.reduced_targets()
+    targets, sets = problem.reduced_targets(), problem.task.sets
     folds = getattr(p, "folds", 0)
     coefficients, validation = np.empty_like(problem.teacher), np.full(len(targets), np.nan)
-    for s in np.unique(problem.sets):
-        runs = problem.sets == s
+    for s in np.unique(sets):
+        runs = sets == s
         coefficients[runs] = _limits(problem, p, problem.data[s], targets[runs], runs)
         if folds:
             validation[runs] = _validated(problem, folds, s)
     above_floor = np.empty(len(coefficients))  # in the coordinates of the data, without what no function can fit
-    for run, s in enumerate(problem.sets):
+    for run, s in enumerate(sets):
         data = problem.data[s]
         residual = data.values * (data.directions @ coefficients[run]) - targets[run]
         above_floor[run] = (residual**2).sum() / (2 * data.samples)
@@ -73,20 +73,20 @@ def _pretrained_features(problem, run, truncation):
 
 def _validated(problem, folds, s):
     """Mean squared error on each fold of the network that the others trained, the mean over folds, (runs,)."""
-    runs, X = problem.sets == s, problem.inputs[s]
-    squares = np.zeros(runs.sum())
+    runs, X = problem.task.sets == s, problem.task.X[s]
+    y, squares = problem.task.y[runs], np.zeros(runs.sum())
     for held in np.array_split(np.arange(len(X)), folds):
         rest = np.delete(np.arange(len(X)), held)
-        data, targets = Factored.of(X[rest]), problem.targets[runs]
-        beta = weight_decayed(data, data.targets(targets[:, rest]), problem.weight_decay[runs])
-        squares += ((beta @ X[held].T - targets[:, held]) ** 2).sum(1)
+        data = Factored.of(X[rest])
+        beta = weight_decayed(data, data.targets(y[:, rest]), problem.weight_decay[runs])
+        squares += ((beta @ X[held].T - y[:, held]) ** 2).sum(1)
     return squares / len(X)
 
 
 def balanced(problem, p, progress=None):
     """Gradient flow of balanced networks, as an ordinary differential equation of their function alone."""
     return balanced_flow(
-        problem.data, problem.reduced_targets(), problem.sets, problem.coefficients, depth=problem.depth,
+        problem.data, problem.reduced_targets(), problem.task.sets, problem.coefficients, depth=problem.depth,
         risk=problem.risk, tolerance=p.tolerance, max_time=MAX_TIME, accuracy=ACCURACY, progress=progress,
     )  # fmt: skip
 
@@ -100,17 +100,23 @@ def descent(problem, p, progress=None):
         "learning_rate": p.learning_rate, "tolerance": p.tolerance, "max_steps": p.max_steps,
         "precision": p.precision, "device": p.device, "progress": progress,
     }  # fmt: skip
+    task, start = problem.task, problem.weights()
     if not problem.frozen:
         targets = problem.reduced_targets()
-        return gradient_descent(problem.data, targets, problem.sets, problem.weights(), risk=problem.risk, **settings)
-    # Behind frozen layers the others are a network of their own, whose inputs are the features.
-    start = problem.weights()
-    networks, pairs = _frozen_features(problem, start)
-    features = np.stack([own for own, _ in networks])
-    data = [Factored.of(problem.inputs[s] @ own) for own, s in networks]
-    targets = np.stack([data[pair].targets(y) for pair, y in zip(pairs, problem.targets, strict=True)])
+        return gradient_descent(problem.data, targets, task.sets, start, risk=problem.risk, **settings)
+    # Behind frozen layers the others are a network of their own, whose inputs are the features. Targets of one seed
+    # share features and inputs, and to factorise these costs more than to train: each pair of them is taken once.
+    frozen, places, features, data = start.hidden[:, : problem.frozen], {}, [], []
+    pairs = np.empty(len(task.sets), dtype=int)
+    for run, s in enumerate(task.sets.tolist()):
+        pairs[run] = places.setdefault((s, frozen[run].tobytes()), len(features))
+        if pairs[run] == len(features):
+            features.append(Weights(frozen[run], start.readout[run]).features().astype(np.float64))
+            data.append(Factored.of(task.X[s] @ features[-1]))
+    targets = np.stack([data[pair].targets(y) for pair, y in zip(pairs, task.y, strict=True)])
 
     def through(which, beta):
+        """Coefficients (·, d) of the whole networks, of those of the layers that are trained."""
         found = np.empty(beta.shape)
         for pair in np.unique(pairs[which]):
             own = pairs[which] == pair
@@ -122,16 +128,4 @@ def descent(problem, p, progress=None):
         risk=lambda which, beta: problem.risk(which, through(which, beta)), **settings,
     )  # fmt: skip
     coefficients = through(np.arange(len(pairs)), trained.weights.coefficients)
-    return replace(trained, weights=SimpleNamespace(coefficients=coefficients))  # of the whole networks
-
-
-def _frozen_features(problem, start):
-    """([(what frozen layers make of the inputs, (d, d), and the set that is learned from)], each once, and the place of
-    every run's there (runs,)): targets of one seed share both, and to factorise them costs more than to train."""
-    frozen, places, networks = start.hidden[:, : problem.frozen], {}, []
-    pairs = np.empty(len(problem.sets), dtype=int)
-    for run, s in enumerate(problem.sets.tolist()):
-        pairs[run] = places.setdefault((s, frozen[run].tobytes()), len(networks))
-        if pairs[run] == len(networks):
-            networks.append((Weights(frozen[run], start.readout[run]).features().astype(np.float64), s))
-    return networks, pairs
+    return replace(trained, weights=SimpleNamespace(coefficients=coefficients))

@@ -1,7 +1,6 @@
 """Everything that is trained on the main task: from a pretrained network, from scratch, or together with the auxiliary
 task; both layers or the readout alone."""
 
-import math
 from functools import partial
 from itertools import product
 
@@ -16,56 +15,48 @@ from carryover.tasks import sparse
 
 
 def problems(p, shard):
-    """A piece for each number of samples; UserError for a main task without room and pretrained networks of others."""
-    shard.check_sizes({"dimension": ("input", p.dimension)})
-    conditions = list(product(shard.seeds, p.main_features, p.overlap))
-    scales = [math.nan] if p.protocol in PRETRAINED else p.initial_scale
-    starts = list(product(p.rescale, scales))
-    axes = {"main_features": p.main_features, "overlap": p.overlap, "rescale": p.rescale, "initial_scale": scales}
-    columns = cartesian_product(seed=shard.seeds, **axes)
-    seeds = columns["seed"].tolist()
-    auxiliary = np.stack([pretrain.auxiliary_teacher(p, shard.experiment, seed)[2] for seed in seeds])
+    """A piece for each number of samples; UserError for a main task without room."""
+    experiment, seeds = shard.experiment, shard.seeds
+    outputs = ("main", "auxiliary") if p.protocol == "multi_task" else ("main",)
+    layers = ("second",) if p.protocol.endswith("_probe") else ("first", "second")
+    scales = (np.nan,) if p.protocol in PRETRAINED else p.initial_scale
+    columns = cartesian_product(
+        seed=seeds, main_features=p.main_features, overlap=p.overlap, rescale=p.rescale, initial_scale=scales
+    )
+    start, place = _start(p, shard, columns, len(outputs)), shard.places(columns["seed"])
+    auxiliary = [pretrain.auxiliary_teacher(p, experiment, seed) for seed in seeds]
+    auxiliary_teacher = np.stack([beta for _, _, beta in auxiliary])
+    conditions = list(product(range(len(seeds)), p.main_features, p.overlap))  # each has a data set, for all starts
+    sets = np.repeat(np.arange(len(conditions)), len(p.rescale) * len(scales))
+    teacher = np.stack([
+        sparse.main_teacher(*auxiliary[seed][:2], p.auxiliary_features, features, overlap, p.main_norm)
+        for seed, features, overlap in conditions
+    ])  # fmt: skip
     for samples in p.samples:
-        problem = _problem(p, shard, conditions, starts, samples)
-        variables = partial(pretrain.variables, problem, auxiliary)
-        outputs = ("main", "auxiliary")[: len(problem.X)]
+        streams = [generator(experiment, (str(features), str(float(overlap))), seeds[seed], "inputs")  # 1 is 1.0
+                   for seed, features, overlap in conditions]  # fmt: skip
+        inputs = np.stack([sparse.sphere(rng, samples, p.dimension) for rng in streams])
+        tasks = [pretrain.task(p, inputs, teacher, sets)]
+        if p.protocol == "multi_task":
+            inputs = shard.draw(sparse.sphere, "auxiliary inputs", p.auxiliary_samples, p.dimension)
+            tasks.append(pretrain.task(p, inputs, auxiliary_teacher, place))
+        sizes = np.array([task.y.shape[1] for task in tasks])
+        # The loss of both tasks is the mean over all samples, as the published risks say.
+        problem = pretrain.Problem(tasks, start, teacher[sets], layers, tuple(sizes / sizes.sum()))
+        variables = partial(pretrain.variables, problem, auxiliary_teacher[place])
         yield Piece(problem, columns | {"samples": samples}, variables, pretrain.MEANING, outputs)
 
 
-def _problem(p, shard, conditions, starts, samples):
-    """The data sets of the conditions (seed, features, overlap), and a network for each start (rescale, scale)."""
-    X, y, teachers = [], [], []
-    for seed, features, overlap in conditions:
-        order, signs, _ = pretrain.auxiliary_teacher(p, shard.experiment, seed)
-        teacher = sparse.main_teacher(order, signs, p.auxiliary_features, features, overlap, p.main_norm)
-        rng = generator(shard.experiment, (str(features), str(float(overlap))), seed, "inputs")  # 1 is 1.0
-        X.append(sparse.sphere(rng, samples, p.dimension))
-        y.append(X[-1] @ teacher)
-        teachers.append(teacher)
-    Xs, ys = [np.stack(X)], [pretrain.targets(p, np.stack(y))]
-    if p.protocol == "multi_task":
-        pairs = [pretrain.auxiliary_data(p, shard.experiment, seed, p.auxiliary_samples) for seed, *_ in conditions]
-        Xs.append(np.stack([X for X, _ in pairs]))
-        ys.append(pretrain.targets(p, np.stack([y for _, y in pairs])))
-    draw = np.repeat(np.arange(len(conditions)), len(starts))
-    rescale, scale = np.tile(np.array(starts, dtype=float), (len(conditions), 1)).T
-    start = _start(p, [conditions[d][0] for d in draw], rescale, scale, len(Xs), shard)
-    layers = ("second",) if p.protocol.endswith("_probe") else ("first", "second")
-    sizes = np.array([X.shape[1] for X in Xs])
-    # The loss of both tasks is the mean over all samples, as the published risks say.
-    return pretrain.Problem(Xs, ys, draw, start, np.stack(teachers)[draw], layers, tuple(sizes / sizes.sum()))
-
-
-def _start(p, seeds, rescale, scale, outputs, shard):
+def _start(p, shard, columns, outputs):
     """Weights before the first step: a pretrained first layer under a new readout, or small ones; then rescaled."""
+    runs, first = len(columns["seed"]), columns["rescale"][:, None]
     if p.protocol in PRETRAINED:
-        rows, second = shard.rows(seed=seeds), np.full((len(seeds), outputs, p.dimension), p.readout_scale)
-        start = Weights(
-            *(shard.pretrained[name].values[rows] for name in ("first_plus", "first_minus")), second, second
-        )
+        rows, readout = shard.rows(seed=columns["seed"]), np.full((runs, outputs, p.dimension), p.readout_scale)
+        layers = (shard.pretrained[name].values[rows] for name in ("first_plus", "first_minus"))
+        start = Weights(*layers, readout, readout)
     else:
-        start = pretrain.small_weights(len(seeds), outputs, p.dimension, scale)
-    first, second = rescale[:, None], (rescale if p.rescaled == "both" else np.ones_like(rescale))[:, None, None]
+        start = pretrain.small_weights(runs, outputs, p.dimension, columns["initial_scale"])
+    second = first[..., None] if p.rescaled == "both" else 1.0
     return Weights(
         start.first_plus * first, start.first_minus * first, start.second_plus * second, start.second_minus * second
     )

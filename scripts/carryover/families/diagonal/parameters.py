@@ -5,8 +5,8 @@ from typing import ClassVar, Literal
 from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt
 
 from carryover.config.parameters import Fraction, Model, parameter
+from carryover.families.parameters import DESCENT, FLOW, TRAINED, Device
 
-SIMULATED = {"solver": ("flow", "descent")}
 PRETRAINED = ("finetuning", "finetuning_probe")
 SCRATCH = ("single_task", "single_task_probe", "multi_task")
 PROTOCOLS = (*SCRATCH, *PRETRAINED)
@@ -27,19 +27,19 @@ class Training(Task):
 
     loss: Literal["squared", "cross_entropy"] = parameter(
         "squared", "what gradient descent minimises; cross_entropy learns the signs of the targets",
-        when={"solver": ("descent",)})  # fmt: skip
+        when=DESCENT)  # fmt: skip
     normalised: bool = parameter(
         False, "divide steps on cross-entropy by L max(1, log 1/L) of the training loss L: the margin grows by a "
-        "share of itself", when={"solver": ("descent",)})  # fmt: skip
-    tolerance: PositiveFloat = parameter(1e-10, "training loss at which training stops", when=SIMULATED)
-    max_steps: PositiveInt = parameter(1_000_000, "most gradient evaluations of a network", when=SIMULATED)
+        "share of itself", when=DESCENT)  # fmt: skip
+    tolerance: PositiveFloat = parameter(1e-10, "training loss at which training stops", when=TRAINED)
+    max_steps: PositiveInt = parameter(1_000_000, "most gradient evaluations of a network", when=TRAINED)
     accuracy: PositiveFloat = parameter(
         0.02, "error of one step of the adaptive flow in the logarithm of any weight",
-        when={"solver": ("flow",)})  # fmt: skip
+        when=FLOW)  # fmt: skip
     max_time: NonNegativeFloat = parameter(
         0.0, "flow time at which training stops in any case, steps times learning rate of gradient descent; 0 for no "
-        "limit", when={"solver": ("flow",)})  # fmt: skip
-    device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained", when=SIMULATED)
+        "limit", when=FLOW)  # fmt: skip
+    device: Device = parameter("auto", "where it is trained", when=TRAINED)
 
 
 class Pretrain(Training):
@@ -47,7 +47,7 @@ class Pretrain(Training):
         "exact", "exact limit, adaptive gradient flow, or plain gradient descent", axis=True)  # fmt: skip
     samples: PositiveInt = parameter(1024, "auxiliary samples")
     initial_scale: PositiveFloat = parameter(1e-3, "value of all four weight vectors at the start")
-    learning_rate: PositiveFloat = parameter(0.5, "step of gradient descent", when={"solver": ("descent",)})
+    learning_rate: PositiveFloat = parameter(0.5, "step of gradient descent", when=DESCENT)
 
 
 class Finetune(Training):
@@ -73,4 +73,4 @@ class Finetune(Training):
     initial_scale: tuple[PositiveFloat, ...] = parameter(
         (1e-3,), "values of all four weight vectors at the start", when={"protocol": SCRATCH})  # fmt: skip
     auxiliary_samples: PositiveInt = parameter(1024, "auxiliary samples", when={"protocol": ("multi_task",)})
-    learning_rate: PositiveFloat = parameter(0.1, "step of gradient descent", when={"solver": ("descent",)})
+    learning_rate: PositiveFloat = parameter(0.1, "step of gradient descent", when=DESCENT)

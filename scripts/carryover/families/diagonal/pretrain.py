@@ -11,6 +11,7 @@ from carryover.families.contract import Piece
 from carryover.networks.diagonal import Weights
 from carryover.streams import generator
 from carryover.tasks import sparse
+from carryover.training.result import Task
 
 MEANING = {
     "main_features": "active dimensions of the main task",
@@ -26,11 +27,9 @@ LAYERS = {
 
 @dataclass(frozen=True)
 class Problem:
-    """An ensemble of networks to be trained: `draw[r]` is the data set of run r, each output has inputs of its own."""
+    """An ensemble of networks to be trained."""
 
-    X: list  # per output: (draws, samples, D)
-    y: list  # per output: (draws, samples)
-    draw: np.ndarray  # (runs,)
+    tasks: list[Task]  # one per output
     start: Weights  # first layers (runs, D), readouts (runs, outputs, D)
     teacher: np.ndarray  # (runs, D), of output 0
     trainable: tuple = ("first", "second")
@@ -40,30 +39,26 @@ class Problem:
 def problems(p, shard):
     """One network per seed, trained on its auxiliary task."""
     seeds, experiment = shard.seeds, shard.experiment
-    X, y = zip(*(auxiliary_data(p, experiment, seed, p.samples) for seed in seeds), strict=True)
     teacher = np.stack([auxiliary_teacher(p, experiment, seed)[2] for seed in seeds])
+    inputs = shard.draw(sparse.sphere, "auxiliary inputs", p.samples, p.dimension)
     start = small_weights(len(seeds), 1, p.dimension, p.initial_scale)
-    problem = Problem([np.stack(X)], [targets(p, np.stack(y))], np.arange(len(seeds)), start, teacher)
+    problem = Problem([task(p, inputs, teacher, np.arange(len(seeds)))], start, teacher)
     yield Piece(problem, {"seed": seeds}, partial(variables, problem, teacher), MEANING, ("auxiliary",))
 
 
 def variables(problem, auxiliary_teacher, trained):
     """Variables of networks and of the tasks that they and their pretraining learn, (runs, D)."""
+    layers = {}
+    for prefix, weights, when in (("", trained.weights, ""), ("start_", problem.start, " before training")):
+        for name, meaning in LAYERS.items():
+            dims = ("run", "input") if name.startswith("first") else ("run", "output", "input")
+            layers[prefix + name] = (dims, getattr(weights, name), meaning + when)
     return {
         "coefficients": (("run", "output", "input"), trained.weights.coefficients(), "coefficients β of the network"),
         "teacher": (("run", "input"), problem.teacher, "coefficients of the task that is learned"),
         "auxiliary_teacher": (("run", "input"), auxiliary_teacher, "coefficients of the auxiliary task"),
         **stages.of_training(trained),
-        **_weights(trained.weights, "", ""),
-        **_weights(problem.start, "start_", " before training"),
-    }
-
-
-def _weights(weights, prefix, suffix):
-    dims = {"first": ("run", "input"), "second": ("run", "output", "input")}
-    return {
-        prefix + name: (dims[name.partition("_")[0]], getattr(weights, name), meaning + suffix)
-        for name, meaning in LAYERS.items()
+        **layers,
     }
 
 
@@ -73,10 +68,18 @@ def auxiliary_teacher(p, experiment, seed):
     return sparse.auxiliary_teacher(rng, p.dimension, p.auxiliary_features, p.auxiliary_norm)
 
 
-def auxiliary_data(p, experiment, seed, samples):
-    """Inputs (samples, D) and targets (samples,) of the auxiliary task."""
-    X = sparse.sphere(generator(experiment, "", seed, "auxiliary inputs"), samples, p.dimension)
-    return X, X @ auxiliary_teacher(p, experiment, seed)[2]
+def task(p, inputs, teachers, sets):
+    """What runs learn from inputs (sets, n, D) of teachers (sets, D), each from its set (runs,): the teacher's outputs,
+    or their signs where the loss is cross-entropy.
+
+    UserError for cross-entropy with a solver that minimises the squared error.
+    """
+    y = np.stack([X @ teacher for X, teacher in zip(inputs, teachers, strict=True)])
+    if p.loss == "cross_entropy":
+        if p.solver != "descent":
+            raise UserError(f"solver {p.solver} minimises the squared error: choose solver descent for loss {p.loss}.")
+        y = np.where(y < 0, -1.0, 1.0)
+    return Task(inputs, y[sets], sets)
 
 
 def small_weights(runs, outputs, dimension, scale):
@@ -85,15 +88,3 @@ def small_weights(runs, outputs, dimension, scale):
     first = np.repeat(scales[:, None], dimension, axis=1)
     second = np.repeat(first[:, None], outputs, axis=1)
     return Weights(first, first.copy(), second, second.copy())
-
-
-def targets(p, output):
-    """What a stage trains on, given the teacher's output: that itself, or its sign where loss is cross_entropy.
-
-    UserError for cross-entropy with a solver that minimises the squared error.
-    """
-    if p.loss == "squared":
-        return output
-    if p.solver != "descent":
-        raise UserError(f"solver {p.solver} minimises the squared error: choose solver descent for loss {p.loss}.")
-    return np.where(output < 0, -1.0, 1.0)

@@ -12,7 +12,7 @@ from carryover.training.diagonal_flow import gradient_flow
 from carryover.training.exact import diagonal_flow_limit
 from carryover.training.losses import effective_features, group_norm
 from carryover.training.readout_flow import readout_flow
-from carryover.training.result import Task, Trained
+from carryover.training.result import Trained
 
 # Along training on cross-entropy, which goes on after the samples are fitted.
 OBSERVED = {
@@ -27,9 +27,10 @@ def exact(problem, p=None, progress=None):
 
     UserError for several outputs, whose limit has no such form.
     """
-    if len(problem.X) > 1:
+    if len(problem.tasks) > 1:
         raise UserError("multi_task has no exact limit: choose solver flow or descent.")
-    X, y, start = problem.X[0][problem.draw], problem.y[0][problem.draw], problem.start
+    task, start = problem.tasks[0], problem.start
+    X, y = task.X[task.sets], task.y
     if "first" in problem.trainable:
         paths = start.first_plus, start.second_plus[:, 0], start.first_minus, start.second_minus[:, 0]
         w1_plus, w2_plus, w1_minus, w2_minus = weights_at(diagonal_flow_limit(X, y, *paths), *paths)
@@ -60,10 +61,11 @@ def flow(problem, p, progress=None):
     max_time = p.max_time or math.inf
     if "first" in problem.trainable:
         return gradient_flow(**_posed(problem, p), accuracy=p.accuracy, max_time=max_time, progress=progress)
-    X, y = problem.X[0][problem.draw], problem.y[0][problem.draw]
+    task = problem.tasks[0]
     return readout_flow(
-        X, y, problem.start, tolerance=p.tolerance, max_time=max_time, teacher=problem.teacher, progress=progress
-    )
+        task.X[task.sets], task.y, problem.start, tolerance=p.tolerance, max_time=max_time, teacher=problem.teacher,
+        progress=progress,
+    )  # fmt: skip
 
 
 def descent(problem, p, progress=None):
@@ -77,9 +79,8 @@ def descent(problem, p, progress=None):
 
 def _posed(problem, p):
     """The arguments that both trainers share."""
-    pairs = zip(problem.X, problem.y, strict=True)
     return {
-        "tasks": [Task(X, y[problem.draw], problem.draw) for X, y in pairs],
+        "tasks": problem.tasks,
         "start": problem.start,
         "teacher": problem.teacher,
         "weights": problem.weights,

@@ -37,52 +37,48 @@ def problems(p, shard):
     images than samples are asked for.
     """
     images, pairs = pretrain.Images(p, shard.experiment), pretrain.pairs(p, shard.experiment)
-    shard.check_sizes({"pixels": ("input", images.pixels.shape[1])})
-    kinds = list(product(enumerate(pairs), p.cutoff))
-    named = [{**pretrain.named(number, four), "cutoff": cutoff} for (number, four), cutoff in kinds]
-    starts = np.zeros((len(pairs), len(p.cutoff), images.pixels.shape[1]))
+    named = [pretrain.named(number, four) for number, four in enumerate(pairs)]
+    dimension, pretrained = images.pixels.shape[1], shard.pretrained
+    starts = np.zeros((len(pairs), len(p.cutoff), dimension))
+    if pretrained is not None and (found := pretrained.sizes["input"]) != dimension:
+        raise UserError(f"{p.images} has {dimension} pixels, but the pretrained networks have {found}.")
     for seed in shard.seeds:
         split = images.split(seed)
-        regressions = pretrain.Regressions(split)
-        if shard.pretrained is not None:
-            rows = shard.rows(seed=[seed] * len(kinds), **{key: [run[key] for run in named] for key in named[0]})
-            starts = shard.pretrained["coefficients"].values[rows, 0].reshape(starts.shape)
+        regression = pretrain.regressions(split)
+        if pretrained is not None:
+            kinds = [{"seed": seed, **names, "cutoff": cutoff} for names, cutoff in product(named, p.cutoff)]
+            rows = shard.rows(**{key: [kind[key] for kind in kinds] for key in kinds[0]})
+            starts = pretrained["coefficients"].values[rows, 0].reshape(starts.shape)
         for number, four in enumerate(pairs):
-            names = {"seed": seed, **pretrain.named(number, four)}
             draws = [{"pair": number, "draw": draw} for draw in range(p.draws)]
             rngs = [generator(shard.experiment, draw, seed, "samples") for draw in draws]
-            columns = {**names, "cutoff": list(p.cutoff), "pixels": p.pixels, "loss_function": "squared"}
-            for problem, bounds in _pair(p, split, regressions, four, starts[number], rngs):
+            columns = {"seed": seed, **named[number], "cutoff": list(p.cutoff), "pixels": p.pixels}
+            for problem, bounds in _pair(p, split, regression(*four[2:]), four[2:], starts[number], rngs):
                 runs = {**columns, "samples": problem.pixels.shape[1]}
                 yield Piece(problem, runs, partial(_variables, problem, bounds), pretrain.MEANING)
 
 
-def _pair(p, split, regressions, four, starts, rngs):
-    """(problem, bounds of Table 1) of one pair of tasks for each number of samples, from starts (cutoffs, d)."""
-    first, second = four[2:]
-    known, tests = split.members(first, second), split.task(first, second, "test")
+def _pair(p, split, target, classes, starts, rngs):
+    """(problem, bounds of Table 1) of one target task, a `Regression` on two classes, for each number of samples, from
+    starts (cutoffs, d)."""
+    known, tests = split.members(*classes), split.task(*classes, "test")
     if max(p.samples) > len(known):
         raise UserError(
-            f"samples has {max(p.samples)}, but the classes {first} and {second} have {len(known)} training "
+            f"samples has {max(p.samples)}, but the classes {classes[0]} and {classes[1]} have {len(known)} training "
             "images: lower samples."
         )
-    target = regressions.of(first, second)
     # In the directions of the target's second moments these are a diagonal, and need not be decomposed for every bound.
-    alignment = target.explained(starts)
     differences = (target.coefficients(np.array(p.cutoff)) - starts) @ target.directions.T
     orders = np.stack([known[rng.permutation(len(known))[: max(p.samples)]] for rng in rngs])
-    pixels, labels = split.pixels[orders], np.where(split.labels[orders] == first, 1.0, -1.0)
+    pixels, labels = split.pixels[orders], np.where(split.labels[orders] == classes[0], 1.0, -1.0)
     for samples in p.samples:
-        problem = pretrain.Problem(pixels[:, :samples], labels[:, :samples], starts, tests)
-        yield (
-            problem,
-            {
-                "distance": (differences**2).sum(-1),
-                "benign_overfitting": benign_overfitting_bound(differences, target.spectrum, samples),
-                "covariance": covariance_bound(differences, target.spectrum, samples, TOP_DIRECTIONS, CONFIDENCE),
-                "target_alignment": alignment,
-            },
-        )
+        bounds = {
+            "distance": (differences**2).sum(-1),
+            "benign_overfitting": benign_overfitting_bound(differences, target.spectrum, samples),
+            "covariance": covariance_bound(differences, target.spectrum, samples, TOP_DIRECTIONS, CONFIDENCE),
+            "target_alignment": target.explained(starts),
+        }
+        yield pretrain.Problem(pixels[:, :samples], labels[:, :samples], starts, tests), bounds
 
 
 def _variables(problem, bounds, trained):

@@ -7,8 +7,6 @@ from pydantic import NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveIn
 from carryover.config.parameters import Fraction, parameter
 from carryover.families.parameters import DESCENT, Images
 
-PRETRAINED = ("finetuning",)
-
 
 class Task(Images):
     """What pretraining and finetuning share."""
@@ -27,7 +25,7 @@ class Pretrain(Task):
 
 
 class Finetune(Task):
-    STARTS_FROM: ClassVar = {"protocol": PRETRAINED}
+    STARTS_FROM: ClassVar = {"protocol": ("finetuning",)}
 
     protocol: Literal["single_task", "finetuning"] = parameter(
         "finetuning", "finetuning starts from the source task's coefficients, single_task from 0",

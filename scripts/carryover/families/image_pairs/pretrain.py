@@ -48,10 +48,10 @@ def problems(p, shard):
     """A piece for each seed and pair of tasks, with a run per cutoff: linear functions of least norm."""
     images, fours = Images(p, shard.experiment), pairs(p, shard.experiment)
     for seed in shard.seeds:
-        regressions = Regressions(images.split(seed))
+        regression = regressions(images.split(seed))
         for number, four in enumerate(fours):
             runs = {"seed": seed, **named(number, four), "cutoff": list(p.cutoff)}
-            yield Piece(regressions.of(*four[:2]), runs, _variables, MEANING)
+            yield Piece(regression(*four[:2]), runs, _variables, MEANING)
 
 
 def _variables(trained):
@@ -166,24 +166,22 @@ class Regression:
         return self.values**2 / self.count
 
 
-class Regressions:
-    """`Regression` of any two classes of a `Split`; each class and each set of two is decomposed once.
+def regressions(split):
+    """A function of two classes of a `Split`, the `Regression` that tells the first from the second.
 
-    Ten classes give 45 sets of two, and thousands of pairs of tasks on them. Only rotations are used, so it is as
-    accurate as a decomposition of the images themselves.
+    Each class and each set of two is decomposed once: ten classes give 45 sets of two, and thousands of pairs of tasks
+    on them. Only rotations are used, so it is as accurate as a decomposition of the images themselves.
     """
 
-    def __init__(self, split):
-        self._split = split
-        self._decomposed, self._triangle = cache(self._decompose), cache(self._triangulate)
+    @cache
+    def triangle(label):
+        """The images of a class with their labels 1 in a last column, rotated to few rows, and how many they are."""
+        pixels = split.pixels[split.members(label)]
+        return np.linalg.qr(np.column_stack([pixels, np.ones(len(pixels))]), mode="r"), len(pixels)
 
-    def of(self, first, second):
-        """`Regression` that tells the first class from the second."""
-        regression = self._decomposed(min(first, second), max(first, second))
-        return regression if first < second else replace(regression, labels=-regression.labels)
-
-    def _decompose(self, first, second):
-        (one, ones), (other, others) = map(self._triangle, (first, second))
+    @cache
+    def decomposed(first, second):
+        (one, ones), (other, others) = triangle(first), triangle(second)
         dimension = one.shape[1] - 1
         both = np.linalg.qr(np.concatenate([one, other * np.append(np.ones(dimension), -1)]), mode="r")[:dimension]
         left, values, directions = np.linalg.svd(both[:, :-1])
@@ -191,8 +189,8 @@ class Regressions:
         padded[:, : len(values)] = values, left.T @ both[:, -1]
         return Regression(padded[0], directions, padded[1], ones + others)
 
-    def _triangulate(self, label):
-        """The images of a class with their labels 1 in a last column, rotated to few rows, and how many they are."""
-        pixels = self._split.pixels[self._split.members(label)]
-        labelled = np.concatenate([pixels, np.ones((len(pixels), 1))], axis=1)
-        return np.linalg.qr(labelled, mode="r"), len(pixels)
+    def regression(first, second):
+        found = decomposed(min(first, second), max(first, second))
+        return found if first < second else replace(found, labels=-found.labels)
+
+    return regression

@@ -1,19 +1,16 @@
 """Everything that learns the target task: from scratch, from a pretrained network, or its readout alone."""
 
 from functools import partial
-from itertools import product
 
 import numpy as np
+from numpy.random import Generator
 
-from carryover.errors import UserError
 from carryover.families import stages
 from carryover.families.contract import Piece, cartesian_product
 from carryover.families.mean_field import pretrain
-from carryover.families.mean_field.parameters import FIXED, LEARNING
+from carryover.families.mean_field.parameters import LEARNING
 from carryover.networks.relu import Weights
-from carryover.streams import generator
-
-_NO_READOUT = {"readout": "", "max_time": np.nan}
+from carryover.training.result import Task
 
 
 def problems(p, shard):
@@ -21,55 +18,54 @@ def problems(p, shard):
 
     A data set depends on seed and draw alone, and a smaller one is part of a larger one. A run from scratch has no
     ablated fraction and no anchor (NaN); a network that is left as it is has no samples and no draw (0).
-
-    Raises UserError for pretrained networks of other sizes or scales.
     """
-    sizes = {"width": ("unit", p.width), "dimension": ("input", p.dimension)}
-    shard.check_sizes(sizes | {"teacher_units": ("teacher_unit", p.teacher_units)})
     networks, start, pretrained = _networks(p, shard)
-    kinds = list(zip(networks["seed"].tolist(), networks["teacher_scale"].tolist(), strict=True))
-    teacher = pretrain.stacked([pretrain.target(p, shard.experiment, *kind) for kind in kinds])
+    teacher = pretrain.targets(p, shard, networks)
     for samples in p.samples if p.protocol in LEARNING["protocol"] else (0,):
-        problem, runs = _problem(p, shard.experiment, kinds, samples, start, teacher)
+        if samples:
+            problem, runs = _problem(p, shard, shard.places(networks["seed"]), samples, start, teacher)
+        else:
+            problem = pretrain.Problem(start, teacher, np.arange(len(teacher.first)))
+            runs = {"draw": 0, "readout": "", "max_time": np.nan}
         columns = {name: values[problem.networks] for name, values in networks.items()} | runs
-        columns |= {"samples": samples, "noise": p.noise, "loss_function": "squared"}
+        columns |= {"samples": samples, "noise": p.noise}
         yield Piece(problem, columns, partial(_variables, p, problem, pretrained), pretrain.MEANING)
 
 
 def _networks(p, shard):
-    """({column: (networks,) values}, weights, pretrained networks or None) that runs start from; UserError where a
-    scale is missing."""
+    """({column: (networks,) values}, weights, pretrained networks or None) that runs start from."""
     if shard.pretrained is None:
         columns = cartesian_product(seed=shard.seeds, teacher_scale=p.teacher_scale, ablated=[np.nan], anchor=[np.nan])
-        networks = [pretrain.initial(p, shard.experiment, seed) for seed in columns["seed"].tolist()]
-        return columns, pretrain.stacked(networks), None
-    scales = shard.pretrained["teacher_scale"].values
-    if missing := [scale for scale in p.teacher_scale if scale not in scales]:
-        raise UserError(f"the pretrained shard has the teacher_scale {np.unique(scales).tolist()}, but not {missing}.")
-    wanted = np.isin(shard.pretrained["seed"].values, shard.seeds) & np.isin(scales, p.teacher_scale)
+        return columns, pretrain.initial(p, shard)[shard.places(columns["seed"])], None
+    axes = {"seed": shard.seeds, "teacher_scale": p.teacher_scale}
+    wanted = np.all([np.isin(shard.pretrained[name].values, values) for name, values in axes.items()], axis=0)
     known = shard.pretrained.isel(run=np.flatnonzero(wanted))
     columns = {name: known[name].values for name in ("seed", "teacher_scale", "ablated", "anchor")}
     return columns, Weights(*(known[name].values.astype(np.float64) for name in ("first", "second"))), known
 
 
-def _problem(p, experiment, kinds, samples, start, teacher):
-    """The Problem of one number of samples, and {column: (runs,) values} of what tells runs of a network apart."""
-    if not samples:
-        return pretrain.Problem(start, teacher, np.arange(len(kinds))), {"draw": 0, **_NO_READOUT}
-    known = list(dict.fromkeys(kinds))
-    X, y = [], []
-    for (seed, scale), draw in product(known, range(p.draws)):
-        X.append(generator(experiment, draw, seed, "inputs").standard_normal((samples, p.dimension)))
-        noise = generator(experiment, draw, seed, "noise").standard_normal(samples)
-        y.append(pretrain.outputs(pretrain.target(p, experiment, seed, scale), X[-1]) + p.noise * noise)
-    times = {readout: (np.nan,) if readout == "least_squares" else p.max_time for readout in p.readout}
-    ways = [{"readout": readout, "max_time": time} for readout in p.readout for time in times[readout]]
-    ways = ways if p.protocol in FIXED["protocol"] else [_NO_READOUT]
-    networks, draw, way = (values.ravel() for values in np.indices((len(kinds), p.draws, len(ways))))
-    sets = np.array([known.index(kind) for kind in kinds])[networks] * p.draws + draw
-    trained = {name: np.array([one[name] for one in ways])[way] for name in _NO_READOUT}
-    problem = pretrain.Problem(start, teacher, networks, np.stack(X), np.stack(y), sets, **trained)
-    return problem, {"draw": draw, **trained}
+def _problem(p, shard, places, samples, start, teacher):
+    """The Problem of one number of samples, and {column: (runs,) values} of what tells runs of a network apart.
+
+    `places` (networks,) are those of the networks' seeds. A set of inputs and its noise are of one seed and draw.
+    """
+
+    def drawn(stream, *shape):
+        law, draws = Generator.standard_normal, range(p.draws)
+        return np.stack([shard.draw(law, stream, shape, condition=draw) for draw in draws], axis=1).reshape(-1, *shape)
+
+    X, noise = drawn("inputs", samples, p.dimension), drawn("noise", samples)
+    pairs = [(network, place * p.draws + draw) for network, place in enumerate(places) for draw in range(p.draws)]
+    y = np.stack([pretrain.outputs(teacher[network], X[which]) + p.noise * noise[which] for network, which in pairs])
+    ways = [("", np.nan)]  # (readout, max_time)
+    if p.protocol == "linear_transfer":
+        ways = [(readout, time) for readout in p.readout
+                for time in ((np.nan,) if readout == "least_squares" else p.max_time)]  # fmt: skip
+    networks, sets = np.repeat(pairs, len(ways), axis=0).T
+    readout, max_time = (np.tile(values, len(pairs)) for values in zip(*ways, strict=True))
+    task = Task(X, np.repeat(y, len(ways), axis=0), sets)
+    problem = pretrain.Problem(start, teacher, networks, task, readout=readout, max_time=max_time)
+    return problem, {"draw": sets % p.draws, "readout": readout, "max_time": max_time}
 
 
 def _variables(p, problem, pretrained, trained):

@@ -6,9 +6,8 @@ from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt, model_validat
 
 from carryover.config.parameters import Fraction, Model, parameter
 from carryover.errors import UserError
-from carryover.families.parameters import ACCURACY, DESCENT, FLOW, Relative
+from carryover.families.parameters import ACCURACY, DESCENT, FLOW, TRAINED, Device, Relative
 
-TRAINED = {"solver": ("descent", "flow")}
 MAX_TIME = 1000.0  # of the paper: 10⁵ steps of gradient descent at a rate of 0.01 · width
 SOLVERS = {
     "single_task": ("flow",),
@@ -16,7 +15,7 @@ SOLVERS = {
     "linear_transfer": ("exact", "descent"),
     "pretrained": ("exact",),
 }
-TRANSFER = ("linear_transfer", "finetuning", "pretrained")
+PRETRAINED = ("linear_transfer", "finetuning", "pretrained")
 LEARNING = {"protocol": ("single_task", "linear_transfer", "finetuning")}
 FIXED = {"protocol": ("linear_transfer",)}
 
@@ -34,7 +33,16 @@ class Task(Model):
         "float32", "numbers that pretraining by flow computes in between the ends of its steps")  # fmt: skip
 
 
-class Pretrain(Task):
+class Training(Task):
+    """What each of the two stages says for itself."""
+
+    max_steps: PositiveInt = parameter(
+        100_000, "most gradient evaluations of the flow, two a step, or steps of descent", when=TRAINED)  # fmt: skip
+    accuracy: Relative = ACCURACY
+    device: Device = parameter("auto", "where it is trained", when=TRAINED)
+
+
+class Pretrain(Training):
     solver: Literal["flow", "exact"] = parameter(
         "flow", "gradient flow, which descent follows with small steps; or exact, with an infinite anchor: input "
         "weights stay, and the readout's flow is known", axis=True)  # fmt: skip
@@ -43,14 +51,11 @@ class Pretrain(Task):
         (0.0,), "λ of the penalties λ/2 · 1/m Σ|w − w(0)|² on the way of the input weights, or 2mλ' of the paper's λ' "
         "Σ|w − w(0)|²", when=FLOW)  # fmt: skip
     tolerance: PositiveFloat = parameter(1e-6, "loss, half the mean squared error, at which training stops")
-    max_steps: PositiveInt = parameter(100_000, "most gradient evaluations of the flow", when=FLOW)
     max_time: PositiveFloat = parameter(MAX_TIME, "flow time at which training stops: learning_rate · steps of descent")
-    accuracy: Relative = ACCURACY
-    device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained", when=FLOW)
 
 
-class Finetune(Task):
-    STARTS_FROM: ClassVar = {"protocol": TRANSFER}
+class Finetune(Training):
+    STARTS_FROM: ClassVar = {"protocol": PRETRAINED}
 
     protocol: Literal["single_task", "finetuning", "linear_transfer", "pretrained"] = parameter(
         "linear_transfer", "linear_transfer fits a new readout to the pretrained features, finetuning trains all of "
@@ -74,10 +79,6 @@ class Finetune(Task):
         0.01, "step of gradient descent, in units of the width, cut where it diverges", when=DESCENT)  # fmt: skip
     tolerance: PositiveFloat = parameter(
         1e-6, "loss, half the mean squared error, at which training stops", when=LEARNING)  # fmt: skip
-    max_steps: PositiveInt = parameter(
-        100_000, "most steps of descent, or gradient evaluations of the flow, two a step", when=TRAINED)  # fmt: skip
-    accuracy: Relative = ACCURACY
-    device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained", when=TRAINED)
 
     @model_validator(mode="after")
     def check(self):

@@ -6,17 +6,17 @@ section 4 of "Features are fate".
 
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
 
 import numpy as np
+from numpy.random import Generator
 
 from carryover.errors import UserError
 from carryover.families import stages
 from carryover.families.contract import Piece, cartesian_product
 from carryover.networks.relu import Weights
-from carryover.streams import generator
 from carryover.tasks.sparse import unit_vectors
 from carryover.theory.kernels import function_power, function_variance
+from carryover.training.result import Task
 
 MEANING = {
     "ablated": "fraction of the target's units that the source lacks; NaN from scratch",
@@ -28,12 +28,11 @@ MEANING = {
     "noise": "standard deviation of the label noise",
     "draw": "number of the data set among those of a seed",
 }
-_WHOLE = 1e-9  # how far from a whole number the rounding of a decimal fraction can bring it
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Networks to be trained or fitted. Run r starts from the network `networks[r]` and learns from the set `sets[r]`.
+    """Networks to be trained or fitted; run r starts from the network `networks[r]`.
 
     Weights are those of means over units. The teacher is the source's in pretraining, the target's afterwards. Where
     readouts alone are trained, `max_time` says how long, NaN where `readout` says that they are fitted otherwise.
@@ -42,9 +41,7 @@ class Problem:
     start: Weights  # first (networks, m, d) of unit length, second (networks, 1, m)
     teacher: Weights  # first (networks, m*, d), second (networks, 1, m*)
     networks: np.ndarray  # (runs,)
-    X: np.ndarray | None = None  # (sets, samples, d); None where the whole distribution is learned
-    y: np.ndarray | None = None  # (sets, samples)
-    sets: np.ndarray | None = None  # (runs,)
+    task: Task | None = None  # None where the whole distribution is learned, or nothing
     anchor: np.ndarray | None = None  # (networks,) of pretraining
     readout: np.ndarray | None = None  # (runs,) as in the parameters
     max_time: np.ndarray | None = None  # (runs,)
@@ -55,25 +52,22 @@ def problems(p, shard):
 
     Raises UserError for a fraction that leaves no whole number of units.
     """
-    experiment = shard.experiment
     anchors = (np.inf,) if p.solver == "exact" else p.anchor
-    runs = list(product(shard.seeds, p.teacher_scale, p.ablated, anchors))
     columns = cartesian_product(seed=shard.seeds, teacher_scale=p.teacher_scale, ablated=p.ablated, anchor=anchors)
+    places, target = shard.places(columns["seed"]), targets(p, shard, columns)
     problem = Problem(
-        start=stacked([initial(p, experiment, seed) for seed, *_ in runs]),
-        teacher=stacked([source(p, experiment, *which) for *which, _ in runs]),
-        networks=np.arange(len(runs)),
+        start=initial(p, shard)[places],
+        teacher=sources(p, shard, columns, target),
+        networks=np.arange(len(places)),
         anchor=columns["anchor"],
-        max_time=np.full(len(runs), p.max_time) if p.solver == "exact" else None,
+        max_time=np.full(len(places), p.max_time) if p.solver == "exact" else None,
     )
-    targets = stacked([target(p, experiment, seed, scale) for seed, scale, *_ in runs])
-    columns["loss_function"] = "squared"
-    yield Piece(problem, columns, partial(_variables, problem, targets), MEANING)
+    yield Piece(problem, columns, partial(_variables, problem, target), MEANING)
 
 
-def _variables(problem, targets, trained):
-    networks = weights(trained.weights, problem.start.first, targets, problem.teacher.second[:, 0])
-    return {**stages.of_training(trained), **networks, **size(targets)}
+def _variables(problem, target, trained):
+    networks = weights(trained.weights, problem.start.first, target, problem.teacher.second[:, 0])
+    return {**stages.of_training(trained), **networks, **size(target)}
 
 
 def weights(network, start_first, target, source_readout):
@@ -114,45 +108,44 @@ def averaged(network):
     return Weights(network.first * scale, network.second * scale)
 
 
-def target(p, experiment, seed, teacher_scale):
-    """Teacher of the target task, equation 17: directions (m*, d) and coefficients c* (1, m*)."""
-    directions = unit_vectors(generator(experiment, "", seed, "teacher"), p.teacher_units, p.dimension)
-    readout = generator(experiment, "", seed, "teacher readout").standard_normal((1, p.teacher_units))
-    return Weights(directions, teacher_scale * readout)
+def targets(p, shard, networks):
+    """Teachers of the target task, equation 17: directions (networks, m*, d) and coefficients c* (networks, 1, m*).
+
+    `networks` has their `seed` and `teacher_scale`, (networks,) each.
+    """
+    places, scale = shard.places(networks["seed"]), networks["teacher_scale"][:, None, None]
+    directions = shard.draw(unit_vectors, "teacher", p.teacher_units, p.dimension)
+    readout = shard.draw(Generator.standard_normal, "teacher readout", (1, p.teacher_units))
+    return Weights(directions[places], scale * readout[places])
 
 
-def source(p, experiment, seed, teacher_scale, ablated):
-    """Teacher of the source task, equation 16: the target's without a random fraction `ablated` of its units.
+def sources(p, shard, networks, target):
+    """Teachers of the source task, equation 16: the target's without a random fraction `ablated` of its units.
 
     Their coefficients are 0, the others' larger by 1/(1 − ablated), so that it too is a mean over m* units. The units
     that go for a small fraction go for a larger one too. Raises UserError where no whole number of them is left.
     """
-    left = (1 - ablated) * p.teacher_units
-    count = round(left)
-    if count < 1 or abs(left - count) > _WHOLE * p.teacher_units:
-        raise UserError(
-            f"ablated {ablated:g} of {p.teacher_units} teacher_units leaves {left:g}: it must be a whole number, 1 at "
-            "least."
-        )
-    whole = target(p, experiment, seed, teacher_scale)
-    order = generator(experiment, "", seed, "ablation").permutation(p.teacher_units)
-    readout = np.zeros_like(whole.second)
-    readout[0, order[:count]] = whole.second[0, order[:count]] * (p.teacher_units / count)
-    return Weights(whole.first, readout)
+    orders = shard.draw(Generator.permutation, "ablation", p.teacher_units)[shard.places(networks["seed"])]
+    readout = np.zeros_like(target.second)
+    for network, (ablated, order) in enumerate(zip(networks["ablated"], orders, strict=True)):
+        left = (1 - ablated) * p.teacher_units
+        count = round(left)
+        if count < 1 or abs(left - count) > 1e-9 * p.teacher_units:  # decimal fractions are rounded
+            raise UserError(
+                f"ablated {ablated:g} of {p.teacher_units} teacher_units leaves {left:g}: it must be a whole number, 1 "
+                "at least."
+            )
+        units = order[:count]
+        readout[network, 0, units] = target.second[network, 0, units] * (p.teacher_units / count)
+    return Weights(target.first, readout)
 
 
-def initial(p, experiment, seed):
-    """A network before training from scratch: input weights uniform on the sphere, readout weights 1e-7 · N(0, 1)."""
-    first = unit_vectors(generator(experiment, "", seed, "weights"), p.width, p.dimension)
-    readout = generator(experiment, "", seed, "readout").standard_normal((1, p.width))
-    return Weights(first, 1e-7 * readout)
+def initial(p, shard):
+    """Networks before training from scratch, one a seed: input weights uniform on the sphere, readouts 1e-7 N(0, 1)."""
+    first = shard.draw(unit_vectors, "weights", p.width, p.dimension)
+    return Weights(first, 1e-7 * shard.draw(Generator.standard_normal, "readout", (1, p.width)))
 
 
 def outputs(network, X):
     """f(x), (..., n), of a mean over units at inputs X (..., n, d)."""
     return network.outputs(X)[..., 0] / network.first.shape[-2]
-
-
-def stacked(networks):
-    """Networks with a leading axis."""
-    return Weights(np.stack([one.first for one in networks]), np.stack([one.second for one in networks]))

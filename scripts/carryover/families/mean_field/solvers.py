@@ -2,7 +2,6 @@
 
 from bisect import bisect_left
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from carryover.training.devices import tensor
 from carryover.training.population_flow import population_flow
 from carryover.training.readout_flow import Modes
 from carryover.training.relu_flow import gradient_flow
-from carryover.training.result import Task, Trained
+from carryover.training.result import Trained
 
 CUT = 4  # of a rate, by this factor
 PORTABLE = {"flow": "distribution"}  # units that start small choose their place early
@@ -28,7 +27,7 @@ def flow(problem, p, progress=None):
     """
     start, teacher = summed(problem.start[problem.networks]), problem.teacher
     settings = {"accuracy": p.accuracy, "max_steps": p.max_steps, "device": p.device, "progress": progress}
-    if problem.X is None:
+    if problem.task is None:
         unit_teacher = Weights(teacher.first, teacher.second / teacher.first.shape[-2])
         trained = population_flow(
             unit_teacher, start, tolerance=p.tolerance, max_time=p.max_time, anchor=problem.anchor,
@@ -43,9 +42,8 @@ def flow(problem, p, progress=None):
         return relu_risk(first, second[:, 0], *(tensor(values, first.device) for values in units))
 
     trained = gradient_flow(
-        [Task(problem.X, problem.y[problem.sets], problem.sets)], start, tolerance=2 * p.tolerance, on_sphere=True,
-        observe={"risk": risk}, **settings,
-    )  # fmt: skip
+        [problem.task], start, tolerance=2 * p.tolerance, on_sphere=True, observe={"risk": risk}, **settings
+    )
     curves = {**trained.curves, "loss": trained.curves["loss"] / 2}
     weights = averaged(trained.weights)
     return replace(trained, weights=weights, loss=trained.loss / 2, time=2 * trained.time, curves=curves)
@@ -67,8 +65,16 @@ def exact(problem, p, progress=None):
         network, teacher = summed(problem.start), summed(problem.teacher)
         risks = relu_risk(network.first, network.second[:, 0], teacher.first, teacher.second[:, 0])
         return Trained.solved(problem.start, np.full(len(problem.networks), np.nan), risks)
-    if problem.X is not None:
-        weights, (loss, risk, time) = None, _on_samples(problem, partial(_followed, p=p), progress)
+    if problem.task is not None:
+
+        def follow(modes, start, kind, max_time):
+            """The readout (m,) where the flow stops, and the time; least squares has none (NaN)."""
+            if kind == "least_squares":
+                return modes.least_squares(p.cutoff), np.nan
+            time = modes.stop(start, max_time, p.tolerance)
+            return modes.after(start, time), time
+
+        weights, (loss, risk, time) = None, _on_samples(problem, follow, progress)
     else:
         weights, loss, time = Weights(problem.start.first, np.empty_like(problem.start.second)), [], []
         for index, network, whole in _networks(problem, progress):
@@ -89,33 +95,25 @@ def descent(problem, p, progress=None):
     It is linear, so that its steps are solved and not taken, as many as it would take. Readouts themselves are not
     stored.
     """
-    loss, risk, steps, rate = _on_samples(problem, partial(_descended, p=p), progress)
+
+    def descend(modes, start, _, max_time):
+        """The readout (m,) where descent stops, its steps and its rate, which is cut where it would diverge."""
+        rate = p.learning_rate
+        while rate * modes.rates[:1].sum() >= 2:
+            rate /= CUT
+        off, most = modes.directions @ start - modes.optimum, min(p.max_steps, round(max_time / rate))
+
+        def after(steps):
+            return start + ((1 - rate * modes.rates) ** steps - 1) * off @ modes.directions
+
+        steps = bisect_left(range(most), True, key=lambda steps: modes.loss(after(steps)) <= p.tolerance)
+        return after(steps), steps, rate
+
+    loss, risk, steps, rate = _on_samples(problem, descend, progress)
     steps = steps.astype(np.int64)
     return Trained.solved(
         None, loss, risk, steps * rate, evaluations=steps, converged=loss <= p.tolerance, learning_rate=rate
     )
-
-
-def _followed(modes, start, kind, max_time, p):
-    """The readout (m,) where the flow stops, and the time; least squares has none (NaN)."""
-    if kind == "least_squares":
-        return modes.least_squares(p.cutoff), np.nan
-    time = modes.stop(start, max_time, p.tolerance)
-    return modes.after(start, time), time
-
-
-def _descended(modes, start, kind, max_time, p):
-    """The readout (m,) where descent stops, its steps and its rate, which is cut where it would diverge."""
-    rate = p.learning_rate
-    while rate * modes.rates[:1].sum() >= 2:
-        rate /= CUT
-    off, most = modes.directions @ start - modes.optimum, min(p.max_steps, round(max_time / rate))
-
-    def after(steps):
-        return start + ((1 - rate * modes.rates) ** steps - 1) * off @ modes.directions
-
-    steps = bisect_left(range(most), True, key=lambda steps: modes.loss(after(steps)) <= p.tolerance)
-    return after(steps), steps, rate
 
 
 def _on_samples(problem, learn, progress):
@@ -123,13 +121,14 @@ def _on_samples(problem, learn, progress):
 
     The decomposition of a network's features of one data set serves all of its readouts.
     """
-    found = [()] * len(problem.networks)
+    task, found = problem.task, [()] * len(problem.networks)
     for index, network, whole in _networks(problem, progress):
         mine, width = problem.networks == index, network.second.shape[-1]
-        for which in np.unique(problem.sets[mine]):
-            features, y = network.responses(problem.X[which]), problem.y[which]
-            modes = Modes.of_samples(features / width, y, speed=width)
-            for run in np.flatnonzero(mine & (problem.sets == which)):
+        for which in np.unique(task.sets[mine]):
+            runs = np.flatnonzero(mine & (task.sets == which))
+            features = network.responses(task.X[which])
+            modes = Modes.of_samples(features / width, task.y[runs[0]], speed=width)
+            for run in runs:
                 kind = problem.readout[run]
                 start = network.second[0] if kind == "pretrained" else np.zeros(width)
                 readout, *known = learn(modes, start, kind, problem.max_time[run])

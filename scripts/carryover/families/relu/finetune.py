@@ -2,9 +2,11 @@
 task; the whole network, its readout alone (probe), or its tangent features (kernel)."""
 
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
+from numpy.random import Generator
 
 from carryover.families.contract import Piece
 from carryover.families.relu import pretrain
@@ -33,106 +35,93 @@ class Condition:
 
 
 def problems(p, shard):
-    """A piece for each number of samples.
-
-    Raises UserError for a main task without room, and for pretrained networks of other sizes.
-    """
-    shard.check_sizes({"width": ("unit", p.width), "dimension": ("input", p.dimension)})
+    """A piece for each number of samples; UserError for a main task without room."""
     listed = [(None, None, text) for text in p.unit_correlations]
     paired = [(overlap, correlation, "") for overlap, correlation in product(p.overlap, p.correlation)]
     scales = (None,) if p.protocol.startswith("finetuning") else p.initial_scale
     axes = product(shard.seeds, p.main_features, p.magnitude, listed or paired, p.rescale, scales)
     runs = [Condition(seed, k, m, *related, rescale, scale) for seed, k, m, related, rescale, scale in axes]
+    sets = shard.places([run.seed for run in runs])
     auxiliary, teacher = _teachers(p, shard.experiment, runs)
     outputs = ("main", "auxiliary") if p.protocol == "multi_task" else ("main",)
-    start = _start(p, shard, runs, outputs)
+    start = _start(p, shard, runs, sets, outputs)
     for size in p.samples:
-        problem = _problem(p, shard, runs, size, start, teacher, auxiliary)
+        tasks = [pretrain.task(p, shard.draw(sphere, "inputs", size, p.dimension), teacher, sets)]
+        if p.protocol == "multi_task":
+            X = shard.draw(sphere, "auxiliary inputs", p.auxiliary_samples, p.dimension)
+            tasks.append(pretrain.task(p, X, auxiliary, sets))
+        problem = pretrain.Problem(tasks, start, teacher, partial(_order, shard.experiment, runs, size))
 
         def variables(trained, problem=problem):
-            samples = _samples(problem, max(p.samples)) if p.keep_samples else {}
+            samples = _samples(problem.tasks[0], max(p.samples)) if p.keep_samples else {}
             return pretrain.variables(problem, auxiliary, trained) | samples
 
         yield Piece(problem, _columns(runs) | {"samples": size}, variables, pretrain.MEANING, outputs)
 
 
 def _teachers(p, experiment, runs):
-    """Auxiliary and main Teacher, (runs, …); main tasks with fewer units than others are padded with zero units."""
+    """Auxiliary and main teachers (runs, …); main ones with fewer units than others are padded with zero units."""
     most = max(run.main_features for run in runs)
-    auxiliary = np.zeros((len(runs), p.auxiliary_features, p.dimension))
-    main, readout = np.zeros((len(runs), most, p.dimension)), np.zeros((len(runs), most))
-    signs = [pretrain.signs(p, experiment, run.seed, max(p.auxiliary_features, most)) for run in runs]
-    for r, run in enumerate(runs):
-        k = run.main_features
-        auxiliary[r], main[r, :k] = pretrain.teachers(p, experiment, run.seed, run.cosines())
-        readout[r, :k] = run.magnitude * units.coefficients(signs[r], k, p.main_norm)
-    auxiliary_readout = np.stack([units.coefficients(s, p.auxiliary_features, p.auxiliary_norm) for s in signs])
-    return pretrain.Teacher(auxiliary, auxiliary_readout), pretrain.Teacher(main, readout)
+    auxiliary, main = [], []
+    for run in runs:
+        known, directions, signs = pretrain.teachers(p, experiment, run.seed, run.cosines())
+        readout = run.magnitude * units.coefficients(signs, run.main_features, p.main_norm)
+        missing = (0, most - run.main_features)
+        auxiliary.append(known)
+        main.append(Weights(np.pad(directions, (missing, (0, 0))), np.pad(readout, missing)[None]))
+    return Weights.stack(auxiliary), Weights.stack(main)
 
 
-def _start(p, shard, runs, outputs):
+def _order(experiment, runs, samples, run):
+    """The generator of the order in which a run sees its samples."""
+    return generator(experiment, {**asdict(runs[run]), "samples": samples}, runs[run].seed, "order")
+
+
+def _start(p, shard, runs, sets, outputs):
     """Weights before the first step: a pretrained first layer with a new readout, or small ones; then rescaled."""
-    seeds, experiment = [run.seed for run in runs], shard.experiment
     if shard.pretrained is None:
-        unit = pretrain.small_weights(p, experiment, seeds, outputs, 1.0)
+        unit = pretrain.small_weights(p, shard, outputs, 1.0)
         scale = np.array([run.initial_scale for run in runs])[:, None, None]
-        first, second = unit.first * scale, unit.second * scale
+        first, second = unit.first[sets] * scale, unit.second[sets] * scale
     else:
-        first = shard.pretrained["first"].values[shard.rows(seed=seeds)]
-        first = _perturbed(first, p.spread, experiment, seeds) if p.spread else first
-        second = np.stack([pretrain.readout(p, experiment, seed, outputs, p.readout_scale) for seed in seeds])
+        known = shard.pretrained["first"].values[shard.rows(seed=shard.seeds)]
+        first = (_perturbed(known, p.spread, shard) if p.spread else known)[sets]
+        second = pretrain.readouts(p, shard, outputs, p.readout_scale)[sets]
     rescale = np.array([run.rescale for run in runs])[:, None, None]
     return Weights(first * rescale, second * rescale if p.rescaled == "both" else second)
 
 
-def _perturbed(first, spread, experiment, seeds):
-    """Input weights (runs, H, D) of the same norms, their directions perturbed by noise that runs of a seed share."""
-    noise = np.stack([generator(experiment, "", seed, "spread").standard_normal(first.shape[1:]) for seed in seeds])
+def _perturbed(first, spread, shard):
+    """Input weights (seeds, H, D) of the same norms, their directions perturbed by noise."""
+    noise = shard.draw(Generator.standard_normal, "spread", first.shape[1:])
     norms = np.linalg.norm(first, axis=2, keepdims=True)
     perturbed = first + spread * norms * noise / np.sqrt(first.shape[2])
     return perturbed * norms / np.maximum(np.linalg.norm(perturbed, axis=2, keepdims=True), np.finfo(float).tiny)
-
-
-def _problem(p, shard, runs, size, start, teacher, auxiliary):
-    """Main-task data of every run, and auxiliary data where both tasks are learned."""
-    experiment, seeds = shard.experiment, shard.seeds
-    sets = np.array([seeds.index(run.seed) for run in runs])
-    rngs = (generator(experiment, "", seed, "inputs") for seed in seeds)
-    X = [np.stack([sphere(rng, size, p.dimension) for rng in rngs])]
-    y = [teacher(X[0][sets])]
-    if p.protocol == "multi_task":
-        X.append(np.stack([pretrain.auxiliary_data(p, experiment, seed, p.auxiliary_samples) for seed in seeds]))
-        y.append(auxiliary(X[1][sets]))
-    if p.loss == "cross_entropy":
-        y = [pretrain.labels(targets) for targets in y]
-    return pretrain.Problem(
-        X, y, sets, start, teacher,
-        lambda run: generator(experiment, {**asdict(runs[run]), "samples": size}, runs[run].seed, "order"),
-    )  # fmt: skip
 
 
 def _columns(runs):
     """{coordinate: (runs,) values}; overlap and correlation summarise listed cosines, NaN where these differ."""
     names = "seed", "main_features", "magnitude", "rescale"
     columns = {name: np.array([getattr(run, name) for run in runs]) for name in names}
-    columns["initial_scale"] = np.array([np.nan if run.initial_scale is None else run.initial_scale for run in runs])
+    columns["initial_scale"] = np.array([run.initial_scale for run in runs], dtype=float)  # None is NaN
     summaries = []
     for run in runs:
-        nonzero = [cosine for cosine in run.cosines() if cosine]
-        correlation = (nonzero or [1.0])[0] if len(set(nonzero)) < 2 else np.nan
-        listed = np.mean(run.cosines() != 0), correlation
-        summaries.append(listed if run.overlap is None else (run.overlap, run.correlation))
+        if run.overlap is not None:
+            summaries.append((run.overlap, run.correlation))
+            continue
+        cosines = run.cosines()
+        different = set(cosines[cosines != 0].tolist()) or {1.0}
+        summaries.append(((cosines != 0).mean(), different.pop() if len(different) == 1 else np.nan))
     columns["overlap"], columns["correlation"] = np.array(summaries).T
     columns["unit_correlations"] = np.array([" ".join(f"{cosine:g}" for cosine in run.cosines()) for run in runs])
     return columns
 
 
-def _samples(problem, most):
+def _samples(task, most):
     """Inputs and targets of the main task, padded to `most` samples with NaN."""
-    X, y = problem.X[0][problem.sets], problem.y[0]
-    missing = most - y.shape[1]
-    X = np.pad(X, [(0, 0), (0, missing), (0, 0)], constant_values=np.nan)
-    y = np.pad(y, [(0, 0), (0, missing)], constant_values=np.nan)
+    missing = (0, most - task.y.shape[1])
+    X = np.pad(task.X[task.sets], [(0, 0), missing, (0, 0)], constant_values=np.nan)
+    y = np.pad(task.y, [(0, 0), missing], constant_values=np.nan)
     return {
         "inputs": (("run", "sample", "input"), X, "inputs of the main task's samples; NaN where there are fewer"),
         "targets": (("run", "sample"), y, "targets of the main task's samples; NaN where there are fewer"),

@@ -6,12 +6,11 @@ from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_va
 
 from carryover.config.parameters import Fraction, Model, parameter
 from carryover.errors import UserError
-from carryover.families.parameters import ACCURACY, DESCENT, FLOW, Relative
+from carryover.families.parameters import ACCURACY, DESCENT, FLOW, TRAINED, Device, Relative
 
 PRETRAINED = ("finetuning", "finetuning_probe", "finetuning_kernel")
 SCRATCH = ("single_task", "multi_task", "single_task_probe", "single_task_kernel")
 WHOLE = {"protocol": ("single_task", "finetuning")}
-TRAINED = {"solver": ("descent", "flow")}
 
 Protocol = Literal[
     "single_task", "multi_task", "single_task_probe", "single_task_kernel",
@@ -44,7 +43,7 @@ class Training(Task):
     max_epochs: PositiveInt = parameter(100_000, "most passes through the samples", when=DESCENT)
     max_steps: PositiveInt = parameter(10_000, "most gradient evaluations of the flow, two a step", when=FLOW)
     accuracy: Relative = ACCURACY
-    device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained", when=TRAINED)
+    device: Device = parameter("auto", "where it is trained", when=TRAINED)
 
 
 class Pretrain(Training):

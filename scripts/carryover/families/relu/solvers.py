@@ -11,7 +11,7 @@ from carryover.training.devices import tensor
 from carryover.training.kernel_ridge import fit
 from carryover.training.relu import gradient_descent
 from carryover.training.relu_flow import gradient_flow
-from carryover.training.result import Task, Trained
+from carryover.training.result import Trained
 
 PORTABLE = {"descent": "distribution", "flow": "distribution"}
 """Units that start small choose their place early, and large steps swing for long."""
@@ -33,14 +33,14 @@ def flow(problem, p, progress=None):
 
 def _posed(problem, p):
     """The arguments that both trainers share; tolerances are fractions of the loss of networks whose outputs are 0."""
-    observe, tolerances = {"risk": _risk(problem.teacher)}, sum(np.square(y).mean(1) for y in problem.y)
     if p.loss == "cross_entropy":
-        observe = _classification(problem.teacher)
-        tolerances = np.full(len(problem.sets), len(problem.y) * np.log(2))
+        observe, idle = _classification(problem.teacher), len(problem.tasks) * np.log(2)
+    else:
+        observe, idle = {"risk": _risk(problem.teacher)}, sum(np.square(task.y).mean(1) for task in problem.tasks)
     return {
-        "tasks": [Task(X, y, problem.sets) for X, y in zip(problem.X, problem.y, strict=True)],
+        "tasks": problem.tasks,
         "start": problem.start,
-        "tolerance": p.tolerance * tolerances,
+        "tolerance": p.tolerance * np.broadcast_to(idle, len(problem.start.first)),
         "loss": p.loss,
         "device": p.device,
         "observe": observe,
@@ -55,15 +55,15 @@ def ridge(problem, p, progress=None):
     A probe's network is the fitted one. The function fitted by a tangent kernel is no network: its weights stay those
     of the start, and its risk and loss are the fitted function's.
     """
-    start, probe, fitted = problem.start, p.protocol.endswith("_probe"), []
-    for run, row in enumerate(problem.sets):
-        inputs, targets = problem.X[0][row], problem.y[0][run]
+    task, start, fitted = problem.tasks[0], problem.start, []
+    probe = p.protocol.endswith("_probe")
+    for run, row in enumerate(task.sets):
         readout = np.zeros_like(start.second[run, 0]) if probe else start.second[run, 0]
-        fitted.append(fit(start.first[run], readout, inputs, targets))
+        fitted.append(fit(start.first[run], readout, task.X[row], task.y[run]))
         if progress is not None:
-            progress({"step": run + 1, "active": len(problem.sets) - run - 1})
+            progress({"step": run + 1, "active": len(task.sets) - run - 1})
     readouts = np.stack([one.readout for one in fitted])[:, None]
-    risks = [one.risk(*problem.teacher.units(run)) for run, one in enumerate(fitted)]
+    risks = [one.risk(*_units(problem.teacher, run)) for run, one in enumerate(fitted)]
     return Trained.solved(
         Weights(start.first, readouts if probe else start.second),
         np.array([one.loss for one in fitted]),
@@ -72,15 +72,22 @@ def ridge(problem, p, progress=None):
     )
 
 
+def _units(teacher, run):
+    """Directions (k, D) and coefficients (k,) of the units that a run's teacher has: others only fill up the array."""
+    coefficients = teacher.second[run, 0]
+    return teacher.first[run][coefficients != 0], coefficients[coefficients != 0]
+
+
 def _risk(teacher):
     """Mean squared error of output 0 over the whole sphere, in closed form: E f² − 2 E f f* + E f*², the last once."""
-    constant = relu_risk(teacher.directions[:, :0], teacher.readout[:, :0], teacher.directions, teacher.readout)
-    units = [teacher.units(run) for run in range(len(constant))]
+    directions, coefficients = teacher.first, teacher.second[:, 0]
+    constant = relu_risk(directions[:, :0], coefficients[:, :0], directions, coefficients)
+    units = [_units(teacher, run) for run in range(len(constant))]
 
     def risk(first, second, runs):
         first, readout = first.double(), second[:, 0].double()
         if first.device.type != "cpu":
-            arrays = (tensor(values[runs], first.device) for values in (teacher.directions, teacher.readout, constant))
+            arrays = (tensor(values[runs], first.device) for values in (directions, coefficients, constant))
             return _distance(first, readout, *arrays)
         # NumPy's inverse sines are four times as fast as PyTorch's, and pairs of one network's units stay in the cache.
         networks = zip(runs, first.numpy(), readout.numpy(), strict=True)
@@ -98,8 +105,8 @@ def _distance(first, readout, directions, coefficients, constant):
 
 def _classification(teacher):
     """Share of test inputs whose label is wrong, and participation ratio of the hidden responses to them."""
-    X = sphere(generator("classification", "", 0, "test inputs"), TEST_SAMPLES, teacher.directions.shape[-1])
-    positive = teacher(X) > 0
+    X = sphere(generator("classification", "", 0, "test inputs"), TEST_SAMPLES, teacher.first.shape[-1])
+    positive = teacher.outputs(X)[..., 0] > 0
 
     def error(first, second, runs):
         outputs = (second[:, :1] @ (first @ tensor(X.T, first.device).to(first.dtype)).relu_())[:, 0]

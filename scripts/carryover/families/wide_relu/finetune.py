@@ -8,7 +8,9 @@ from carryover.families import stages
 from carryover.families.contract import Piece, cartesian_product
 from carryover.families.wide_relu import pretrain, solvers
 from carryover.networks.relu import Weights
+from carryover.tasks.sparse import unit_vectors
 from carryover.theory.kernels import ntk_bound
+from carryover.training.result import Task
 
 TEST_SAMPLES = 1000  # inputs on which absolute risk and the distance from the limit are measured
 MEANING = {"distance": "distance |θ_T − θ_S| between target and source, unit vectors"}
@@ -27,35 +29,32 @@ def problems(p, shard):
     """A piece for each number of samples, with one run per seed and distance.
 
     Inputs depend on the seed alone, and fewer are part of more. Runs from scratch have the same targets as those of
-    finetuning. Raises UserError for pretrained networks of other sizes.
+    finetuning.
     """
-    seeds, experiment, pretrained = shard.seeds, shard.experiment, shard.pretrained
-    shard.check_sizes({"width": ("unit", p.width), "dimension": ("input", p.dimension)})
+    columns, pretrained = cartesian_product(seed=shard.seeds, distance=p.distance), shard.pretrained
+    networks = shard.places(columns["seed"])
+    targets = [shard.draw(pretrain.teacher, "teacher", p.dimension, distance) for distance in p.distance]
+    teacher = np.stack(targets, axis=1).reshape(-1, p.dimension)
     if pretrained is None:
-        start = pretrain.initial(p, experiment, seeds)
+        start, moved = pretrain.initial(p, shard), teacher
     else:
-        rows = shard.rows(seed=seeds)
+        rows = shard.rows(seed=shard.seeds)
         start = Weights(*(pretrained[name].values[rows].astype(np.float64) for name in ("first", "second")))
-    networks, distance = cartesian_product(network=range(len(seeds)), distance=p.distance).values()
-    teacher = [pretrain.teacher(p, experiment, seeds[k], d) for k, d in zip(networks.tolist(), distance, strict=True)]
-    moved = np.stack(teacher)
-    if pretrained is not None:
-        moved = moved - np.stack([pretrain.teacher(p, experiment, seed) for seed in seeds])[networks]
-    tests = [pretrain.inputs(p, experiment, seed, "test inputs", TEST_SAMPLES) for seed in seeds]
+        moved = teacher - shard.draw(pretrain.teacher, "teacher", p.dimension)[networks]
+    tests = shard.draw(unit_vectors, "test inputs", TEST_SAMPLES, p.dimension)
     for samples in p.samples:
-        X = [pretrain.inputs(p, experiment, seed, "inputs", samples) for seed in seeds]
-        problem = pretrain.Problem(start, networks, np.stack(X), np.stack(teacher), np.stack(tests))
-        columns = {"seed": np.array(seeds)[networks], "distance": distance, "samples": samples}
-        columns["loss_function"] = "squared"
-        yield Piece(problem, columns, partial(_variables, problem, moved), MEANING)
+        X = shard.draw(unit_vectors, "inputs", samples, p.dimension)
+        task = Task(X, pretrain.linear(teacher, X[networks]), networks)
+        problem = pretrain.Problem(start, task, teacher, tests)
+        yield Piece(problem, columns | {"samples": samples}, partial(_variables, problem, moved), MEANING)
 
 
 def _variables(problem, moved, trained):
     """Variables of runs beside the theorem; `moved` (runs, D) is the linear function that they have to learn anew."""
-    limit, norms = solvers.limit(problem, problem.tests), np.empty((2, len(problem.networks)))
+    task, limit, norms = problem.task, solvers.limit(problem, problem.tests), np.empty((2, len(problem.teacher)))
     learned, started = limit.copy(), np.empty_like(limit)
-    for network in np.unique(problem.networks):
-        runs, X, tests = problem.networks == network, problem.X[network], problem.tests[network]
+    for network in np.unique(task.sets):
+        runs, X, tests = task.sets == network, task.X[network], problem.tests[network]
         norms[:, runs] = ntk_bound(X, np.stack([problem.residuals[runs], moved[runs] @ X.T]))
         started[runs] = problem.start[network].outputs(tests)[:, 0]
         if trained.weights is not None:
@@ -66,7 +65,7 @@ def _variables(problem, moved, trained):
         "tangent_distance": np.sqrt(((learned - limit) ** 2).mean(1)),
         "ntk_norm": norms[0],
         "ntk_norm_linear": norms[1],
-        "bound": 2 * norms[0] / np.sqrt(problem.X.shape[1]),
+        "bound": 2 * norms[0] / np.sqrt(task.y.shape[1]),
         "corollary": 3 * np.linalg.norm(moved, axis=1),
     }
     return stages.of_training(trained) | {name: ("run", values[name], text) for name, text in BOUNDS.items()}

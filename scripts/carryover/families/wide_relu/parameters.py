@@ -5,9 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, PositiveFloat, PositiveInt
 
 from carryover.config.parameters import Model, parameter
-from carryover.families.parameters import ACCURACY, FLOW, Relative
-
-PRETRAINED = ("finetuning",)
+from carryover.families.parameters import ACCURACY, FLOW, Device, Relative
 
 
 class Task(Model):
@@ -18,17 +16,22 @@ class Task(Model):
     initial_scale: PositiveFloat = parameter(0.3, "κ: before training from scratch input weights are κ times N(0, I)")
 
 
-class Pretrain(Task):
+class Training(Task):
+    """What each of the two stages says for itself."""
+
+    tolerance: PositiveFloat = parameter(1e-6, "mean squared error at which training stops", when=FLOW)
+    max_steps: PositiveInt = parameter(10_000, "most gradient evaluations of the flow, two a step", when=FLOW)
+    accuracy: Relative = ACCURACY
+    device: Device = parameter("auto", "where it is trained", when=FLOW)
+
+
+class Pretrain(Training):
     solver: Literal["flow"] = parameter("flow", "gradient flow", axis=True)
     samples: PositiveInt = parameter(500, "source samples n_S")
-    tolerance: PositiveFloat = parameter(1e-6, "mean squared error at which training stops")
-    max_steps: PositiveInt = parameter(10_000, "most gradient evaluations of the flow, two a step")
-    accuracy: Relative = ACCURACY
-    device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained")
 
 
-class Finetune(Task):
-    STARTS_FROM: ClassVar = {"protocol": PRETRAINED}
+class Finetune(Training):
+    STARTS_FROM: ClassVar = {"protocol": ("finetuning",)}
 
     protocol: Literal["finetuning", "single_task"] = parameter(
         "finetuning", "finetuning trains the first layer of the pretrained network, single_task that of one from "
@@ -37,7 +40,3 @@ class Finetune(Task):
     samples: tuple[PositiveInt, ...] = parameter((64,), "target samples n")
     distance: tuple[Annotated[float, Field(ge=0, le=2)], ...] = parameter(
         (0.5,), "|θ_T − θ_S| between the unit vectors of target and source")  # fmt: skip
-    tolerance: PositiveFloat = parameter(1e-6, "mean squared error at which training stops", when=FLOW)
-    max_steps: PositiveInt = parameter(10_000, "most gradient evaluations of the flow, two a step", when=FLOW)
-    accuracy: Relative = ACCURACY
-    device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained", when=FLOW)

@@ -8,53 +8,41 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
+from numpy.random import Generator
 
 from carryover.families import stages
 from carryover.families.contract import Piece
 from carryover.networks.relu import Weights
-from carryover.streams import generator
 from carryover.tasks.sparse import unit_vectors
+from carryover.training.result import Task
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Runs to be trained. Run r starts from the network `networks[r]` and sees its inputs; teachers are linear."""
+    """Runs to be trained. Run r starts from the network `task.sets[r]` and sees its inputs; teachers are linear."""
 
     start: Weights  # first (networks, m, D), second (networks, 1, m)
-    networks: np.ndarray  # (runs,)
-    X: np.ndarray  # (networks, n, D), unit vectors
+    task: Task  # inputs (networks, n, D), unit vectors
     teacher: np.ndarray  # (runs, D), unit vectors
     tests: np.ndarray | None = None  # (networks, tests, D), unit vectors; None in pretraining
 
     @cached_property
-    def y(self):
-        """Targets (runs, n)."""
-        return self._labels(self.X)
-
-    @cached_property
     def wanted(self):
         """What the teachers say of the test inputs, (runs, tests)."""
-        return self._labels(self.tests)
+        return linear(self.teacher, self.tests[self.task.sets])
 
     @cached_property
     def residuals(self):
         """ỹ = y − f(X) at the start, (runs, n)."""
-        return self.y - self.start.outputs(self.X)[self.networks, :, 0]
-
-    def _labels(self, inputs):
-        return (inputs[self.networks] @ self.teacher[..., None])[..., 0]
+        return self.task.y - self.start.outputs(self.task.X)[self.task.sets, :, 0]
 
 
 def problems(p, shard):
     """One network per seed, trained on samples of the linear source task."""
-    seeds, experiment = shard.seeds, shard.experiment
-    problem = Problem(
-        start=initial(p, experiment, seeds),
-        networks=np.arange(len(seeds)),
-        X=np.stack([inputs(p, experiment, seed, "source inputs", p.samples) for seed in seeds]),
-        teacher=np.stack([teacher(p, experiment, seed) for seed in seeds]),
-    )
-    yield Piece(problem, {"seed": seeds, "loss_function": "squared"}, partial(_variables, problem.teacher))
+    X = shard.draw(unit_vectors, "source inputs", p.samples, p.dimension)
+    source = shard.draw(teacher, "teacher", p.dimension)
+    problem = Problem(initial(p, shard), Task(X, linear(source, X), np.arange(len(X))), source)
+    yield Piece(problem, {"seed": shard.seeds}, partial(_variables, source))
 
 
 def _variables(source, trained):
@@ -67,9 +55,9 @@ def _variables(source, trained):
     return stages.single(variables) | stages.of_training(trained)
 
 
-def teacher(p, experiment, seed, distance=0.0):
-    """Unit vector θ_T (D,) at this distance from the source's θ_S, along a great circle that is the seed's."""
-    source, across = generator(experiment, "", seed, "teacher").standard_normal((2, p.dimension))
+def teacher(rng, dimension, distance=0.0):
+    """Unit vector θ_T (D,) at this distance from the source's θ_S, along a great circle that is drawn as θ_S is."""
+    source, across = rng.standard_normal((2, dimension))
     source /= np.linalg.norm(source)
     across -= (across @ source) * source
     across /= np.linalg.norm(across)
@@ -77,13 +65,13 @@ def teacher(p, experiment, seed, distance=0.0):
     return np.cos(angle) * source + np.sin(angle) * across
 
 
-def inputs(p, experiment, seed, stream, count):
-    """Unit vectors (count, D); fewer are the first of more."""
-    return unit_vectors(generator(experiment, "", seed, stream), count, p.dimension)
+def linear(teachers, X):
+    """θ·x (runs, n) of teachers (runs, D) at inputs (runs, n, D)."""
+    return (X @ teachers[..., None])[..., 0]
 
 
-def initial(p, experiment, seeds):
-    """Networks before training from scratch: w_r ~ N(0, κ² I), signs at random."""
-    first = [generator(experiment, "", seed, "weights").standard_normal((p.width, p.dimension)) for seed in seeds]
-    signs = [generator(experiment, "", seed, "readout").choice([-1.0, 1.0], (1, p.width)) for seed in seeds]
-    return Weights(p.initial_scale * np.stack(first), np.stack(signs) / np.sqrt(p.width))
+def initial(p, shard):
+    """Networks before training from scratch, one a seed: w_r ~ N(0, κ² I), signs at random."""
+    first = shard.draw(Generator.standard_normal, "weights", (p.width, p.dimension))
+    signs = shard.draw(Generator.choice, "readout", [-1.0, 1.0], (1, p.width))
+    return Weights(p.initial_scale * first, signs / np.sqrt(p.width))

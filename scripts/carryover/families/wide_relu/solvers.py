@@ -6,7 +6,7 @@ import numpy as np
 
 from carryover.theory.kernels import infinite_width_gram, relu_risk
 from carryover.training.relu_flow import gradient_flow
-from carryover.training.result import Task, Trained
+from carryover.training.result import Trained
 
 
 def exact(problem, p, progress=None):
@@ -14,11 +14,8 @@ def exact(problem, p, progress=None):
 
     The risk is a mean over the test inputs, for it has no closed form.
     """
-    return Trained.solved(
-        None,
-        ((limit(problem, problem.X) - problem.y) ** 2).mean(1),
-        ((limit(problem, problem.tests) - problem.wanted) ** 2).mean(1),
-    )
+    loss = ((limit(problem, problem.task.X) - problem.task.y) ** 2).mean(1)
+    return Trained.solved(None, loss, ((limit(problem, problem.tests) - problem.wanted) ** 2).mean(1))
 
 
 def limit(problem, inputs):
@@ -27,9 +24,9 @@ def limit(problem, inputs):
     f0 is the run's network at its start and H = H^∞ the tangent kernel of infinite width, at inputs (networks, count,
     D) of length 1.
     """
-    values = np.empty((len(problem.networks), inputs.shape[1]))
-    for network in np.unique(problem.networks):
-        runs, X, x = problem.networks == network, problem.X[network], inputs[network]
+    values, sets = np.empty((len(problem.teacher), inputs.shape[1])), problem.task.sets
+    for network in np.unique(sets):
+        runs, X, x = sets == network, problem.task.X[network], inputs[network]
         moved = problem.residuals[runs] @ np.linalg.solve(infinite_width_gram(X), infinite_width_gram(X, x))
         values[runs] = problem.start[network].outputs(x)[:, 0] + moved
     return values
@@ -38,7 +35,7 @@ def limit(problem, inputs):
 def flow(problem, p, progress=None):
     """Gradient flow of the first layer alone, which descent follows with small steps; the exact risk at the end."""
     trained = gradient_flow(
-        [Task(problem.X, problem.y, problem.networks)], problem.start[problem.networks], tolerance=p.tolerance,
+        [problem.task], problem.start[problem.task.sets], tolerance=p.tolerance,
         accuracy=p.accuracy, max_steps=p.max_steps, device=p.device, trainable=("first",), progress=progress,
     )  # fmt: skip
     return replace(trained, risk_final=_risk(trained.weights, problem.teacher))

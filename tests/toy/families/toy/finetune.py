@@ -1,19 +1,19 @@
 """Finetuning of toys."""
 
 import numpy as np
+from numpy.random import Generator
 
 from carryover.families.contract import Piece
 from carryover.families.toy import pretrain
 
 
 def problems(p, shard):
-    shard.check_sizes({"dimension": ("input", p.dimension)})
     teacher = np.stack([pretrain.teacher(p, shard.experiment, seed, p.angle) for seed in shard.seeds])
     start = np.zeros_like(teacher)
     if shard.pretrained is not None:
         start = shard.pretrained["coefficients"].values[shard.rows(seed=shard.seeds)]
     for samples in p.samples:
-        X = np.stack([pretrain.inputs(p, shard.experiment, seed, "inputs", samples) for seed in shard.seeds])
+        X = shard.draw(Generator.standard_normal, "inputs", (samples, p.dimension))
         problem = pretrain.Problem(X, teacher, start)
-        runs = {"seed": shard.seeds, "samples": samples, "angle": p.angle, "loss_function": "squared"}
+        runs = {"seed": shard.seeds, "samples": samples, "angle": p.angle}
         yield Piece(problem, runs, pretrain.variables, {"angle": ("angle between the tasks", "rad")})

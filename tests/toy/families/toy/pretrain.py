@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 
 from carryover.families import stages
 from carryover.families.contract import Piece
@@ -21,7 +22,7 @@ class Problem:
 
 
 def problems(p, shard):
-    X = np.stack([inputs(p, shard.experiment, seed, "source inputs", p.samples) for seed in shard.seeds])
+    X = shard.draw(Generator.standard_normal, "source inputs", (p.samples, p.dimension))
     teachers = np.stack([teacher(p, shard.experiment, seed) for seed in shard.seeds])
     problem = Problem(X, teachers, np.zeros_like(teachers))
     yield Piece(problem, {"seed": shard.seeds}, variables)
@@ -30,10 +31,6 @@ def problems(p, shard):
 def teacher(p, experiment, seed, angle=0.0):
     source, other = np.linalg.qr(generator(experiment, "", seed, "teacher").standard_normal((p.dimension, 2)))[0].T
     return np.cos(angle) * source + np.sin(angle) * other
-
-
-def inputs(p, experiment, seed, stream, samples):
-    return generator(experiment, "", seed, stream).standard_normal((samples, p.dimension))
 
 
 def variables(trained):
