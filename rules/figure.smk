@@ -8,8 +8,10 @@ rule figure:
             category=sweep.paper("figure"),
             labels=sweep.labels("figure"),
         ),
-        pdf="<results>/figures/{figure}.pdf",
-        records=multiext("<results>/figures/{figure}", ".png.json", ".pdf.json"),
+        pdf=expand("<results>/figures/{{figure}}{pdf}", pdf=sweep.formats("figure")[1:]),
+        records=expand(
+            "<results>/figures/{{figure}}{format}.json", format=sweep.formats("figure")
+        ),
     log:
         "<results>/logs/figures/{figure}.log",
     localrule: True

@@ -16,11 +16,12 @@ FIGURE = "results/figures/relu_penalty.png"
 
 
 def test_first_makes_the_papers_first_figures_and_nothing_is_made_twice(fresh):
-    fresh.configure(TINY | {"papers": PAPERS})
+    fresh.configure(TINY | {"papers": PAPERS, "pdf": False})
     everything = fresh.would_run()
     assert fresh.would_run("first") == FIRST | {"first": 1}
     assert f"One figure of each paper:\n{FIGURE}\n" in fresh.make("first")
     assert (fresh.folder / FIGURE).is_file()
+    assert not (fresh.folder / FIGURE).with_suffix(".pdf").exists()
     left = fresh.would_run()
     assert {rule: jobs - left.get(rule, 0) for rule, jobs in everything.items() if jobs != left.get(rule)} == FIRST
 

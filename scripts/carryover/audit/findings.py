@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from carryover.config.artifacts import ON_DEMAND, outputs
+from carryover.config.artifacts import ON_DEMAND
 from carryover.errors import DataError
 from carryover.provenance import environment, job_record, store
 from carryover.workflow.causes import causes, few, recorded_key
@@ -71,7 +71,7 @@ def audit(sweep):
     files = {path for path in files if not path.startswith(passed_over)}
     # In the order of jobs: each result after those that it was made of.
     requests = {path: sweep.request(rule, wildcards) for rule, wildcards, first in sweep.jobs()
-                for path in outputs(rule, first)}  # fmt: skip
+                for path in sweep.outputs(rule, first)}  # fmt: skip
     on_demand = {f"{sweep.results}/{name}": rule for name, rule in ON_DEMAND.items()}
     requests |= {path: sweep.request(rule, {}) for path, rule in on_demand.items() if path in files}
     records, problems = _records(sorted(path for path in files if path.endswith(".json")))

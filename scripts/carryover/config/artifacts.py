@@ -1,7 +1,6 @@
 """Artifacts, which are made of datasets: for each rule its section of the configuration and its files."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 STAGES = ("pretrain", "finetune")  # of training
 
@@ -36,7 +35,8 @@ FORMATS = {
     "report": (".html",),
     "crate": (".zip",),
 }
-"""Suffixes of the files that a job of a rule writes, where they are not one netCDF file; other jobs read the first."""
+"""Suffixes of the files that a job of a rule writes, where they are not one netCDF file; other jobs read the first. A
+configuration may leave out PDF."""
 # Made of all results, and only on demand.
 ON_DEMAND = {"crate.zip": "crate", "report.html": "report"}
 _CLAIMS, _TEMPLATES = "carryover/claims/claims.yaml", "carryover/templates/*.[cj]*"  # style.css and *.html.j2
@@ -47,9 +47,3 @@ DATA_FILES = {
     "report": [_TEMPLATES],
 }
 """Files in `scripts` that jobs of a rule read besides modules, as patterns: they are part of the code."""
-
-
-def outputs(rule, first):
-    """All files of a job, one for each format; `first` is the first of them."""
-    first = Path(first)
-    return [first.with_suffix(suffix).as_posix() for suffix in FORMATS.get(rule, (".nc",))]

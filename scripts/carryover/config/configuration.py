@@ -35,7 +35,7 @@ Options = dict[str, Any] | None
 
 
 class Section(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid")
+    model_config = ConfigDict(strict=True, extra="forbid", defer_build=True)
 
 
 class Pathvars(Section):
@@ -131,6 +131,7 @@ class Configuration(Section):
     other_claims: dict[Annotated[str, Field(pattern="^[^=;]+$")], str | None] = Field(
         {}, description="tables of other claims, shown next to those made here: what -> file, or null"
     )
+    pdf: bool = Field(True, description="draw each figure as PDF besides PNG")
     experiments: dict[Name, Experiment] = {}
     curves: dict[Name, Options] = Field({}, description="theory curves, which need no training, with their parameters")
     comparisons: dict[Name, Comparison] = {}

@@ -36,7 +36,7 @@ class Model(BaseModel):
     the `ROLES` of the data that it reads, and `OPTIONAL_ROLES`: None for any.
     """
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
     FAMILIES: ClassVar[tuple[str, ...]] = ()
     APPLIES_TO: ClassVar[dict[str, tuple]] = {}
     NEEDS: ClassVar[dict[str, tuple]] = {}

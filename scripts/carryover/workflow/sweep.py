@@ -11,7 +11,7 @@ from pathlib import Path
 
 from carryover import archive
 from carryover.config import configuration, parameters
-from carryover.config.artifacts import ARTIFACTS, FORMATS, STAGES, outputs
+from carryover.config.artifacts import ARTIFACTS, FORMATS, STAGES
 from carryover.config.parameters import applies, in_words
 from carryover.errors import UserError
 from carryover.provenance import store
@@ -87,7 +87,15 @@ class Sweep:
     def everything(self):
         """Every dataset, theory curve, claim, figure and table in every format, each with its record."""
         made = ((rule, output) for rule, _, output in self.jobs() if rule not in (*STAGES, "measure"))
-        return [file for rule, output in made for path in outputs(rule, output) for file in (path, f"{path}.json")]
+        return [file for rule, output in made for path in self.outputs(rule, output) for file in (path, f"{path}.json")]
+
+    def formats(self, rule):
+        """Suffixes of the files that a job of a rule writes."""
+        return [suffix for suffix in FORMATS.get(rule, (".nc",)) if suffix != ".pdf" or self.typed.pdf]
+
+    def outputs(self, rule, first):
+        """All files of a job, one for each format; `first` is the first of them."""
+        return [Path(first).with_suffix(suffix).as_posix() for suffix in self.formats(rule)]
 
     def other_claims(self):
         """{description: file} of the tables of claims that are shown beside the one that is made."""
@@ -119,8 +127,7 @@ class Sweep:
             yield "curve", {"curve": curve}, f"{self.results}/theory/{curve}.nc"
         for rule, kind in ARTIFACTS.items():
             for name in (entries := getattr(self.typed, kind.section)):
-                suffix = FORMATS.get(rule, (".nc",))[0]
-                yield rule, {kind.wildcard: name}, f"{self.results}/{kind.section}/{name}{suffix}"
+                yield rule, {kind.wildcard: name}, f"{self.results}/{kind.section}/{name}{self.formats(rule)[0]}"
             if rule == "check_claims" and entries:
                 yield "claims_table", {}, f"{self.results}/claims.nc"
 
