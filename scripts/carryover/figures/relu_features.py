@@ -62,7 +62,7 @@ def _by_cosines(runs, quantity, title, label, ylim):
 
 
 def _to_learn(axline, runs, limit):
-    """A dotted line (`axline` across or up a panel) at the number of features to learn, if what is drawn goes so far."""
+    """A dotted line (`axline` across or up a panel) at the number of features to learn, if the axis goes so far."""
     if (number := runs["main_features"].values[0]) <= limit:
         axline(number, **ONE, label="features to learn")
 

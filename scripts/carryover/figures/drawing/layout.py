@@ -10,6 +10,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 from carryover import labels
 from carryover.figures.drawing import panels
 
+ZERO = {"color": "0.6", "linewidth": 0.6}
 TRUTH = {"color": "0.4", "linestyle": ":", "linewidth": 1, "label": "ground truth"}
 DIGIT = 0.64 * 8 / 72
 """Width in inches of a digit of 8 points, the size of names on axes."""
