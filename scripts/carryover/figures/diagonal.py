@@ -125,8 +125,7 @@ def cross_entropy(data, p):
         if part is parts[-1]:
             notes += ["dot: end of training", f"margins: from a training loss of {FITTED:g} on"]
         layout.legend(part, *notes, columns=4)
-    layout.suptitle(fig, p.title)
-    return fig
+    return layout.finish(fig, p.title, entries=False)
 
 
 def endless_training(data, p):
