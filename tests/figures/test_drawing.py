@@ -59,21 +59,17 @@ def test_spread_is_the_median_and_the_range():
 
 def test_points_of_which_most_runs_are_unfitted_are_marked():
     """With squared loss, of networks that were trained with all layers: readouts alone cannot fit."""
-    points = {
-        "fitted": ("finetuning", 10, 0.01), "one of three": ("finetuning", 10, [0.5, 0.01, 0.01]),
-        "most": ("finetuning", 10, [0.5, 0.5, 0.01]), "readouts": ("linear_transfer", 10, 0.5),
-        "solved": ("finetuning", 0, 0.5),
-    }  # fmt: skip
-    parts = [
-        xr.Dataset(
-            {"risk_final": ("run", [1.0, 2.0, 0.5]), "loss": ("run", np.broadcast_to(loss, 3)),
-             "evaluations": ("run", [steps] * 3)},
-            coords={"samples": ("run", [place + 1] * 3), "protocol": ("run", [protocol] * 3),
-                    "seed": ("run", [0, 1, 2])},
-        )
-        for place, (protocol, steps, loss) in enumerate(points.values())
-    ]  # fmt: skip
-    data = xr.concat(parts, "run")
+    points = [
+        ("finetuning", 10, [0.01, 0.01, 0.01]),
+        ("finetuning", 10, [0.5, 0.01, 0.01]),
+        ("finetuning", 10, [0.5, 0.5, 0.01]),  # most of these are unfitted
+        ("linear_transfer", 10, [0.5, 0.5, 0.5]),
+        ("finetuning", 0, [0.5, 0.5, 0.5]),  # solved
+    ]
+    protocols, steps, losses = zip(*points, strict=True)
+    variables = {"risk_final": [1.0, 2.0, 0.5] * 5, "loss": np.ravel(losses), "evaluations": np.repeat(steps, 3)}
+    coords = {"samples": np.repeat([1, 2, 3, 4, 5], 3), "protocol": np.repeat(protocols, 3), "seed": [0, 1, 2] * 5}
+    data = xr.Dataset(*({name: ("run", values) for name, values in some.items()} for some in (variables, coords)))
     ax = plt.figure().subplots()
     panels.spread(ax, data, "risk_final", "samples")
     (marks,) = (line for line in ax.get_lines() if line.get_label() == panels.UNFITTED)

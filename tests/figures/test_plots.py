@@ -6,11 +6,11 @@ import pytest
 
 from carryover.config import plugins
 from toy.drawn import drawn, legends_of
-from toy.plotted import DRAWN, TRANSFER, cases
+from toy.plotted import CASES, cases
 
 
 def test_every_plot_is_tried():
-    assert {*DRAWN, *TRANSFER} == set(plugins.names("figures"))
+    assert {*CASES, "facets"} == set(plugins.names("figures"))
 
 
 @pytest.mark.parametrize("name", plugins.names("figures"))

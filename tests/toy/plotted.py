@@ -1,6 +1,6 @@
 """Tiny data for every plot, as the families make them."""
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -55,111 +55,101 @@ def near_published(experiment):
     )
 
 
-def from_imagenet(role):
-    return convnet_runs.pretrained(1.0)[role]
-
-
 def fitted(experiment):
     """Penalties of networks as if all had learned their samples."""
     data = measured_relu(experiment, "least_penalty")
     return data.assign(unfitted=0 * data["unfitted"])
 
 
-CURVE = (relu_penalty.compute, model_of("theory.curves", "relu_penalty")(points=21))
-RISK, SPARSITY = (measured, "overlapping", risk), (measured, "overlapping", sparsity)
+def relu(measure, *experiments):
+    return {experiment: measured_relu(experiment, measure) for experiment in experiments}
+
+
+# {plot: function that makes its data by role}
+ROLES = {
+    "atlas": lambda: {"one": mapped(), "other": mapped()},
+    "clusters": lambda: relu("clusters", "regimes", "overlap", "nested"),
+    "cross_entropy": lambda: {"diagonal": classifying(), "relu": classifying()},
+    "diagonal_solutions": lambda: {
+        "norms": measured("overlapping", norms), "sparsity": measured("overlapping", sparsity),
+        "rescaled": measured("nested", sparsity),
+    },
+    "dimensionality": lambda: relu("dimensionality", "regimes", "overlap", "nested"),
+    "endless_training": lambda: {"trajectory": endless()},
+    "pretrained_rescaling": lambda: {role: convnet_runs.pretrained(1.0)[role] for role in ("pairs", "sets", "sizes")},
+    "published_risk": lambda: {"published": pd.read_csv(TABLE)} | {e: near_published(e) for e in ("overlap", "nested")},
+    "relu_displacement": lambda: {
+        **relu("displacement", "overlap", "nested", "magnitude"), "risk": measured_relu("magnitude", "risk")
+    },
+    "relu_least_penalty": lambda: {"least": fitted("few"), "spread": fitted("spread")},
+    "relu_norms": lambda: {
+        "norms": measured_relu("overlap", "relu_norms"), "regimes": measured_relu("regimes", "relu_norms"),
+        "displacement": measured_relu("overlap", "displacement"),
+    },
+    "relu_penalty": lambda: {"curve": relu_penalty.compute(model_of("theory.curves", "relu_penalty")(points=21))},
+    "solver_agreement": lambda: {
+        **{m.__name__.rpartition(".")[2]: measured("agreeing", m) for m in (coefficients, trajectory, risk)},
+        "relu": relu_by_flow_and_descent(),
+    },
+}  # fmt: skip
+MODULES = {
+    convnet_networks: ("convnet_rescaling", "convnet_controls", "stage_dimensionality"),
+    deep_linear_networks: (
+        "transfer_diagram", "norm_factor", "ridge_transfer", "regularised_scratch", "dataset_distances",
+        "linear_agreement", "frozen_layer", "gaussian_bounds", "covariance_bound", "norm_scale",
+    ),
+    image_pair_networks: ("bound_correlations",),
+    mean_field_networks: ("mean_field_transfer", "mean_field_anchor"),
+    wide_relu_networks: ("ntk_bound",),
+}  # fmt: skip
+ROLES |= {plot: partial(module.roles, plot) for module, plots in MODULES.items() for plot in plots}
 RESCALED = {"column": "main_features", "row": "overlap", "hue": ("rescale",), "only": ("protocol=single_task",)}
-RELU = {
-    measure: {experiment: (measured_relu, experiment, measure) for experiment in ("regimes", "overlap", "nested")}
-    for measure in ("clusters", "dimensionality")
-}
-MOVED = {experiment: (measured_relu, experiment, "displacement") for experiment in ("overlap", "nested", "magnitude")}
-NORMS = {"norms": (measured_relu, "overlap", "relu_norms"), "regimes": (measured_relu, "regimes", "relu_norms")}
-# {plot: [({role: how its data are made}, parameters, number of panels)]}
-DRAWN = {
-    "relu_penalty": [({"curve": CURVE}, {"quantity": quantity}, 6) for quantity in ("penalty", "exponent")],
-    "facets": [
-        ({"risk": RISK}, {"column": "overlap"}, 3),
-        ({"risk": (measured, "nested", risk)}, RESCALED, 4),
-        (
-            {"risk": (measured_relu, "magnitude", "risk")},
-            {"column": "magnitude", "row": "correlation", "relative_to": "magnitude", "apart": 0.05},
-            4,
-        ),
-    ],
-    "diagonal_solutions": [
-        (
-            {
-                "norms": (measured, "overlapping", norms),
-                "sparsity": SPARSITY,
-                "rescaled": (measured, "nested", sparsity),
-            },
-            {"samples": 4},
-            12,
-        )
-    ],
-    "solver_agreement": [
-        (
-            {m.__name__.rpartition(".")[2]: (measured, "agreeing", m) for m in (coefficients, trajectory, risk)}
-            | {"relu": (relu_by_flow_and_descent,)},
-            {"samples": 4},
-            10,
-        )
-    ],
-    "cross_entropy": [
-        ({"diagonal": (classifying,), "relu": (classifying,)}, {}, 6),
-    ],
-    "pretrained_rescaling": [({role: (from_imagenet, role) for role in ("pairs", "sets", "sizes")}, {}, 3)],
-    "endless_training": [({"trajectory": (endless,)}, {}, 3)],
-    "clusters": [
-        (RELU["clusters"], {"samples": 8}, 14),
-        (RELU["clusters"], {"samples": 8, "nested_samples": (4,)}, 12),
-    ],
-    "dimensionality": [
-        (RELU["dimensionality"], {}, 9),
-        (RELU["dimensionality"], {"nested_samples": (8,)}, 8),
-    ],
-    "relu_norms": [(NORMS | {"displacement": MOVED["overlap"]}, {}, 4)],
-    "relu_displacement": [(MOVED | {"risk": (measured_relu, "magnitude", "risk")}, {"samples": (4, 8)}, 6)],
-    "atlas": [({"one": (mapped,), "other": (mapped,)}, {}, 3), ({"one": (mapped,)}, {"settings": 2}, 2)],
-    "relu_least_penalty": [({"least": (fitted, "few"), "spread": (fitted, "spread")}, {}, 8)],
-    "published_risk": [
-        (
-            {"published": (pd.read_csv, TABLE), **{e: (near_published, e) for e in ("overlap", "nested")}},
-            {},
-            4,
-        )
-    ],
-}
-
-
-# {plot: [(module that has its `roles`, parameters, number of panels with those of colour bars)]}
-TRANSFER = {
-    "transfer_diagram": [
-        (deep_linear_networks, {}, 5),
-        (deep_linear_networks, {"protocol": "finetuning", "noise": 0.0}, 5),
-    ],
-    "norm_factor": [(deep_linear_networks, {}, 4)],
-    "ridge_transfer": [(deep_linear_networks, {}, 3)],
-    "regularised_scratch": [(deep_linear_networks, {}, 5)],
-    "dataset_distances": [(deep_linear_networks, {}, 10)],
-    "linear_agreement": [(deep_linear_networks, {}, 6)],
-    "frozen_layer": [(deep_linear_networks, {}, 3)],
-    "gaussian_bounds": [(deep_linear_networks, {}, 3)],
-    "covariance_bound": [(deep_linear_networks, {}, 3)],
-    "ntk_bound": [(wide_relu_networks, {}, 3)],
-    "bound_correlations": [(image_pair_networks, {}, 4)],
-    "norm_scale": [(deep_linear_networks, {}, 4)],
-    "mean_field_transfer": [(mean_field_networks, {}, 17)],
-    "mean_field_anchor": [(mean_field_networks, {}, 3)],
-    "convnet_rescaling": [(convnet_networks, {}, 4)],
-    "convnet_controls": [(convnet_networks, {}, 3)],
-    "stage_dimensionality": [(convnet_networks, {}, 6)],
+# Of the facet plot: (function that makes the risks, options, number of panels).
+FACETS = [
+    (partial(measured, "overlapping", risk), {"column": "overlap"}, 3),
+    (partial(measured, "nested", risk), RESCALED, 4),
+    (
+        partial(measured_relu, "magnitude", "risk"),
+        {"column": "magnitude", "row": "correlation", "relative_to": "magnitude", "apart": 0.05}, 4
+    ),
+]  # fmt: skip
+# {plot: [(options, number of panels with those of colour bars)]}
+CASES = {
+    "atlas": [({}, 3), ({"settings": 2}, 3)],
+    "bound_correlations": [({}, 4)],
+    "clusters": [({"samples": 8}, 14), ({"samples": 8, "nested_samples": (4,)}, 12)],
+    "convnet_controls": [({}, 3)],
+    "convnet_rescaling": [({}, 4)],
+    "covariance_bound": [({}, 3)],
+    "cross_entropy": [({}, 6)],
+    "dataset_distances": [({}, 10)],
+    "diagonal_solutions": [({"samples": 4}, 12)],
+    "dimensionality": [({}, 9), ({"nested_samples": (8,)}, 8)],
+    "endless_training": [({}, 3)],
+    "frozen_layer": [({}, 3)],
+    "gaussian_bounds": [({}, 3)],
+    "linear_agreement": [({}, 6)],
+    "mean_field_anchor": [({}, 3)],
+    "mean_field_transfer": [({}, 17)],
+    "norm_factor": [({}, 4)],
+    "norm_scale": [({}, 4)],
+    "ntk_bound": [({}, 3)],
+    "pretrained_rescaling": [({}, 3)],
+    "published_risk": [({}, 4)],
+    "regularised_scratch": [({}, 5)],
+    "relu_displacement": [({"samples": (4, 8)}, 6)],
+    "relu_least_penalty": [({}, 8)],
+    "relu_norms": [({}, 4)],
+    "relu_penalty": [({"quantity": "penalty"}, 6), ({"quantity": "exponent"}, 6)],
+    "ridge_transfer": [({}, 3)],
+    "solver_agreement": [({"samples": 4}, 10)],
+    "stage_dimensionality": [({}, 6)],
+    "transfer_diagram": [({}, 5), ({"protocol": "finetuning", "noise": 0.0}, 5)],
 }
 
 
 def cases(name):
-    """(data by role, parameters, number of panels) of what is drawn of a plot."""
-    for roles, told, count in DRAWN.get(name, []):
-        yield {role: make(*what) for role, (make, *what) in roles.items()}, told, count
-    for networks, told, count in TRANSFER.get(name, []):
-        yield networks.roles(name), told, count
+    """(data by role, options, number of panels) of what is drawn of a plot."""
+    if name == "facets":
+        return [({"risk": make()}, options, count) for make, options, count in FACETS]
+    return [(ROLES[name](), options, count) for options, count in CASES[name]]

@@ -106,7 +106,7 @@ def linear_agreement(data, p):
         runs = transferability(risk, protocol)
         for solver, label, color in (("exact", "exact limit", "#CC79A7"), ("descent", "gradient descent", "k")):
             panels.spread(ax, runs[runs["solver"] == solver], "transferability", "gamma", label, color=color)
-        ax.axhline(0, color="0.6", linewidth=0.6)
+        ax.axhline(0, **layout.ZERO)
         if runs["transferability"].abs().max() > 1:
             ax.set_yscale("symlog", linthresh=1.0)
         ax.set_title(f"{names[protocol]}: transferability")

@@ -1,5 +1,7 @@
 """The atlas: maps of several families of what pretraining gains, over samples and similarity, in one colour scale."""
 
+from itertools import chain
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -14,17 +16,17 @@ COLUMNS = 3
 
 def draw(data, p):
     """Roles: the maps of families, as comparisons.atlas makes them, by any names."""
-    maps = []  # (place, (about the map, protocol, setting, cells)) of each panel
+    # (about the map, protocol, setting, cells) of each panel: of finetuning, of transfer of the features alone, and of
+    # families that have only one of them.
+    ordered = [], [], []
     for one in data.values():
         cells = atlas.cells(atlas.by_seed(one))
         shown = panels.some(cells["setting"].unique(), p.settings) if p.settings else [one.attrs["map_shown"]]
         cells = cells[cells["setting"].isin(shown)]
         alone = cells["protocol"].nunique() == 1
         for (protocol, setting), part in cells.groupby(["protocol", "setting"]):
-            # Finetuning comes first, then transfer of the features alone, and last families that have one of them.
-            place = 2 if alone else int(protocol != FINETUNING)
-            maps.append((place, (one.attrs, protocol, setting, part)))
-    maps = [panel for _, panel in sorted(maps, key=lambda one: one[0])]
+            ordered[2 if alone else protocol != FINETUNING].append((one.attrs, protocol, setting, part))
+    maps = [*chain(*ordered)]
     rows = -(-len(maps) // COLUMNS)
     fig, axes = plt.subplots(rows, COLUMNS, figsize=(3.1 * COLUMNS, 2.5 * rows + 1.1), squeeze=False)
     for ax, one in zip(axes.flat, maps, strict=False):

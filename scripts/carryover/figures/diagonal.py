@@ -63,11 +63,10 @@ def diagonal_solutions(data, p):
 
 def _by_samples(ax, sparsity):
     """Panel c: both layers trained against the readout alone."""
+    protocols = {one: panels.name(sparsity, "protocol", one) for one in ("single_task", "single_task_probe")}
     for n, runs, color in panels.colored(sparsity, "samples", panels.values(sparsity, "samples")[1::2]):
-        for protocol, style in (("single_task", "-"), ("single_task_probe", "--")):
-            label = f"{panels.name(runs, 'protocol', protocol)}, n = {n}"
-            look = {"color": color, "linestyle": style, "marker": ""}
-            panels.spread(ax, where(runs, protocol=protocol), "outside", "k", label, **look)
+        names = {protocol: f"{name}, n = {n}" for protocol, name in protocols.items()}
+        panels.curves(ax, runs, "outside", "k", "protocol", panels.dashed(names, color))
     ax.set(xlabel="k", yscale="log", ylim=(0.8 * LEAST, 1.4))
 
 
@@ -126,8 +125,7 @@ def cross_entropy(data, p):
         if part is parts[-1]:
             notes += ["dot: end of training", f"margins: from a training loss of {FITTED:g} on"]
         layout.legend(part, *notes, columns=4)
-    layout.suptitle(fig, p.title)
-    return fig
+    return layout.finish(fig, p.title, entries=False)
 
 
 def endless_training(data, p):

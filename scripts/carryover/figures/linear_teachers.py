@@ -88,9 +88,8 @@ def gaussian_bounds(data, p):
         for d, style in zip(curve["dimension"].values, (":", "-", "--"), strict=False):
             share = 100 * above.sel(dimension=d).mean(("source_norm", "angle", "draw"))
             middle.plot(curve["gamma"], share, f"o{style}", ms=4, color=color, label=f"bound of {label}, d = {d}")
+    middle.set(title=f"b: bounds at ε = {epsilon:g}", ylim=(0, None))
     middle.set(xlabel="samples per dimension n/d", ylabel="inputs that break the bound [%]")
-    middle.set_ylim(bottom=0)
-    middle.set_title(f"b: bounds at ε = {epsilon:g}")
 
     tight = curve.sel(dimension=highest, epsilon=0.0)
     gain = 10 ** np.log10(tight["risk"].sel(depth=1) / tight["risk"].sel(depth=np.inf)).mean("draw")
@@ -206,8 +205,7 @@ def _limits_and_trained(ax, risk):
             shift = 1.13 ** (place - (len(numbers) - 1) / 2)  # so that markers do not hide each other
             look = {"color": color, "marker": marker, "label": f"{kind}, gradient descent"}
             panels.trained(ax, where(trained, frozen=frozen), "risk_final", "samples", shift=shift, **look)
-    ax.set_ylim(bottom=0.8 * FLOOR)
-    ax.set(yscale="log", xlabel="target samples n")
+    ax.set(ylim=(0.8 * FLOOR, None), yscale="log", xlabel="target samples n")
     layout.name_ticks(ax, panels.values(risk, "samples"), 2)
 
 

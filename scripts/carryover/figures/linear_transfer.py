@@ -17,7 +17,6 @@ from carryover.theory.transfer import optimal_ridge, ridge_transfer_risk
 
 LARGEST = 1.0  # transferability at which colours and slices end
 GAMMA, ANGLE, GAIN = "samples per dimension γ", "angle θ / π", "transferability"
-ZERO = {"color": "0.6", "linewidth": 0.6}
 RIGHT = 0.5  # a right angle between the tasks, in units of π
 FORMULAS = {
     "linear_transfer": {"linear": "eq 11"},
@@ -56,7 +55,7 @@ def transfer_diagram(data, p):
     runs = where(data["risk"], noise=p.noise, depth=2)
     table = averages(transferability(runs, p.protocol), ("angle", "gamma", "samples", "noise", "depth"))
     only(runs, "target_norm")
-    theory = at(data["theory"], noise=p.noise, depth=2)
+    theory = at(data["theory"], noise=p.noise, depth=2).transpose("angle", "gamma")
     formulas, styles = FORMULAS[p.protocol], ("-", "--")
     first = next(iter(formulas))
     fig = plt.figure(figsize=(9.2, 7.6))
@@ -64,8 +63,7 @@ def transfer_diagram(data, p):
     expected, measured, slices = (fig.add_subplot(2, 2, i) for i in (2, 3, 4))
 
     # Seen along the spike at γ = 1, with the side before it on which gains are small: so nothing hides anything.
-    grid = theory[first].transpose("angle", "gamma").values
-    gamma, angle = theory["gamma"].values, theory["angle"].values
+    grid, gamma, angle = (theory[name].values for name in (first, "gamma", "angle"))
     colors = {"cmap": "RdBu", "vmin": -LARGEST, "vmax": LARGEST, "rasterized": True, "linewidth": 0}
     surface.plot_surface(*np.meshgrid(gamma, angle), grid.clip(-LARGEST, LARGEST), rstride=2, cstride=2, **colors)
     surface.set(xlabel="γ", ylabel=ANGLE, zlabel=GAIN, title="a: theory", ylim=(angle.max(), angle.min()))
@@ -78,9 +76,8 @@ def transfer_diagram(data, p):
     for ax, x, y, gains, title in maps:
         image = panels.gain_map(ax, x, y, gains, LARGEST)
         for (name, label), style in zip(formulas.items(), styles, strict=False):
-            # It is 0 where pretraining is forgotten, which is no boundary.
-            lines = theory[name].where(theory[name] != 0).transpose("angle", "gamma")
-            ax.contour(gamma, angle, lines, levels=[0.0], colors="k", linestyles=style)
+            known = theory[name].where(theory[name] != 0)  # 0 where pretraining is forgotten is no boundary
+            ax.contour(gamma, angle, known, levels=[0.0], colors="k", linestyles=style)
             ax.plot([], [], style, color="k", label=f"no gain: {label}")
         ax.set(xlabel=GAMMA, ylabel=ANGLE, title=title, ylim=(0, 0.5), xlim=(0, 2.05))
     fig.colorbar(image, ax=[expected, measured], label=f"{GAIN}, cut at ±{LARGEST:g}", shrink=0.8)
@@ -94,7 +91,7 @@ def transfer_diagram(data, p):
         for (name, label), style in zip(formulas.items(), styles, strict=False):
             label = f"slices: {label}" if wanted == shown[0] else None
             slices.plot(gamma, theory[name].interp(angle=nearest), style, color=color, linewidth=1, label=label)
-    slices.axhline(0, **ZERO)
+    slices.axhline(0, **layout.ZERO)
     slices.set(xlabel=GAMMA, ylabel=GAIN, ylim=(-1.1 * LARGEST, 1.1 * LARGEST), title="d: slices (bars: s.d. of draws)")
     counted = formulas | ({"linear_finite": "eq 8 less eq 10"} if p.protocol == "linear_transfer" else {})
     note = f"σ = {p.noise:g}, {panels.seeds_in_words(runs)}"
@@ -162,7 +159,7 @@ def regularised_scratch(data, p):
         panels.points(slices, middle.index, (middle, low, high), label, **look)
     maps[0].set_ylabel(ANGLE)
     fig.colorbar(image, ax=maps, label=f"{GAIN}, cut at ±{LARGEST:g}", location="bottom", shrink=0.5)
-    slices.axhline(0, **ZERO)
+    slices.axhline(0, **layout.ZERO)
     slices.set(xlabel=GAMMA, ylabel=GAIN, ylim=(-1.1 * LARGEST, 1.1 * LARGEST), title=f"d: θ = {RIGHT:g} π")
     notes = f"σ = {only(risk, 'noise'):g}, {panels.seeds_in_words(risk)}", "medians over draws; bars in d: quartiles"
     return layout.finish(fig, p.title, *notes)
@@ -209,7 +206,7 @@ def ridge_transfer(data, p):
         penalty.plot(sizes, optimum, "--", color=color, label="(sin²θ + σ²)/(n cos²θ)")
     a, b = (f"n = {n}, γ = {gammas[n]:g}" for n in (shown, sizes[0]))
     many.set(xscale="log", xlabel="ridge penalty λ (leftmost: 0)", ylabel="risk", title=f"a: {a}")
-    few.axhline(0, **ZERO)
+    few.axhline(0, **layout.ZERO)
     few.set(xscale="log", xlabel="ridge penalty λ", ylabel="risk less that at λ = 0", title=f"b: {b}")
     few.set_ylim(-0.12, 0.25)
     penalty.set(xscale="log", yscale="log", xlabel="samples n", ylabel="best ridge penalty")
@@ -259,7 +256,7 @@ def dataset_distances(data, p):
         above.sharex(below)
         below.set_xlabel(label)
     for ax in axes.flat:
-        ax.axhline(0, **ZERO)
+        ax.axhline(0, **layout.ZERO)
     least = panels.values(data["diagram"], "gamma")[0]
     notes = (
         f"σ = {noise:g}, {panels.seeds_in_words(risk)}",

@@ -174,7 +174,7 @@ def mean_field_anchor(data, p):
         ax.set_xticks(places, ["0", *powers, "∞"])
         ax.set_xlabel("penalty λ on the distance from the start")
     for ax in (gain, mean):
-        ax.axhline(0, color="0.6", linewidth=0.6)
+        ax.axhline(0, **layout.ZERO)
     mean.set_yscale("symlog", linthresh=0.2, linscale=1.5)
     mean.set(ylabel="mean transferability over n", title="b: by how the readout is trained")
     aligned.set(ylabel="alignment with the source's kernel", title="c: features")

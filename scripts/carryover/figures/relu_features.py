@@ -61,9 +61,9 @@ def _by_cosines(runs, quantity, title, label, ylim):
     return layout.group(title, columns, panel, label, "samples", ylim)
 
 
-def _to_learn(axline, number, limit):
-    """A dotted line (`axline` across or up a panel) at a number of features to learn, if what is drawn goes so far."""
-    if number <= limit:
+def _to_learn(axline, runs, limit):
+    """A dotted line (`axline` across or up a panel) at the number of features to learn, if the axis goes so far."""
+    if (number := runs["main_features"].values[0]) <= limit:
         axline(number, **ONE, label="features to learn")
 
 
@@ -92,7 +92,7 @@ def _of_regimes(runs):
 
     def inertias(ax, part):
         panels.curves(ax, part, "inertia", "clusters", "samples", sizes)
-        _to_learn(ax.axvline, part["main_features"].values[0], part["clusters"].max())
+        _to_learn(ax.axvline, part, part["clusters"].max())
         _clusters_axis(ax, part)
 
     alignments = partial(_by_regime(single), quantity="alignment")
@@ -173,13 +173,13 @@ def dimensionality(data, p):
     def by_regime(ax, runs):
         """Panel a."""
         _by_regime(single)(ax, runs, pr)
-        _to_learn(ax.axhline, runs["main_features"].values[0], runs[pr].max())
+        _to_learn(ax.axhline, runs, runs[pr].max())
 
     def by_overlap(ax, runs):
         """Panel b."""
         panels.level(ax, runs, f"{pr}_start", "before finetuning", **grey)
         panels.curves(ax, runs, pr, "rescale", "overlap")
-        _to_learn(ax.axhline, MAIN_FEATURES, runs[pr].max())
+        _to_learn(ax.axhline, runs, runs[pr].max())
 
     def before_and_after(ax, compared):
         """Panel c, of the fewest and the most samples: others lie between."""

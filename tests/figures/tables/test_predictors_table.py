@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 from carryover.claims import atlas
-from carryover.config.parameters import model_of
 from carryover.figures.tables import predictors
 from carryover.statistics import jackknife
 from toy.atlas_runs import mapped, runs
@@ -25,7 +24,7 @@ def maps():
 
 @pytest.fixture(scope="module")
 def rows(maps):
-    return predictors.rows(maps, model_of("figures.tables", "predictors")()).set_index("known beforehand")
+    return predictors.rows(maps, None).set_index("known beforehand")
 
 
 def numbers(text):
@@ -59,7 +58,5 @@ def test_over_all_maps_each_has_the_same_weight(rows, maps):
 def test_what_is_far_counts_against_the_gain():
     data = mapped()
     data["divergence"] = 1 - data["similarity"]
-    found = predictors.rows({"a": data}, model_of("figures.tables", "predictors")()).set_index("known beforehand")[
-        "Toy"
-    ]
+    found = predictors.rows({"a": data}, None).set_index("known beforehand")["Toy"]
     assert found[predictors.CANDIDATES["divergence"]] == found[predictors.CANDIDATES["similarity"]]

@@ -10,6 +10,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 from carryover import labels
 from carryover.figures.drawing import panels
 
+ZERO = {"color": "0.6", "linewidth": 0.6}
 TRUTH = {"color": "0.4", "linestyle": ":", "linewidth": 1, "label": "ground truth"}
 DIGIT = 0.64 * 8 / 72
 """Width in inches of a digit of 8 points, the size of names on axes."""
@@ -18,17 +19,12 @@ DIGIT = 0.64 * 8 / 72
 # Title and legend.
 
 
-def finish(figure, title, *notes, columns=None):
-    """A figure with its title, and below it notes on how it is drawn, and its legend."""
-    legend(figure, *notes, columns=columns)
-    suptitle(figure, title)
+def finish(figure, title, *notes, columns=None, entries=True):
+    """A figure with its title, what is seen, and below it notes on how it is drawn and, with `entries`, one legend."""
+    legend(figure, *notes, columns=columns, entries=entries)
+    if title:
+        figure.suptitle(_wrapped(title, figure, 11.5))
     return figure
-
-
-def suptitle(figure, text):
-    """What is seen, in as many lines as the figure's width asks for."""
-    if text:
-        figure.suptitle(_wrapped(text, figure, 11.5))
 
 
 def legend(figure, *notes, columns=None, entries=True):
@@ -117,9 +113,7 @@ def compose(rows, title, *notes):
         for part, (_, draw) in zip(parts, groups, strict=True):
             draw(part)
             legend(part)
-    legend(fig, *notes, entries=False)
-    suptitle(fig, title)
-    return fig
+    return finish(fig, title, *notes, entries=False)
 
 
 # Names on logarithmic axes.
