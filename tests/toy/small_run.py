@@ -2,7 +2,10 @@
 
 import json
 import shutil
+import sys
+from contextlib import contextmanager
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import xarray as xr
@@ -21,9 +24,13 @@ CHAIN = (
 )
 
 
+@contextmanager
 def job(rule, inputs, outputs, **told):
-    modules, command = ["carryover.provenance.store"], [f"scripts/{rule}.py", "--output", *outputs]
-    return job_record.Job(rule=rule, inputs=inputs, outputs=outputs, modules=modules, command=command, **told)
+    """A job as its script opens it."""
+    kwargs = {"rule": rule, "inputs": inputs, "outputs": outputs, "modules": ["carryover.provenance.store"]}
+    command = [f"scripts/{rule}.py", "--output", *outputs]
+    with mock.patch.object(sys, "argv", command), job_record.Job(**kwargs, **told) as running:
+        yield running
 
 
 def dataset(value=1.0):

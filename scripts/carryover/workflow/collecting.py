@@ -35,7 +35,7 @@ def main(argv):
         inputs=[*arguments.shards, *others],
         outputs=arguments.output,
         modules=modules,
-        portable=None if measure and not getattr(module, "SELECTS", False) else "bits",
+        portable="rounding" if measure and not getattr(module, "SELECTS", False) else "bits",
     ) as job:
         shards = (measured(module, p, path) if measure else store.load_all(path) for path in arguments.shards)
         job.save(labels.labelled(collect([part for parts in shards for part in parts]), arguments.family))
