@@ -89,8 +89,5 @@ def where(data, **values):
 
 
 def conditions(words):
-    """{'rescale': '1.0'} from ('rescale=1.0',); UserError where a word is no condition."""
-    pairs = [word.partition("=") for word in words]
-    if wrong := [name for name, equals, _ in pairs if not equals]:
-        raise UserError(f"{wrong[0]} is no condition; write coordinate=value.")
-    return {name: value for name, _, value in pairs}
+    """{'rescale': '1.0'} from ('rescale=1.0',)."""
+    return dict(word.split("=", 1) for word in words)

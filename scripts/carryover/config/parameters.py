@@ -25,6 +25,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from carryover.errors import UserError
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
+Condition = Annotated[str, Field(pattern="^[^=]+=")]
+"""On runs, as coordinate=value."""
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")
 
 

@@ -52,10 +52,8 @@ def parser(prog, description, **options):
 
 
 def pair(word):
-    """('a', 'b') from 'a=b', for argparse."""
-    name, equals, value = word.partition("=")
-    if not equals:
-        raise argparse.ArgumentTypeError(f"{word} must be KEY=VALUE")
+    """('a', 'b') from 'a=b'; ValueError for another word."""
+    name, value = word.split("=", 1)
     return name, value
 
 

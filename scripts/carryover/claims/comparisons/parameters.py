@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import PositiveFloat
 
-from carryover.config.parameters import Model, parameter
+from carryover.config.parameters import Condition, Model, parameter
 
 
 class Atlas(Model):
@@ -17,7 +17,7 @@ class Atlas(Model):
     protocols: tuple[str, ...] = parameter(
         ("finetuning",), "what is compared with training from scratch: finetuning, or what trains the readout alone"
     )  # fmt: skip
-    only: tuple[str, ...] = parameter(
+    only: tuple[Condition, ...] = parameter(
         (), "conditions on transferred runs, as coordinate=value; a coordinate of which those of a protocol have no "
         "value is passed over")  # fmt: skip
     similarity: str = parameter(
