@@ -8,7 +8,6 @@ caller names such modules, as a job names its plug-ins. Standard library only, f
 
 import ast
 import hashlib
-import json
 import os
 import sys
 from contextlib import suppress
@@ -68,15 +67,6 @@ def closure(root: str | Path, *names: str) -> tuple[dict[str, str], set[str]]:
 def closure_files(root: str | Path, *names: str) -> dict[str, str]:
     """The files of `closure`."""
     return closure(root, *names)[0]
-
-
-def closure_digest(root: str | Path, *names: str) -> str:
-    """One SHA-256 in hexadecimal over the files of `closure`."""
-    return digest(closure_files(root, *names))
-
-
-def digest(files: dict[str, str]) -> str:
-    return hashlib.sha256(json.dumps(files).encode()).hexdigest()
 
 
 def _file(root: Path, name: str) -> Path | None:

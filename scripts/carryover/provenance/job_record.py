@@ -179,7 +179,7 @@ class Job:
             **{key: plain(getattr(self, key)) for key in _REQUEST},
             "command": list(sys.argv),
             "inputs": {shown(path): _facts(Path(path)) for path in self.inputs},
-            "code": {"modules": modules, "digest": code_digest.digest(files), "files": files},
+            "code": {"modules": modules, "digest": json_digest(files), "files": files},
             "git": git_state(SCRIPTS),
             "portable": {"job": self.portable, "result": weakest([self.portable, *map(_promised, self.inputs)])},
         }

@@ -52,7 +52,7 @@ class Request:
 
     @property
     def code(self):
-        return self.sweep.code_digest(self.sweep.scripts, *self.modules)
+        return self.sweep.code_digest(*self.modules)
 
     @cached_property
     def key(self):

@@ -15,7 +15,8 @@ from carryover.config.artifacts import ARTIFACTS, FORMATS, STAGES
 from carryover.config.parameters import applies, in_words
 from carryover.errors import UserError
 from carryover.provenance import store
-from carryover.provenance.code_digest import closure_digest
+from carryover.provenance.code_digest import closure_files
+from carryover.provenance.job_record import json_digest
 from carryover.workflow.points import batches_of_stages
 from carryover.workflow.requests import Request
 
@@ -35,11 +36,8 @@ class Sweep:
         self.scripts = self.root / "scripts"
         self.archive = self.typed.archive and self.found(self.typed.archive)
         # Many jobs have the same code and read the same files.
-        self.code_digest, self.sha256, self.archived = (
-            cache(closure_digest),
-            cache(store.sha256_or_none),
-            cache(self._archived),
-        )
+        self.code_digest = cache(lambda *modules: json_digest(closure_files(self.scripts, *modules)))
+        self.sha256, self.archived = cache(store.sha256_or_none), cache(self._archived)
         self._request = cache(lambda rule, items: Request(self, rule, dict(items)))
         self.inputs, self.flags, self.key, self.paper, self.labels = (
             self._asked(attribute) for attribute in ("inputs", "flags", "key", "paper", "labels")
