@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from carryover.config.artifacts import ON_DEMAND
+from carryover.config.artifacts import FORMATS, ON_DEMAND
 from carryover.errors import DataError
 from carryover.provenance import environment, job_record, store
 from carryover.workflow.causes import causes, few, recorded_key
@@ -54,7 +54,7 @@ class Audit:
     @property
     def lasting(self):
         """{path: record} without what is made on demand of all the others, such as the report."""
-        return {path: one for path, one in sorted(self.records.items()) if one["rule"] not in ON_DEMAND.values()}
+        return {path: one for path, one in sorted(self.records.items()) if one["rule"] not in ON_DEMAND}
 
     @property
     def root(self):
@@ -72,7 +72,7 @@ def audit(sweep):
     # In the order of jobs: each result after those that it was made of.
     requests = {path: sweep.request(rule, wildcards) for rule, wildcards, first in sweep.jobs()
                 for path in sweep.outputs(rule, first)}  # fmt: skip
-    on_demand = {f"{sweep.results}/{name}": rule for name, rule in ON_DEMAND.items()}
+    on_demand = {f"{sweep.results}/{rule}{FORMATS[rule][0]}": rule for rule in ON_DEMAND}
     requests |= {path: sweep.request(rule, {}) for path, rule in on_demand.items() if path in files}
     records, problems = _records(sorted(path for path in files if path.endswith(".json")))
     results = {path for path in files if not path.endswith(".json")} | records.keys() | problems.keys()

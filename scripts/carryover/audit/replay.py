@@ -12,6 +12,7 @@ from pathlib import Path, PurePath
 import numpy as np
 import xarray as xr
 
+from carryover.config import parameters
 from carryover.provenance import job_record, store
 
 _THREADS = {"torch": "OMP_NUM_THREADS", "openblas": "OPENBLAS_NUM_THREADS", "mkl": "MKL_NUM_THREADS"}
@@ -62,7 +63,9 @@ def _again(record, root, scratch):
     now = job_record.read(scratch / f"{min(record['outputs'])}.json")
     other_work = ["the inputs have changed"] if record["inputs"] != now["inputs"] else []
     other_work += ["the code has changed"] if record["code"]["digest"] != now["code"]["digest"] else []
-    changes = [*other_work, *_changed_environment(record["environment"], now["environment"])]
+    # Of what both have: one job may be forked from a process with more libraries loaded.
+    elsewhere = parameters.differences(record["environment"], now["environment"], common=True)
+    changes = [*other_work, *(f"{' '.join(path)} {then}, now {today}" for path, then, today in elsewhere)]
     other = [name for name, known in record["outputs"].items() if known != now["outputs"][name]]
     if not other:
         return "SAME", "same bytes", changes, True
@@ -97,16 +100,6 @@ def _link(record, root, scratch):
         for file in (name, f"{name}.json") if PurePath(name).parts[0] in results else ():
             (scratch / file).parent.mkdir(parents=True, exist_ok=True)
             (scratch / file).symlink_to(Path.cwd() / file)
-
-
-def _changed_environment(before, now):
-    """Sentences on what differs of what both have: one job may be forked from a process with more libraries loaded."""
-    for name, then in before.items():
-        pairs = then.items() if isinstance(then, dict) else [("", then)]
-        for key, value in pairs:
-            today = now.get(name, {}).get(key, value) if key else now.get(name, value)
-            if today != value:
-                yield f"{name} {key} {value}, now {today}".replace("  ", " ")
 
 
 def _unlike(name, scratch):

@@ -35,11 +35,9 @@ class Options(Model):
 def definitions(file):
     """{name: what the Python file defines under it} of what a search needs; UserError for a file that lacks some."""
     try:
-        compile(file.read_bytes(), file, "exec")
-    except (SyntaxError, ValueError) as error:
-        line = f", line {error.lineno}" if getattr(error, "lineno", None) else ""
-        raise UserError(f"{file}{line}: this is no Python: {getattr(error, 'msg', error)}") from None
-    defined = runpy.run_path(str(file))
+        defined = runpy.run_path(str(file))
+    except SyntaxError as error:
+        raise UserError(f"{error.filename}, line {error.lineno}: this is no Python: {error.msg}") from None
     if missing := [name for name in NEEDED if name not in defined]:
         raise UserError(f"{file} does not define {', '.join(missing)}: it must define {', '.join(NEEDED)}")
     if wrong := [name for name in NEEDED if name != "state" and not callable(defined[name])]:

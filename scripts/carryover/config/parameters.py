@@ -35,7 +35,7 @@ class Model(BaseModel):
 
     Class variables say more of a plug-in: the `FAMILIES` whose networks a measure is for; by axis, the values for which
     it is taken (`APPLIES_TO`), that it asks for (`NEEDS`), or for which finetuning `STARTS_FROM` pretrained networks;
-    the `ROLES` of the data that it reads, and `OPTIONAL_ROLES`: None for any.
+    the `ROLES` of the data that it reads (None: any), and `OPTIONAL_ROLES`.
     """
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
@@ -44,7 +44,7 @@ class Model(BaseModel):
     NEEDS: ClassVar[dict[str, tuple]] = {}
     STARTS_FROM: ClassVar[dict[str, tuple]] = {}
     ROLES: ClassVar[tuple[str, ...] | None] = None
-    OPTIONAL_ROLES: ClassVar[tuple[str, ...] | None] = None
+    OPTIONAL_ROLES: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, **values):
         try:
@@ -94,7 +94,7 @@ def parameter(
     return Field(default, description=meaning, json_schema_extra=extra)
 
 
-def reading(*roles: str, optional: tuple[str, ...] | None = None, base: type[Model] = Model) -> type[Model]:
+def reading(*roles: str, optional: tuple[str, ...] = (), base: type[Model] = Model) -> type[Model]:
     """The model of a plug-in that reads data of these roles; one with options extends it."""
     return type("Reading", (base,), {"ROLES": roles, "OPTIONAL_ROLES": optional, "__module__": __name__})
 
@@ -158,15 +158,14 @@ def in_words(when):
     return " and ".join(f"{axis} is {values}" for axis, values in said.items())
 
 
-ABSENT = "absent"
-
-
-def differences(before: Any, now: Any) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """((name, …), value before, value now), in words, of what differs in nested sections or lists of them."""
+def differences(before: Any, now: Any, common: bool = False) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    """((name, …), value before, value now), in words, of what differs in nested sections or lists of them; `common`
+    leaves out what one of them lacks."""
     old, new = dict(_leaves(before)), dict(_leaves(now))
     for path in new | old:
-        if path not in old or path not in new or old[path] != new[path]:
-            yield path, *(_words(values[path]) if path in values else ABSENT for values in (old, new))
+        in_both = path in old and path in new
+        if (in_both and old[path] != new[path]) or (not in_both and not common):
+            yield path, *(_words(values[path]) if path in values else "absent" for values in (old, new))
 
 
 def _leaves(value, path=()):

@@ -139,7 +139,7 @@ def _artifact(job, name):
 
 def _claims_table(job):
     """The table of all claims, with the verdicts of other configurations."""
-    others = job.sweep.other_claims()
+    others = {name: job.sweep.found(file) for name, file in job.sweep.typed.other_claims.items() if file}
     job.inputs = [f"{job.sweep.results}/claims/{group}.nc" for group in sorted(job.sweep.typed.claims)]
     job.named_files = list(others.values())
     job.flags = as_flags({"others": [f"{name}={file}" for name, file in others.items()]}) if others else []

@@ -95,10 +95,6 @@ class Sweep:
         """All files of a job, one for each format; `first` is the first of them."""
         return [Path(first).with_suffix(suffix).as_posix() for suffix in self.formats(rule)]
 
-    def other_claims(self):
-        """{description: file} of the tables of claims that are shown beside the one that is made."""
-        return {name: self.found(file) for name, file in self.typed.other_claims.items() if file}
-
     def first(self):
         """The figure that each paper shows first, where it is made here."""
         named = dict.fromkeys(paper.first for paper in self.typed.papers.values())
