@@ -43,10 +43,9 @@ VERSION = 1
 SCRIPTS = Path(__file__).resolve().parents[2]
 """The folder of this library: a project's `scripts`, or one of installed packages."""
 _REQUEST = ("rule", "wildcards", "parameters", "seeds")
-KEYS = {".png": ("Description", "Comment"), ".pdf": ("Subject", "Keywords")}
-"""Where each format of figures stores the request's digest and its text."""
-_TIMES = {".png": (), ".pdf": ("CreationDate", "ModDate")}
-HEAD = "Carryover request "
+_METADATA = {".png": ("Description", "Comment"), ".pdf": ("Subject", "Keywords", "CreationDate", "ModDate")}
+"""Where each format of figures stores the note of the request and the text of the request, and times, if it does."""
+NOTE = "Carryover request "
 _ANY = TypeAdapter(Any)
 
 
@@ -133,17 +132,17 @@ class Job:
     portable: str = "rounding"
 
     @property
-    def request(self) -> str:
-        """SHA-256 over the `request_text` of this job."""
-        return self._record["request"]
+    def note(self) -> str:
+        """SHA-256 over the `request_text` of this job, in words that a text or a figure carries for `trace`."""
+        return NOTE + self._record["request"]
 
     def figure_metadata(self, suffix: str) -> dict[str, str | None]:
         """What `savefig` writes into a figure of this format: the request, its digest, and no time.
 
         The commit, the time and the machine are in the record alone, so that equal data give equal bytes.
         """
-        digest, text = KEYS[suffix]
-        return {**dict.fromkeys(_TIMES[suffix]), digest: HEAD + self.request, text: request_text(self._record)}
+        note, text, *times = _METADATA[suffix]
+        return {**dict.fromkeys(times), note: self.note, text: request_text(self._record)}
 
     @property
     def portable_result(self) -> str:

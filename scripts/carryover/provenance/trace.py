@@ -56,7 +56,7 @@ def carried_request(path):
     """
     with store.regular(path) as file:
         content = file.read().decode("latin-1")
-    if not (found := re.search(f"{job_record.HEAD}([0-9a-f]{{64}})", content)):
+    if not (found := re.search(f"{job_record.NOTE}([0-9a-f]{{64}})", content)):
         return "", ""
     for text in (content, re.sub(r"\\(.)", r"\1", content)):
         with suppress(ValueError):

@@ -39,7 +39,7 @@ def main(argv):
                 job.save(table, output)
             else:
                 write = markdown if output.suffix == ".md" else page
-                job.path(output).write_text(write(table, f"Carryover request {job.request}"), encoding="utf-8")
+                job.path(output).write_text(write(table, job.note), encoding="utf-8")
 
 
 def summary(table):

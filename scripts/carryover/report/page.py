@@ -31,8 +31,7 @@ def main(argv):
         modules=["report"],
     ) as job:
         for output in arguments.output:
-            text = page(config, arguments.results, f"Carryover request {job.request}")
-            job.path(output).write_text(text, encoding="utf-8")
+            job.path(output).write_text(page(config, arguments.results, job.note), encoding="utf-8")
 
 
 def files(config, results):
