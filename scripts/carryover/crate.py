@@ -18,7 +18,7 @@ from rocrate.rocrate import ROCrate
 
 from carryover.errors import UserError
 from carryover.provenance import store
-from carryover.provenance.job_record import Job, json_digest, record_digest, record_path
+from carryover.provenance.job_record import json_digest, record_digest, record_path
 from carryover.provenance.trace import all_records, commits, jobs, upstream
 from carryover.workflow import command_line
 
@@ -44,7 +44,7 @@ def main(argv):
     if output.suffix != ".zip":
         raise UserError("--output must be one file that ends in .zip")
     records, files = gather(arguments.targets)
-    with Job(rule="crate", inputs=sorted(records), outputs=[output], modules=["crate"]) as job:
+    with command_line.job("crate", arguments, sorted(records)) as job:
         describe(records, files).write_zip(job.path(output))
 
 

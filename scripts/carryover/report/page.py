@@ -22,14 +22,9 @@ def main(argv):
     startup.add_configuration(parser)
     arguments = parser.parse_args(argv)
     config = startup.sweep_of_files(arguments.configfile).config
-    with job_record.Job(
-        rule="report",
-        parameters={section: config.get(section, {}) for section in ("papers", "figures", "tables")},
-        wildcards=dict(arguments.wildcards),
-        inputs=list(files(config, arguments.results).values()),
-        outputs=arguments.output,
-        modules=["report"],
-    ) as job:
+    inputs = files(config, arguments.results).values()
+    shown = {section: config.get(section, {}) for section in ("papers", "figures", "tables")}
+    with command_line.job("report", arguments, inputs, parameters=shown) as job:
         for output in arguments.output:
             job.path(output).write_text(page(config, arguments.results, job.note), encoding="utf-8")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from carryover.config import parameters, plugins
 from carryover.errors import UserError, sentence
+from carryover.provenance.job_record import Job
 
 ALSO = "--also"
 """On the command line of a training job: the parameters of a further point of its batch follow."""
@@ -49,6 +50,12 @@ def parser(prog, description, **options):
     made.add_argument("--wildcards", nargs="*", type=pair, default=[], metavar="KEY=VALUE", help="for the record")
     made.add_argument("--key", metavar="DIGEST", help="of the workflow's request; stored in the record")
     return made
+
+
+def job(rule, arguments, inputs, modules=(), **facts):
+    """The `Job` of a rule, whose script has the name of the rule, with the flags that every job has."""
+    wildcards, modules = dict(arguments.wildcards), [rule, *modules]
+    return Job(rule=rule, wildcards=wildcards, inputs=inputs, outputs=arguments.output, modules=modules, **facts)
 
 
 def pair(word):
