@@ -69,7 +69,7 @@ def _again(record, root, scratch):
     other = [name for name, known in record["outputs"].items() if known != now["outputs"][name]]
     if not other:
         return "SAME", "same bytes", changes, True
-    unlike = next(filter(None, (_unlike(name, scratch) for name in other)), "")
+    unlike = _unlike(other, scratch)
     # Figures and texts hold no numbers that could be compared: elsewhere they may differ.
     allowed = ["distribution"] if unlike else ["distribution", "rounding"]
     promised = record["portable"]["job"] in allowed or not any(name.endswith(".nc") for name in other)
@@ -102,13 +102,14 @@ def _link(record, root, scratch):
             (scratch / file).symlink_to(Path.cwd() / file)
 
 
-def _unlike(name, scratch):
-    """How an output differs from the recorded one by more than rounding, in words; empty where it does not."""
-    if not name.endswith(".nc"):
-        return f"not as recorded: {name}"
-    for now, before in zip(store.load_all(scratch / name), store.load_all(name), strict=True):
-        if found := difference(now, before):
-            return f"not as recorded: {name}: {found}"
+def _unlike(names, scratch):
+    """How outputs differ from the recorded ones by more than rounding, in words; empty where they do not."""
+    for name in names:
+        if not name.endswith(".nc"):
+            return f"not as recorded: {name}"
+        for now, before in zip(store.load_all(scratch / name), store.load_all(name), strict=True):
+            if found := difference(now, before):
+                return f"not as recorded: {name}: {found}"
     return ""
 
 

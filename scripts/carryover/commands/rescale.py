@@ -45,17 +45,13 @@ def definitions(file):
     return {name: defined[name] for name in (*NEEDED, "renew_statistics") if name in defined}
 
 
-def main(argv, prog="carryover rescale"):
-    parser = argparse.ArgumentParser(
-        prog=prog, description=__doc__, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def main(argv):
+    parser = argparse.ArgumentParser(prog="carryover rescale", description=__doc__, allow_abbrev=False)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("network", type=Path, metavar="FILE", help="the Python file")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="netCDF file for the scores by factor")
     parser.add_argument(
-        "--journal",
-        type=Path,
-        metavar="FOLDER",
-        help="folder that keeps the scores: a search that was cut off goes on",
+        "--journal", type=Path, metavar="FOLDER", help="keeps scores: a search that was cut off goes on"
     )
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="trainings at once (default: 1)")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
@@ -64,13 +60,8 @@ def main(argv, prog="carryover rescale"):
     p = parameters.from_arguments(Options, arguments)
     if not arguments.network.is_file():
         raise UserError(f"{arguments.network} is no file: name a Python file that defines {', '.join(NEEDED)}")
-    with Job(
-        rule="rescale",
-        parameters=p,
-        inputs=[arguments.network],
-        outputs=[arguments.output] if arguments.output else [],
-        modules=[__name__],
-    ) as job:
+    inputs, outputs = [arguments.network], [arguments.output] if arguments.output else []
+    with Job(rule="rescale", parameters=p, inputs=inputs, outputs=outputs, modules=[__name__]) as job:
         network = definitions(arguments.network)
         options = {**p.model_dump(), "head": p.head or None}
         how = {"journal": arguments.journal, "jobs": arguments.jobs, "progress": not arguments.quiet}
