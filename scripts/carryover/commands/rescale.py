@@ -50,9 +50,7 @@ def main(argv):
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("network", type=Path, metavar="FILE", help="the Python file")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="netCDF file for the scores by factor")
-    parser.add_argument(
-        "--journal", type=Path, metavar="FOLDER", help="keeps scores: a search that was cut off goes on"
-    )
+    parser.add_argument("--journal", type=Path, metavar="FOLDER", help="keeps scores; a search cut off goes on")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="trainings at once (default: 1)")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     parameters.add_arguments(parser, Options)
