@@ -52,16 +52,10 @@ def sweep(config, root, first, read=()):
         sys.exit(f"carryover: {sentence(error)}")
 
 
-def valid_sweep(config, root, results=None):
-    """The `Sweep` of a configuration, with its papers; raises UserError where it is not allowed.
-
-    `results` is read in the place of the results folder that the configuration names, and may have any name.
-    """
+def valid_sweep(config, root):
+    """The `Sweep` of a configuration, with its papers; raises UserError where it is not allowed."""
     folder = Path("config/papers") if Path("config/papers").is_dir() else Path(root) / "config/papers"
-    if results:
-        config = {key: value for key, value in config.items() if key != "pathvars"}
-        results = job_record.shown(os.path.normpath(results))
-    return Sweep(papers.resolved(config, folder), root, results)
+    return Sweep(papers.resolved(config, folder), root)
 
 
 def add_configuration(parser, name="--configfile", nargs="+"):
@@ -79,12 +73,12 @@ def configuration(names):
     return whole
 
 
-def sweep_of_files(names, results=None):
+def sweep_of_files(names):
     """The `valid_sweep` of a configuration in files, of the workflow that this library belongs to."""
     root = job_record.SCRIPTS.parent
     if not (root / "Snakefile").is_file():
         raise UserError(f"the library in {job_record.SCRIPTS} has no workflow: run that of a project's scripts.")
-    return valid_sweep(configuration(names), root, results)
+    return valid_sweep(configuration(names), root)
 
 
 def effective(sweep):

@@ -29,10 +29,10 @@ class Sweep:
     Files of the workflow itself are found from `root`, results from the working directory.
     """
 
-    def __init__(self, config, root, results=None):
+    def __init__(self, config, root):
         self.config, self.root = config, Path(root)
         self.typed = configuration.validate(config)
-        self.results = results or self.typed.pathvars.results
+        self.results = self.typed.pathvars.results
         self.scripts = self.root / "scripts"
         self.archive = self.typed.archive and self.found(self.typed.archive)
         # Many jobs have the same code and read the same files.
