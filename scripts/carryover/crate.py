@@ -40,12 +40,9 @@ def main(argv):
     parser = command_line.parser("crate.py", "Export results with all that they were made of as a Run Crate.")
     parser.add_argument("targets", nargs="+", type=Path, metavar="RESULT", help="results, or folders of them")
     arguments = parser.parse_args(argv)
-    (output,) = arguments.output
-    if output.suffix != ".zip":
-        raise UserError("--output must be one file that ends in .zip")
     records, files = gather(arguments.targets)
     with command_line.job("crate", arguments, sorted(records)) as job:
-        describe(records, files).write_zip(job.path(output))
+        describe(records, files).write_zip(job.path(arguments.output[0]))
 
 
 def gather(targets):

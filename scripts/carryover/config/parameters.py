@@ -56,8 +56,6 @@ class Model(BaseModel):
     @classmethod
     def as_written(cls, values):
         """Values as YAML or a command line has them: one for several, and 1e-6, which YAML reads as text."""
-        if not isinstance(values, dict):
-            return values
         return {name: _as_written(cls, name, value) for name, value in values.items()}
 
     @model_validator(mode="after")

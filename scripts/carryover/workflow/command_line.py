@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from carryover.config import parameters, plugins
+from carryover.config.artifacts import FORMATS
 from carryover.errors import UserError, sentence
 from carryover.provenance.job_record import Job
 
@@ -53,7 +54,12 @@ def parser(prog, description, **options):
 
 
 def job(rule, arguments, inputs, modules=(), **facts):
-    """The `Job` of a rule, whose script has the name of the rule, with the flags that every job has."""
+    """The `Job` of a rule, whose script has the name of the rule, with the flags that every job has; UserError for an
+    output that the rule does not write."""
+    formats = FORMATS.get(rule, (".nc",))
+    for output in arguments.output:
+        if output.suffix not in formats:
+            raise UserError(f"--output {output}: its suffix must be one of {', '.join(formats)}.")
     wildcards, modules = dict(arguments.wildcards), [rule, *modules]
     return Job(rule=rule, wildcards=wildcards, inputs=inputs, outputs=arguments.output, modules=modules, **facts)
 

@@ -31,7 +31,7 @@ def main(stage, argv, description):
     with command_line.job(
         stage,
         arguments,
-        inputs=[*([start] if start else []), *dict.fromkeys(files)],
+        inputs=dict.fromkeys(file for file in (start, *files) if file),
         modules=[f"carryover.families.{family}.{module}" for module in (stage, "solvers")],
         parameters=points[0] if len(points) == 1 else {"together": points},
         seeds=arguments.seeds,
