@@ -5,7 +5,7 @@ The Snakefile imports this module, so it imports nothing large.
 """
 
 import re
-from functools import cache, cached_property
+from functools import cache, cached_property, partialmethod
 from itertools import product
 from pathlib import Path
 
@@ -39,9 +39,6 @@ class Sweep:
         self.code_digest = cache(lambda *modules: json_digest(closure_files(self.scripts, *modules)))
         self.sha256, self.archived = cache(store.sha256_or_none), cache(self._archived)
         self._request = cache(lambda rule, items: Request(self, rule, dict(items)))
-        self.inputs, self.flags, self.key, self.paper, self.labels = (
-            self._asked(attribute) for attribute in ("inputs", "flags", "key", "paper", "labels")
-        )
         self._batches = {name: batches_of_stages(name, spec) for name, spec in self.typed.experiments.items()}
 
     # What there is to make.
@@ -159,9 +156,15 @@ class Sweep:
         """The `requests.Request` of a job."""
         return self._request(rule, tuple(sorted((name, str(value)) for name, value in wildcards.items())))
 
-    def _asked(self, attribute):
-        """A function of a rule that gives a function of wildcards, which gives an attribute of the request of a job."""
-        return lambda rule: lambda wildcards: getattr(self.request(rule, wildcards), attribute)
+    def _asked(self, attribute, rule):
+        """A function of wildcards, which gives an attribute of the request of a job of this rule."""
+        return lambda wildcards: getattr(self.request(rule, wildcards), attribute)
+
+    inputs = partialmethod(_asked, "inputs")
+    flags = partialmethod(_asked, "flags")
+    key = partialmethod(_asked, "key")
+    paper = partialmethod(_asked, "paper")
+    labels = partialmethod(_asked, "labels")
 
     def resource(self, name):
         """A resource of the experiment's training jobs (`resources: {gpu: 1, mem_mb: 4000}`).
