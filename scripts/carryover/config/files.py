@@ -36,6 +36,12 @@ def read(file):
     return content or {}
 
 
+def found(file, root):
+    """A file or folder of the working directory, or else one of that name that comes with the workflow in `root`."""
+    shipped = Path(root, file)
+    return file if Path(file).exists() or not shipped.exists() else shipped.as_posix()
+
+
 def overlaid(below, above, removing=False):
     """Sections with others laid over them, as Snakemake lays one configuration file over another.
 

@@ -14,11 +14,11 @@ from carryover.workflow.sweep import Sweep
 
 
 def own(root, file):
-    """A file of the working directory, or else that of the workflow in the folder `root`.
+    """The configuration file that `files.found` finds.
 
-    A configuration that cannot be read ends the run with one sentence, where Snakemake would show a trace.
+    One that cannot be read ends the run with one sentence, where Snakemake would show a trace.
     """
-    found = file if Path(file).is_file() else str(Path(root, file))
+    found = files.found(file, root)
     try:
         files.read(found)
     except UserError as error:
@@ -54,8 +54,7 @@ def sweep(config, root, first, read=()):
 
 def valid_sweep(config, root):
     """The `Sweep` of a configuration, with its papers; raises UserError where it is not allowed."""
-    folder = Path("config/papers") if Path("config/papers").is_dir() else Path(root) / "config/papers"
-    return Sweep(papers.resolved(config, folder), root)
+    return Sweep(papers.resolved(config, Path(files.found("config/papers", root))), root)
 
 
 def add_configuration(parser, name="--configfile", nargs="+"):

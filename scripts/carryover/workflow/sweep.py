@@ -10,7 +10,7 @@ from itertools import product
 from pathlib import Path
 
 from carryover import archive
-from carryover.config import configuration, parameters
+from carryover.config import configuration, files, parameters
 from carryover.config.artifacts import ARTIFACTS, FORMATS, STAGES
 from carryover.config.parameters import applies, in_words
 from carryover.errors import UserError
@@ -34,7 +34,7 @@ class Sweep:
         self.typed = configuration.validate(config)
         self.results = self.typed.pathvars.results
         self.scripts = self.root / "scripts"
-        self.archive = self.typed.archive and self.found(self.typed.archive)
+        self.archive = self.typed.archive and files.found(self.typed.archive, self.root)
         # Many jobs have the same code and read the same files.
         self.code_digest = cache(lambda *modules: json_digest(closure_files(self.scripts, *modules)))
         self.sha256, self.archived = cache(store.sha256_or_none), cache(self._archived)
@@ -177,15 +177,3 @@ class Sweep:
             return value if name == "gpu" else value * 2 ** (attempt - 1)
 
         return resource
-
-    # Places.
-
-    def data(self, entry):
-        """{role: file} of the data of an artifact's entry."""
-        return {role: self.found(ref) if Path(ref).suffix else f"{self.results}/{ref}.nc"
-                for role, ref in entry.data.items()}  # fmt: skip
-
-    def found(self, file):
-        """A file of the working directory, or else one of that name that comes with the workflow."""
-        shipped = self.root / file
-        return file if Path(file).exists() or not shipped.exists() else shipped.as_posix()
