@@ -44,7 +44,7 @@ SCRIPTS = Path(__file__).resolve().parents[2]
 """The folder of this library: a project's `scripts`, or one of installed packages."""
 _REQUEST = ("rule", "wildcards", "parameters", "seeds")
 _METADATA = {".png": ("Description", "Comment"), ".pdf": ("Subject", "Keywords", "CreationDate", "ModDate")}
-"""Where each format of figures stores the note of the request and the text of the request, and times, if it does."""
+"""Where each format of figures stores note and text of the request; what follows are times, which stay empty."""
 NOTE = "Carryover request "
 _ANY = TypeAdapter(Any)
 
