@@ -22,7 +22,7 @@ def main(argv):
             raise UserError(f"{figure}: no request inside, and no result in {arguments.results} has these bytes")
         print(figure)
         if request:
-            print(f"  carries request {request}" + ("" if text else ", and a text that was changed since"))
+            print(f"  carries request {request}")
             for key, value in json.loads(text or "{}").items():
                 print(f"    {key}: {json.dumps(value, ensure_ascii=False)}")
         if name:

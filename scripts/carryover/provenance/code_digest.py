@@ -54,7 +54,10 @@ def closure(root: str | Path, *names: str) -> tuple[dict[str, str], set[str]]:
             todo.append(name.rpartition(".")[0])  # importing a.b runs a/__init__.py first
         if file := _file(root, name):
             shown = file.relative_to(root).as_posix()
-            digests[shown], imports = _read(file, f"{root.name}/{shown}")
+            try:
+                digests[shown], imports = _parsed(file.read_bytes(), file.parent / f"__pycache__/{file.stem}.meaning")
+            except SyntaxError as error:
+                raise UserError(f"{root.name}/{shown}, line {error.lineno}: {error.msg}") from None
             todo += imports
         elif name in names:
             raise UserError(f"no module {name} below {root.name}/: expected {name.replace('.', '/')}.py")
@@ -76,13 +79,6 @@ def _file(root: Path, name: str) -> Path | None:
     base = os.path.join(root, *name.split("."))  # most names are not local, and pathlib is slower
     files = (os.path.join(base, "__init__.py"), f"{base}.py")
     return next((Path(file) for file in files if os.path.isfile(file)), None)
-
-
-def _read(file: Path, shown: str) -> tuple[str, list[str]]:
-    try:
-        return _parsed(file.read_bytes(), file.parent / "__pycache__" / f"{file.stem}.meaning")
-    except SyntaxError as error:
-        raise UserError(f"{shown}, line {error.lineno}: {error.msg}") from None
 
 
 @cache  # by content, so that an edit is seen within one process as well

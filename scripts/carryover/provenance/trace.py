@@ -51,8 +51,8 @@ def commits(records):
 def carried_request(path):
     """(digest, text) of the request that a figure, a table or a page carries; ("", "") where it carries none.
 
-    The text is JSON in the metadata of a figure: plain in PNG, escaped in PDF. It is empty where it does not have that
-    digest: then someone changed one of them.
+    The text is JSON in the metadata of a figure alone: plain in PNG, escaped in PDF. It is empty where it does not have
+    that digest.
     """
     with store.regular(path) as file:
         content = file.read().decode("latin-1")
