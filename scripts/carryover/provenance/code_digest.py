@@ -47,8 +47,8 @@ def closure(root: str | Path, *names: str) -> tuple[dict[str, str], set[str]]:
             continue
         seen.add(name)
         if "/" in name:
-            files = {file.relative_to(root).as_posix(): file for file in root.glob(name)}
-            digests |= {shown: hashlib.sha256(file.read_bytes()).hexdigest() for shown, file in files.items()}
+            for file in root.glob(name):
+                digests[file.relative_to(root).as_posix()] = hashlib.sha256(file.read_bytes()).hexdigest()
             continue
         if "." in name:
             todo.append(name.rpartition(".")[0])  # importing a.b runs a/__init__.py first
