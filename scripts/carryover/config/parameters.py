@@ -232,9 +232,10 @@ def files(path: str) -> list[str]:
 
     What is missing is left for its reader to name.
     """
-    named = Path(path) if path else None
-    if named is None or not named.is_dir():
-        return [str(named)] if named and named.is_file() else []
+    if not path:
+        return []
+    if (named := Path(path)).is_file():
+        return [str(named)]
     inside = (file for pattern in ("[!.]*", "[!.]*/[!.]*") for file in named.glob(pattern))
     return sorted(str(file) for file in inside if file.is_file())
 
