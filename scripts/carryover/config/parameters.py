@@ -70,13 +70,10 @@ def _as_written(cls, name, value):
     if name not in cls.model_fields:
         return value
     kind, several = kind_of(cls, name)
-    if several and not isinstance(value, tuple):
-        value = tuple(value) if isinstance(value, list) else (value,)
-    if kind is not float:
-        return value
-    items = value if several else (value,)
-    numbers = tuple(float(one) if isinstance(one, str) and _NUMBER.fullmatch(one) else one for one in items)
-    return numbers if several else numbers[0]
+    items = value if several and isinstance(value, list | tuple) else [value]
+    if kind is float:
+        items = [float(one) if isinstance(one, str) and _NUMBER.fullmatch(one) else one for one in items]
+    return tuple(items) if several else items[0]
 
 
 def parameter(
