@@ -84,31 +84,32 @@ def find(path, known):
     return request, text, "", ""
 
 
-def tree(name, known, sha256=None, depth=0, seen=None):
-    """Yield lines of text: a result and, indented below it, all that it was made of, each with its record's digest.
+def tree(name, known):
+    """Lines of text: a result and, indented below it, all that it was made of, each with its record's digest.
 
-    Parameters
-    ----------
-    name, known
-        The result, and {name: record} of all results.
-    sha256
-        The hash of the result when it was read for the one above; None at the root.
-    depth, seen
-        Levels above it, and the results that were shown before.
+    `known` is {name: record} of all results.
     """
-    indent, record, seen = "  " * depth, known.get(name), set() if seen is None else seen
-    if record is None:
-        yield f"{indent}{name}: sha256 {sha256[:12]}, not made here"
-        return
-    remark = "" if sha256 in (None, record["outputs"][name]["sha256"]) else "; MADE ANEW since it was read here"
-    if name in seen:
-        yield f"{indent}{name}: see above{remark}"
-        return
-    seen.add(name)
-    parts = [record["rule"], f"record {job_record.record_digest(record)[:12]}", f"code {record['code']['digest'][:12]}"]
-    if seeds := record["seeds"]:
-        parts.append(f"seeds {', '.join(map(str, seeds))}" if len(seeds) < 9 else f"{len(seeds)} seeds from {seeds[0]}")
-    parts += [f"commit {commit[:12]}{commit[40:]}" for commit in commits([record])]
-    yield f"{indent}{name}: {', '.join(parts)}{remark}"
-    for path, facts in record["inputs"].items():
-        yield from tree(path, known, facts["sha256"], depth + 1, seen)
+    shown = set()
+
+    def lines(name, sha256, depth):
+        """Of one result, which had the hash `sha256` when it was read for the one above; None at the root."""
+        indent, record = "  " * depth, known.get(name)
+        if record is None:
+            yield f"{indent}{name}: sha256 {sha256[:12]}, not made here"
+            return
+        remark = "" if sha256 in (None, record["outputs"][name]["sha256"]) else "; MADE ANEW since it was read here"
+        if name in shown:
+            yield f"{indent}{name}: see above{remark}"
+            return
+        shown.add(name)
+        digest, code = job_record.record_digest(record), record["code"]["digest"]
+        parts = [record["rule"], f"record {digest[:12]}", f"code {code[:12]}"]
+        if seeds := record["seeds"]:
+            few = len(seeds) < 9
+            parts.append(f"seeds {', '.join(map(str, seeds))}" if few else f"{len(seeds)} seeds from {seeds[0]}")
+        parts += [f"commit {commit[:12]}{commit[40:]}" for commit in commits([record])]
+        yield f"{indent}{name}: {', '.join(parts)}{remark}"
+        for path, facts in record["inputs"].items():
+            yield from lines(path, facts["sha256"], depth + 1)
+
+    return lines(name, None, 0)
