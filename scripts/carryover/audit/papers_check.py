@@ -151,13 +151,13 @@ def sample(sweep, archived, rng, seconds):
     drawn = [(archived[place], []) for place in rng.permutation(len(archived))]
     left, found = seconds, True
     while found:
-        found = []
+        found = False
         for place, (known, several) in enumerate(drawn):
             most = min(left / (len(drawn) - place), MOST_SECONDS)
-            taken = [run for _ in range(DRAWS) if (run := draw(sweep, known, rng)).seconds <= most][:1]
-            left -= sum(run.seconds for run in taken)
-            several += taken
-            found += taken
+            runs_drawn = (draw(sweep, known, rng) for _ in range(DRAWS))
+            if run := next((one for one in runs_drawn if one.seconds <= most), None):
+                several.append(run)
+                left, found = left - run.seconds, True
     return drawn
 
 
