@@ -13,8 +13,7 @@ def main(argv):
     with plugin_job.started(argv, "table", __doc__) as (job, module, arguments):
         rows = plugin_job.of_data(module.rows, pd.DataFrame, arguments)
         for output in arguments.output:
-            text = typeset(rows, output.suffix, f"Carryover request {job.request}")
-            job.path(output).write_text(text, encoding="utf-8")
+            job.path(output).write_text(typeset(rows, output.suffix, job.note), encoding="utf-8")
 
 
 def typeset(rows, suffix, note):

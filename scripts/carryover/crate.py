@@ -18,7 +18,7 @@ from rocrate.rocrate import ROCrate
 
 from carryover.errors import UserError
 from carryover.provenance import store
-from carryover.provenance.job_record import Job, json_digest, record_digest, record_path
+from carryover.provenance.job_record import json_digest, record_digest, record_path
 from carryover.provenance.trace import all_records, commits, jobs, upstream
 from carryover.workflow import command_line
 
@@ -40,12 +40,9 @@ def main(argv):
     parser = command_line.parser("crate.py", "Export results with all that they were made of as a Run Crate.")
     parser.add_argument("targets", nargs="+", type=Path, metavar="RESULT", help="results, or folders of them")
     arguments = parser.parse_args(argv)
-    (output,) = arguments.output
-    if output.suffix != ".zip":
-        raise UserError("--output must be one file that ends in .zip")
     records, files = gather(arguments.targets)
-    with Job(rule="crate", inputs=sorted(records), outputs=[output], modules=["crate"]) as job:
-        describe(records, files).write_zip(job.path(output))
+    with command_line.job("crate", arguments, sorted(records)) as job:
+        describe(records, files).write_zip(job.path(arguments.output[0]))
 
 
 def gather(targets):

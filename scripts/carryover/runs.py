@@ -3,10 +3,9 @@
 from contextlib import contextmanager
 
 import numpy as np
-import xarray as xr
 
 from carryover.errors import UserError
-from carryover.labels import attributes
+from carryover.labels import described
 
 
 def coordinates(data):
@@ -17,10 +16,7 @@ def coordinates(data):
 def measured(data, variables, **others):
     """A dataset of the runs of a dataset: {variable: (dimensions, values, meaning)}, and (values, meaning) of other
     coordinates."""
-    return xr.Dataset(
-        {name: (dims, values, attributes(meaning)) for name, (dims, values, meaning) in variables.items()},
-        coordinates(data) | {name: (name, values, attributes(meaning)) for name, (values, meaning) in others.items()},
-    )
+    return described(variables, others).assign_coords(coordinates(data))
 
 
 def measured_by_run(data, values_of, meanings):
@@ -101,8 +97,5 @@ def where(data, **values):
 
 
 def conditions(words):
-    """{'rescale': '1.0'} from ('rescale=1.0',); UserError where a word is no condition."""
-    pairs = [word.partition("=") for word in words]
-    if wrong := [name for name, equals, _ in pairs if not equals]:
-        raise UserError(f"{wrong[0]} is no condition; write coordinate=value.")
-    return {name: value for name, _, value in pairs}
+    """{'rescale': '1.0'} from ('rescale=1.0',)."""
+    return dict(word.split("=", 1) for word in words)

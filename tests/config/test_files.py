@@ -15,9 +15,9 @@ def read(folder, text, name="mine.yaml"):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a: 1\nb: 2\na: 3\n", "mine.yaml: line 1: the key a stands twice in a section"),
-        ("a: &x\n  b: *x\n", "mine.yaml cannot be read: found unconstructable recursive node line 1"),
-        ("a: [\n", "mine.yaml cannot be read: while parsing a flow node did not find expected node content line 2"),
+        ("a: 1\nb: 2\na: 3\n", "mine.yaml cannot be read: the key a stands twice in a section in line 1"),
+        ("a: &x\n  b: *x\n", "mine.yaml cannot be read: found unconstructable recursive node in line 1"),
+        ("a: [\n", "mine.yaml cannot be read: while parsing a flow node did not find expected node content in line 2"),
         ("a: 1\nb: \udcff\n", "mine.yaml cannot be read: 'utf-8' codec can't decode byte"),
         ("- 1\n", "mine.yaml: it must hold sections of keys and values"),
     ],

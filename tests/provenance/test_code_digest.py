@@ -46,7 +46,7 @@ def tree(tmp_path):
 
 
 def of_source(tree, source):
-    return code_digest.closure_digest(tree({"program.py": source}), "program")
+    return code_digest.closure_files(tree({"program.py": source}), "program")
 
 
 @pytest.mark.parametrize("change", [*SAME, *OTHER])

@@ -28,7 +28,7 @@ def here(tmp_path, monkeypatch):
 
 
 def job(**changes):
-    kwargs = {"rule": "finetune", "inputs": ["in.nc"], "outputs": ["out/x.nc"], "modules": MODULES, "command": ["s.py"]}
+    kwargs = {"rule": "finetune", "inputs": ["in.nc"], "outputs": ["out/x.nc"], "modules": MODULES}
     return job_record.Job(**(kwargs | changes))
 
 
@@ -44,7 +44,7 @@ def files():
 
 def test_request_is_of_what_was_asked_alone(here):
     base = done()["request"]
-    assert done(command=["elsewhere.py"], device="cpu")["request"] == base
+    assert done(device="cpu")["request"] == base
     others = [{"parameters": {"a": 1}}, {"seeds": [1]}, {"wildcards": {"a": "1"}}, {"modules": ["carryover.errors"]}]
     assert len({base} | {done(**change)["request"] for change in others}) == 5
     store.save(made(7.0), "in.nc")
@@ -115,8 +115,7 @@ import numpy as np, xarray as xr
 from carryover.provenance import job_record, store
 OUT, RECORD = "out/x.nc", "out/x.nc.json"
 def work(i, out=OUT):
-    kwargs = {"modules": ["carryover.provenance.store"], "command": []}
-    job = job_record.Job(rule="r", parameters={"i": i}, outputs=[out], **kwargs)
+    job = job_record.Job(rule="r", parameters={"i": i}, outputs=[out], modules=["carryover.provenance.store"])
     values = np.random.default_rng(i).normal(size=30_000)
     with job:
         job.save(xr.Dataset({"w": ("x", values, {"long_name": "made for a test", "units": "1"})}))

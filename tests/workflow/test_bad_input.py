@@ -30,7 +30,7 @@ def test_promise_bad_input_is_one_sentence_with_the_key_and_what_is_allowed(fres
     )
     fresh.configure(TINY)
     (fresh.folder / "over.yaml").write_text("experiments:\n  tiny: {seeds: 3}\n  tiny: {seeds: 4}\n")
-    said = "over.yaml: line 2: the key tiny stands twice in a section."
+    said = "over.yaml cannot be read: the key tiny stands twice in a section in line 2, column 3."
     assert refusal(fresh, "--configfile", "over.yaml") == said
     file = fresh.folder / "scripts/carryover/measures/risk.py"
     text = file.read_text()

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from carryover.config.artifacts import ON_DEMAND
+from carryover.config.artifacts import FORMATS, ON_DEMAND
 from carryover.errors import DataError
 from carryover.provenance import environment, job_record, store
 from carryover.workflow.causes import causes, few, recorded_key
@@ -54,7 +54,7 @@ class Audit:
     @property
     def lasting(self):
         """{path: record} without what is made on demand of all the others, such as the report."""
-        return {path: one for path, one in sorted(self.records.items()) if one["rule"] not in ON_DEMAND.values()}
+        return {path: one for path, one in sorted(self.records.items()) if one["rule"] not in ON_DEMAND}
 
     @property
     def root(self):
@@ -72,7 +72,7 @@ def audit(sweep):
     # In the order of jobs: each result after those that it was made of.
     requests = {path: sweep.request(rule, wildcards) for rule, wildcards, first in sweep.jobs()
                 for path in sweep.outputs(rule, first)}  # fmt: skip
-    on_demand = {f"{sweep.results}/{name}": rule for name, rule in ON_DEMAND.items()}
+    on_demand = {f"{sweep.results}/{rule}{FORMATS[rule][0]}": rule for rule in ON_DEMAND}
     requests |= {path: sweep.request(rule, {}) for path, rule in on_demand.items() if path in files}
     records, problems = _records(sorted(path for path in files if path.endswith(".json")))
     results = {path for path in files if not path.endswith(".json")} | records.keys() | problems.keys()
@@ -88,16 +88,8 @@ def audit(sweep):
         verdict, cause = _condition(path, record, request, archived, hashes[path], problems)
         found, warnings, begins = [cause] if cause else [], [], [path]
         if verdict == "OK" and not archived:
-            found = [f"input: {name} is {'missing' if hashes[name] is None else 'not the one it was made of'}"
-                     for name, known in record["inputs"].items()
-                     if name not in roots and hashes[name] != known["sha256"]]  # fmt: skip
-            found += causes(record, request) if request else [NO_JOB]
-            upstream = sorted({root for name in record["inputs"] for root in roots.get(name, ())})
-            if upstream and not found:
-                found, begins = [f"input: {few(upstream)} upstream"], upstream
-            if request and not found and recorded_key(record) not in ("", request.key):
-                found = ["configuration: other flags"]
-            warnings = list(_software(record["environment"]))
+            found, upstream = _outdated(record, request, hashes, roots)
+            warnings, begins = list(_software(record["environment"])), upstream or [path]
             verdict = "STALE" if found or warnings else "OK"
         if found:
             roots[path] = begins
@@ -136,6 +128,20 @@ def _condition(path, record, request, archived, digest, problems):
     if archived and digest != archived["unpacked"]["sha256"]:
         return "ALTERED", "it is not the archived dataset"
     return "OK", ""
+
+
+def _outdated(record, request, hashes, roots):
+    """(why a result is not what a run would make now, the results upstream with which that begins) by its record."""
+    own = [f"input: {name} is {'missing' if hashes[name] is None else 'not the one it was made of'}"
+           for name, known in record["inputs"].items()
+           if name not in roots and hashes[name] != known["sha256"]]  # fmt: skip
+    own += causes(record, request) if request else [NO_JOB]
+    if own:
+        return own, []
+    if upstream := sorted({root for name in record["inputs"] for root in roots.get(name, ())}):
+        return [f"input: {few(upstream)} upstream"], upstream
+    other_flags = request and recorded_key(record) not in ("", request.key)
+    return ["configuration: other flags"] if other_flags else [], []
 
 
 def _software(before):

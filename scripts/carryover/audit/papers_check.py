@@ -99,7 +99,7 @@ def main(argv):
     arguments = parser.parse_args(argv)
     devices.keep_freed()
     sweep = startup.sweep_of_files(arguments.configfile)
-    if not sweep.config.get("archive"):
+    if not sweep.archive:
         raise UserError(f"{' '.join(arguments.configfile)}: no archive is named, so there is nothing to compare.")
     commit = (environment.git_state(job_record.SCRIPTS) or {}).get("commit", "0")
     seed = int(commit[:12], 16) if arguments.seed is None else arguments.seed
@@ -120,7 +120,7 @@ def main(argv):
 
 def comparable(sweep):
     """What is `Archived` of each experiment that can be compared; prints which it leaves out, and why."""
-    found, folder = [], Path(sweep.config["archive"])
+    found, folder = [], Path(sweep.archive)
     bands, superseded = (
         (files.read(file) if file.exists() else {}).get(folder.name) or {}
         for file in (folder.parent / "bands.yaml", folder.parent / "superseded.yaml")
@@ -137,8 +137,9 @@ def comparable(sweep):
         if why:
             print(f"{experiment:24} not compared: {why}")
             continue
-        data, seconds = (read(sweep.archive, experiment, measure) for read in (archive.load, archive.record))
-        found.append(Archived(experiment, measure, data, seconds["seconds"], bands.get(experiment)))
+        place = (sweep.archive, experiment, measure)
+        seconds = archive.record(*place)["seconds"]
+        found.append(Archived(experiment, measure, archive.load(*place), seconds, bands.get(experiment)))
     if not found and not superseded:
         raise UserError(f"{sweep.archive} has nothing of what the configuration asks for.")
     return found
@@ -150,13 +151,13 @@ def sample(sweep, archived, rng, seconds):
     drawn = [(archived[place], []) for place in rng.permutation(len(archived))]
     left, found = seconds, True
     while found:
-        found = []
+        found = False
         for place, (known, several) in enumerate(drawn):
             most = min(left / (len(drawn) - place), MOST_SECONDS)
-            taken = [run for _ in range(DRAWS) if (run := draw(sweep, known, rng)).seconds <= most][:1]
-            left -= sum(run.seconds for run in taken)
-            several += taken
-            found += taken
+            runs_drawn = (draw(sweep, known, rng) for _ in range(DRAWS))
+            if run := next((one for one in runs_drawn if one.seconds <= most), None):
+                several.append(run)
+                left, found = left - run.seconds, True
     return drawn
 
 

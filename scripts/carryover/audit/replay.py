@@ -12,6 +12,7 @@ from pathlib import Path, PurePath
 import numpy as np
 import xarray as xr
 
+from carryover.config import parameters
 from carryover.provenance import job_record, store
 
 _THREADS = {"torch": "OMP_NUM_THREADS", "openblas": "OPENBLAS_NUM_THREADS", "mkl": "MKL_NUM_THREADS"}
@@ -62,11 +63,13 @@ def _again(record, root, scratch):
     now = job_record.read(scratch / f"{min(record['outputs'])}.json")
     other_work = ["the inputs have changed"] if record["inputs"] != now["inputs"] else []
     other_work += ["the code has changed"] if record["code"]["digest"] != now["code"]["digest"] else []
-    changes = [*other_work, *_changed_environment(record["environment"], now["environment"])]
+    # Of what both have: one job may be forked from a process with more libraries loaded.
+    elsewhere = parameters.differences(record["environment"], now["environment"], common=True)
+    changes = [*other_work, *(f"{' '.join(path)} {then}, now {today}" for path, then, today in elsewhere)]
     other = [name for name, known in record["outputs"].items() if known != now["outputs"][name]]
     if not other:
         return "SAME", "same bytes", changes, True
-    unlike = next(filter(None, (_unlike(name, scratch) for name in other)), "")
+    unlike = _unlike(other, scratch)
     # Figures and texts hold no numbers that could be compared: elsewhere they may differ.
     allowed = ["distribution"] if unlike else ["distribution", "rounding"]
     promised = record["portable"]["job"] in allowed or not any(name.endswith(".nc") for name in other)
@@ -99,23 +102,14 @@ def _link(record, root, scratch):
             (scratch / file).symlink_to(Path.cwd() / file)
 
 
-def _changed_environment(before, now):
-    """Sentences on what differs of what both have: one job may be forked from a process with more libraries loaded."""
-    for name, then in before.items():
-        pairs = then.items() if isinstance(then, dict) else [("", then)]
-        for key, value in pairs:
-            today = now.get(name, {}).get(key, value) if key else now.get(name, value)
-            if today != value:
-                yield f"{name} {key} {value}, now {today}".replace("  ", " ")
-
-
-def _unlike(name, scratch):
-    """How an output differs from the recorded one by more than rounding, in words; empty where it does not."""
-    if not name.endswith(".nc"):
-        return f"not as recorded: {name}"
-    for now, before in zip(store.load_all(scratch / name), store.load_all(name), strict=True):
-        if found := difference(now, before):
-            return f"not as recorded: {name}: {found}"
+def _unlike(names, scratch):
+    """How outputs differ from the recorded ones by more than rounding, in words; empty where they do not."""
+    for name in names:
+        if not name.endswith(".nc"):
+            return f"not as recorded: {name}"
+        for now, before in zip(store.load_all(scratch / name), store.load_all(name), strict=True):
+            if found := difference(now, before):
+                return f"not as recorded: {name}: {found}"
     return ""
 
 

@@ -1,6 +1,7 @@
 """Compare every result with its record, the configuration, the code and the software; exit code 1 unless all are OK."""
 
 import argparse
+import os
 import random
 import sys
 from collections import Counter
@@ -10,7 +11,7 @@ from carryover.audit import findings
 from carryover.audit.findings import VERDICTS
 from carryover.audit.replay import replay
 from carryover.errors import UserError
-from carryover.provenance import store
+from carryover.provenance import job_record, store
 from carryover.templates.rendering import rendered
 from carryover.workflow import startup
 
@@ -45,7 +46,9 @@ def summary(audit):
 
 def main(argv, prog="carryover audit"):
     arguments = parsed(argv, prog)
-    sweep = startup.sweep_of_files(arguments.configfile, arguments.results)
+    sweep = startup.sweep_of_files(arguments.configfile)
+    if arguments.results:  # of any name, as of results that were moved
+        sweep.results = job_record.shown(os.path.normpath(arguments.results))
     audit = findings.audit(sweep)
     found = sorted(audit.findings.values(), key=lambda finding: (VERDICTS.index(finding.verdict), finding.path))
     shown = [finding for finding in found if finding.verdict != "OK" or finding.remark]

@@ -5,8 +5,8 @@ import argparse
 from carryover.workflow import startup
 
 
-def main(argv, prog="carryover check"):
-    parser = argparse.ArgumentParser(prog=prog, description=__doc__, allow_abbrev=False)
+def main(argv):
+    parser = argparse.ArgumentParser(prog="carryover check", description=__doc__, allow_abbrev=False)
     startup.add_configuration(parser, "files", nargs="*")
     arguments = parser.parse_args(argv)
     made = startup.sweep_of_files(arguments.files)

@@ -20,34 +20,24 @@ from carryover.provenance.job_record import Job
 KINDS = "npz, npy, netCDF or safetensors: (samples, …) by layer"
 
 
-def parsed(argv, prog):
-    """(criteria and layers, all arguments)."""
-    parser = argparse.ArgumentParser(prog=prog, description=__doc__, allow_abbrev=False)
+def main(argv):
+    parser = argparse.ArgumentParser(prog="carryover diagnose", description=__doc__, allow_abbrev=False)
     parser.add_argument("--pretrained", required=True, type=Path, metavar="FILE", help=f"before: {KINDS}")
     parser.add_argument("--finetuned", required=True, type=Path, metavar="FILE", help="after, of the same samples")
     parser.add_argument("--baseline", nargs="?", type=Path, metavar="FILE", help="of an unrelated network")
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="FOLDER", help="where the results go")
     parameters.add_arguments(parser, Options)
     arguments = parser.parse_args(argv)
-    return parameters.from_arguments(Options, arguments), arguments
-
-
-def main(argv, prog="carryover diagnose"):
-    p, arguments = parsed(argv, prog)
+    p = parameters.from_arguments(Options, arguments)
     data, figure = (arguments.output / f"diagnosis.{suffix}" for suffix in ("nc", "png"))
     for flag in ("pretrained", "finetuned", "baseline"):  # before the record asks for a step that makes them
         file = getattr(arguments, flag)
         if file is not None and not file.exists():
             raise UserError(f"--{flag} {file}: there is no such file")
     own_style = style.FILE if style.FILE.is_file() else None
-    files = arguments.pretrained, arguments.finetuned, arguments.baseline, own_style
-    with Job(
-        rule="diagnose",
-        parameters=p,
-        inputs=list(filter(None, files)),
-        outputs=[data, figure],
-        modules=[__name__],
-    ) as job:
+    files = (arguments.pretrained, arguments.finetuned, arguments.baseline, own_style)
+    inputs = [file for file in files if file]
+    with Job(rule="diagnose", parameters=p, inputs=inputs, outputs=[data, figure], modules=[__name__]) as job:
         layers = p.layers or None
         result = diagnose(arguments.pretrained, arguments.finetuned, layers=layers, p=p, baseline=arguments.baseline)
         job.save(result, data)

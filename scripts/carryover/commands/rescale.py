@@ -35,11 +35,9 @@ class Options(Model):
 def definitions(file):
     """{name: what the Python file defines under it} of what a search needs; UserError for a file that lacks some."""
     try:
-        compile(file.read_bytes(), file, "exec")
-    except (SyntaxError, ValueError) as error:
-        line = f", line {error.lineno}" if getattr(error, "lineno", None) else ""
-        raise UserError(f"{file}{line}: this is no Python: {getattr(error, 'msg', error)}") from None
-    defined = runpy.run_path(str(file))
+        defined = runpy.run_path(str(file))
+    except SyntaxError as error:
+        raise UserError(f"{error.filename}, line {error.lineno}: this is no Python: {error.msg}") from None
     if missing := [name for name in NEEDED if name not in defined]:
         raise UserError(f"{file} does not define {', '.join(missing)}: it must define {', '.join(NEEDED)}")
     if wrong := [name for name in NEEDED if name != "state" and not callable(defined[name])]:
@@ -47,18 +45,12 @@ def definitions(file):
     return {name: defined[name] for name in (*NEEDED, "renew_statistics") if name in defined}
 
 
-def main(argv, prog="carryover rescale"):
-    parser = argparse.ArgumentParser(
-        prog=prog, description=__doc__, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def main(argv):
+    parser = argparse.ArgumentParser(prog="carryover rescale", description=__doc__, allow_abbrev=False)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("network", type=Path, metavar="FILE", help="the Python file")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="netCDF file for the scores by factor")
-    parser.add_argument(
-        "--journal",
-        type=Path,
-        metavar="FOLDER",
-        help="folder that keeps the scores: a search that was cut off goes on",
-    )
+    parser.add_argument("--journal", type=Path, metavar="FOLDER", help="keeps scores; a search cut off goes on")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="trainings at once (default: 1)")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     parameters.add_arguments(parser, Options)
@@ -66,13 +58,8 @@ def main(argv, prog="carryover rescale"):
     p = parameters.from_arguments(Options, arguments)
     if not arguments.network.is_file():
         raise UserError(f"{arguments.network} is no file: name a Python file that defines {', '.join(NEEDED)}")
-    with Job(
-        rule="rescale",
-        parameters=p,
-        inputs=[arguments.network],
-        outputs=[arguments.output] if arguments.output else [],
-        modules=[__name__],
-    ) as job:
+    inputs, outputs = [arguments.network], [arguments.output] if arguments.output else []
+    with Job(rule="rescale", parameters=p, inputs=inputs, outputs=outputs, modules=[__name__]) as job:
         network = definitions(arguments.network)
         options = {**p.model_dump(), "head": p.head or None}
         how = {"journal": arguments.journal, "jobs": arguments.jobs, "progress": not arguments.quiet}

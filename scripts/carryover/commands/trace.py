@@ -8,8 +8,8 @@ from carryover.errors import UserError
 from carryover.provenance import trace
 
 
-def main(argv, prog="carryover trace"):
-    parser = argparse.ArgumentParser(prog=prog, description=__doc__, allow_abbrev=False)
+def main(argv):
+    parser = argparse.ArgumentParser(prog="carryover trace", description=__doc__, allow_abbrev=False)
     parser.add_argument("figures", nargs="+", type=Path, metavar="FIGURE", help="PNG or PDF")
     parser.add_argument("--results", default="results", type=Path, metavar="FOLDER", help="default: results")
     arguments = parser.parse_args(argv)
@@ -22,7 +22,7 @@ def main(argv, prog="carryover trace"):
             raise UserError(f"{figure}: no request inside, and no result in {arguments.results} has these bytes")
         print(figure)
         if request:
-            print(f"  carries request {request}" + ("" if text else ", and a text that was changed since"))
+            print(f"  carries request {request}")
             for key, value in json.loads(text or "{}").items():
                 print(f"    {key}: {json.dumps(value, ensure_ascii=False)}")
         if name:

@@ -38,7 +38,7 @@ FORMATS = {
 """Suffixes of the files that a job of a rule writes, where they are not one netCDF file; other jobs read the first. A
 configuration may leave out PDF."""
 # Made of all results, and only on demand.
-ON_DEMAND = {"crate.zip": "crate", "report.html": "report"}
+ON_DEMAND = ("crate", "report")
 _CLAIMS, _TEMPLATES = "carryover/claims/claims.yaml", "carryover/templates/*.[cj]*"  # style.css and *.html.j2
 DATA_FILES = {
     "collect": ["carryover/families/labels.json"],

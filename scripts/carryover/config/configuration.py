@@ -185,13 +185,12 @@ def _check_plugin(folder, plugin, options, where, named=None):
 
 def _check_roles(model, data, where):
     """Refuse data of roles that a plug-in does not read, and too few of those that it does."""
-    if model.ROLES is None and model.OPTIONAL_ROLES is None:
+    if model.ROLES is None:
         return
-    needed, optional = model.ROLES or (), model.OPTIONAL_ROLES or ()
-    if missing := [role for role in needed if role not in data]:
+    if missing := [role for role in model.ROLES if role not in data]:
         raise UserError(f"configuration: {where}: {', '.join(missing)} is missing.")
     for role in data:
-        _known(role, (*needed, *optional), where)
+        _known(role, (*model.ROLES, *model.OPTIONAL_ROLES), where)
 
 
 def schema() -> dict[str, Any]:

@@ -14,7 +14,8 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
         keys = [key.value for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
         for key, _ in node.value:
             if keys.count(key.value) > 1:
-                raise UserError(f"line {key.start_mark.line + 1}: the key {key.value} stands twice in a section")
+                reason = f"the key {key.value} stands twice in a section"
+                raise yaml.constructor.ConstructorError(problem=reason, problem_mark=key.start_mark)
         return super().construct_mapping(node, deep=deep)
 
 
@@ -27,14 +28,18 @@ def read(file):
         content = yaml.load(Path(file).read_text(encoding="utf-8-sig"), _Loader)
     except OSError as error:
         raise UserError(f"{file}: {error.strerror}") from None
-    except UserError as error:
-        raise UserError(f"{file}: {error}") from None
     except (ValueError, TypeError, RecursionError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).replace('in "<unicode string>", ', "").split())
+        reason = " ".join(str(error).replace('"<unicode string>", ', "").split())
         raise UserError(f"{file} cannot be read: {reason}") from None
     if not isinstance(content, dict | None):
         raise UserError(f"{file}: it must hold sections of keys and values")
     return content or {}
+
+
+def found(file, root):
+    """A file or folder of the working directory, or else one of that name that comes with the workflow in `root`."""
+    shipped = Path(root, file)
+    return file if Path(file).exists() or not shipped.exists() else shipped.as_posix()
 
 
 def overlaid(below, above, removing=False):

@@ -43,16 +43,13 @@ def resolved(config, folder):
                 has_paper = section != "curves" and isinstance(entry, dict)
                 below[section][name] = entry | {"paper": file} if has_paper else entry
     whole = files.overlaid(below, {key: value for key, value in config.items() if key != "papers"}, removing=True)
-    # What the paper says of itself, and the heading of the file.
-    whole["papers"] = {
-        file: (contents[file.partition("/")[0]].get("paper") or {})
-        | {key: content[key] for key in ("heading",) if key in content}
-        for file, content in contents.items()
-    }
-    for file, about in whole["papers"].items():
+    whole["papers"] = {}
+    for file, content in contents.items():
+        about = dict(contents[file.partition("/")[0]].get("paper") or {})
         first = about.get("first")
         if first and ("figures", first) not in owners and first not in whole.get("figures", {}):
             raise UserError(f"config/papers/{file}.yaml: paper.first: there is no figure {first}.")
+        whole["papers"][file] = about | ({"heading": content["heading"]} if "heading" in content else {})
     gone = {place for place, file in owners.items() if file not in chosen}
     return _without(gone, whole) if gone else whole
 

@@ -25,6 +25,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from carryover.errors import UserError
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
+Condition = Annotated[str, Field(pattern="^[^=]+=")]
+"""On runs, as coordinate=value."""
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")
 
 
@@ -33,7 +35,7 @@ class Model(BaseModel):
 
     Class variables say more of a plug-in: the `FAMILIES` whose networks a measure is for; by axis, the values for which
     it is taken (`APPLIES_TO`), that it asks for (`NEEDS`), or for which finetuning `STARTS_FROM` pretrained networks;
-    the `ROLES` of the data that it reads, and `OPTIONAL_ROLES`: None for any.
+    the `ROLES` of the data that it reads (None: any), and `OPTIONAL_ROLES`.
     """
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
@@ -42,7 +44,7 @@ class Model(BaseModel):
     NEEDS: ClassVar[dict[str, tuple]] = {}
     STARTS_FROM: ClassVar[dict[str, tuple]] = {}
     ROLES: ClassVar[tuple[str, ...] | None] = None
-    OPTIONAL_ROLES: ClassVar[tuple[str, ...] | None] = None
+    OPTIONAL_ROLES: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, **values):
         try:
@@ -54,8 +56,6 @@ class Model(BaseModel):
     @classmethod
     def as_written(cls, values):
         """Values as YAML or a command line has them: one for several, and 1e-6, which YAML reads as text."""
-        if not isinstance(values, dict):
-            return values
         return {name: _as_written(cls, name, value) for name, value in values.items()}
 
     @model_validator(mode="after")
@@ -70,13 +70,10 @@ def _as_written(cls, name, value):
     if name not in cls.model_fields:
         return value
     kind, several = kind_of(cls, name)
-    if several and not isinstance(value, tuple):
-        value = tuple(value) if isinstance(value, list) else (value,)
-    if kind is not float:
-        return value
-    items = value if several else (value,)
-    numbers = tuple(float(one) if isinstance(one, str) and _NUMBER.fullmatch(one) else one for one in items)
-    return numbers if several else numbers[0]
+    items = value if several and isinstance(value, list | tuple) else [value]
+    if kind is float:
+        items = [float(one) if isinstance(one, str) and _NUMBER.fullmatch(one) else one for one in items]
+    return tuple(items) if several else items[0]
 
 
 def parameter(
@@ -92,7 +89,7 @@ def parameter(
     return Field(default, description=meaning, json_schema_extra=extra)
 
 
-def reading(*roles: str, optional: tuple[str, ...] | None = None, base: type[Model] = Model) -> type[Model]:
+def reading(*roles: str, optional: tuple[str, ...] = (), base: type[Model] = Model) -> type[Model]:
     """The model of a plug-in that reads data of these roles; one with options extends it."""
     return type("Reading", (base,), {"ROLES": roles, "OPTIONAL_ROLES": optional, "__module__": __name__})
 
@@ -156,15 +153,14 @@ def in_words(when):
     return " and ".join(f"{axis} is {values}" for axis, values in said.items())
 
 
-ABSENT = "absent"
-
-
-def differences(before: Any, now: Any) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """((name, …), value before, value now), in words, of what differs in nested sections or lists of them."""
+def differences(before: Any, now: Any, common: bool = False) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    """((name, …), value before, value now), in words, of what differs in nested sections or lists of them; `common`
+    leaves out what one of them lacks."""
     old, new = dict(_leaves(before)), dict(_leaves(now))
     for path in new | old:
-        if path not in old or path not in new or old[path] != new[path]:
-            yield path, *(_words(values[path]) if path in values else ABSENT for values in (old, new))
+        in_both = path in old and path in new
+        if (in_both and old[path] != new[path]) or (not in_both and not common):
+            yield path, *(_words(values[path]) if path in values else "absent" for values in (old, new))
 
 
 def _leaves(value, path=()):
@@ -233,9 +229,10 @@ def files(path: str) -> list[str]:
 
     What is missing is left for its reader to name.
     """
-    named = Path(path) if path else None
-    if named is None or not named.is_dir():
-        return [str(named)] if named and named.is_file() else []
+    if not path:
+        return []
+    if (named := Path(path)).is_file():
+        return [str(named)]
     inside = (file for pattern in ("[!.]*", "[!.]*/[!.]*") for file in named.glob(pattern))
     return sorted(str(file) for file in inside if file.is_file())
 

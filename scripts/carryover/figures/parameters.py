@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
 from carryover.config import parameters
-from carryover.config.parameters import Model, parameter
+from carryover.config.parameters import Condition, Model, parameter
 
 
 class Titled(Model):
@@ -72,7 +72,7 @@ class Facets(reading("risk")):
     apart: NonNegativeFloat = parameter(
         0.0, "by how many octaves neighbouring curves are moved apart, with bars for bands")  # fmt: skip
     relative_to: str = parameter("", "coordinate by whose square risks are divided; empty for none")
-    only: tuple[str, ...] = parameter((), "conditions on the runs shown, as coordinate=value")
+    only: tuple[Condition, ...] = parameter((), "conditions on the runs shown, as coordinate=value")
     panel: Annotated[float, Field(gt=0, le=20)] = parameter(2.1, "width of a panel [inches]")
     markers: bool = parameter(False, "what was trained is drawn as markers over the lines of exact limits")
     floor: PositiveFloat = parameter(1e-10, "smallest value shown: below it lies what the stopping loss sets")

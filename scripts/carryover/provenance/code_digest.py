@@ -8,7 +8,6 @@ caller names such modules, as a job names its plug-ins. Standard library only, f
 
 import ast
 import hashlib
-import json
 import os
 import sys
 from contextlib import suppress
@@ -48,14 +47,17 @@ def closure(root: str | Path, *names: str) -> tuple[dict[str, str], set[str]]:
             continue
         seen.add(name)
         if "/" in name:
-            files = {file.relative_to(root).as_posix(): file for file in root.glob(name)}
-            digests |= {shown: hashlib.sha256(file.read_bytes()).hexdigest() for shown, file in files.items()}
+            for file in root.glob(name):
+                digests[file.relative_to(root).as_posix()] = hashlib.sha256(file.read_bytes()).hexdigest()
             continue
         if "." in name:
             todo.append(name.rpartition(".")[0])  # importing a.b runs a/__init__.py first
         if file := _file(root, name):
             shown = file.relative_to(root).as_posix()
-            digests[shown], imports = _read(file, f"{root.name}/{shown}")
+            try:
+                digests[shown], imports = _parsed(file.read_bytes(), file.parent / f"__pycache__/{file.stem}.meaning")
+            except SyntaxError as error:
+                raise UserError(f"{root.name}/{shown}, line {error.lineno}: {error.msg}") from None
             todo += imports
         elif name in names:
             raise UserError(f"no module {name} below {root.name}/: expected {name.replace('.', '/')}.py")
@@ -70,15 +72,6 @@ def closure_files(root: str | Path, *names: str) -> dict[str, str]:
     return closure(root, *names)[0]
 
 
-def closure_digest(root: str | Path, *names: str) -> str:
-    """One SHA-256 in hexadecimal over the files of `closure`."""
-    return digest(closure_files(root, *names))
-
-
-def digest(files: dict[str, str]) -> str:
-    return hashlib.sha256(json.dumps(files).encode()).hexdigest()
-
-
 def _file(root: Path, name: str) -> Path | None:
     """File that `import name` runs, a package before a module of the same name as Python has it; None if not local."""
     if not _INSTALLED.isdisjoint(root.parts) and name.partition(".")[0] != "carryover":
@@ -86,13 +79,6 @@ def _file(root: Path, name: str) -> Path | None:
     base = os.path.join(root, *name.split("."))  # most names are not local, and pathlib is slower
     files = (os.path.join(base, "__init__.py"), f"{base}.py")
     return next((Path(file) for file in files if os.path.isfile(file)), None)
-
-
-def _read(file: Path, shown: str) -> tuple[str, list[str]]:
-    try:
-        return _parsed(file.read_bytes(), file.parent / "__pycache__" / f"{file.stem}.meaning")
-    except SyntaxError as error:
-        raise UserError(f"{shown}, line {error.lineno}: {error.msg}") from None
 
 
 @cache  # by content, so that an edit is seen within one process as well

@@ -34,7 +34,7 @@ from carryover.config.artifacts import DATA_FILES
 from carryover.errors import DataError, UserError
 from carryover.provenance import code_digest, store
 from carryover.provenance.environment import environment, git_state, processor_time, resource_usage
-from carryover.provenance.portability import LEVELS, promised, weakest
+from carryover.provenance.portability import LEVELS, weakest
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -43,10 +43,9 @@ VERSION = 1
 SCRIPTS = Path(__file__).resolve().parents[2]
 """The folder of this library: a project's `scripts`, or one of installed packages."""
 _REQUEST = ("rule", "wildcards", "parameters", "seeds")
-KEYS = {".png": ("Description", "Comment"), ".pdf": ("Subject", "Keywords")}
-"""Where each format of figures stores the request's digest and its text."""
-_TIMES = {".png": (), ".pdf": ("CreationDate", "ModDate")}
-HEAD = "Carryover request "
+_METADATA = {".png": ("Description", "Comment"), ".pdf": ("Subject", "Keywords", "CreationDate", "ModDate")}
+"""Where each format of figures stores note and text of the request; what follows are times, which stay empty."""
+NOTE = "Carryover request "
 _ANY = TypeAdapter(Any)
 
 
@@ -113,9 +112,7 @@ class Job:
     device
         Where it computes; may be set in the block. "auto" finds CUDA.
     portable
-        What is promised elsewhere (default: what the modules promise).
-    command
-        The command line (default: `sys.argv`).
+        What is promised elsewhere on the same inputs, see `portability`.
 
     Raises
     ------
@@ -132,21 +129,20 @@ class Job:
     inputs: Sequence[str | Path] = ()
     seeds: Sequence[int] = ()
     device: Any = None
-    portable: str | None = None
-    command: Sequence[str] | None = None
+    portable: str = "rounding"
 
     @property
-    def request(self) -> str:
-        """SHA-256 over the `request_text` of this job."""
-        return self._record["request"]
+    def note(self) -> str:
+        """SHA-256 over the `request_text` of this job, in words that a text or a figure carries for `trace`."""
+        return NOTE + self._record["request"]
 
     def figure_metadata(self, suffix: str) -> dict[str, str | None]:
         """What `savefig` writes into a figure of this format: the request, its digest, and no time.
 
         The commit, the time and the machine are in the record alone, so that equal data give equal bytes.
         """
-        digest, text = KEYS[suffix]
-        return {**dict.fromkeys(_TIMES[suffix]), digest: HEAD + self.request, text: request_text(self._record)}
+        note, text, *times = _METADATA[suffix]
+        return {**dict.fromkeys(times), note: self.note, text: request_text(self._record)}
 
     @property
     def portable_result(self) -> str:
@@ -175,17 +171,16 @@ class Job:
         self.inputs = list(self.inputs)  # an iterator would be empty by the second look
         if overwritten := {os.path.realpath(path) for path in self.inputs} & set(map(os.path.realpath, self.outputs)):
             raise UserError(f"{min(overwritten)} is an input and an output: give the output another name")
-        promise = self.portable or promised(self.modules)
         modules = [*self.modules, *DATA_FILES.get(self.rule, ())]
         files, packages = code_digest.closure(SCRIPTS, *modules)
         self._record = {
             "carryover_record": VERSION,
             **{key: plain(getattr(self, key)) for key in _REQUEST},
-            "command": list(sys.argv if self.command is None else self.command),
+            "command": list(sys.argv),
             "inputs": {shown(path): _facts(Path(path)) for path in self.inputs},
-            "code": {"modules": modules, "digest": code_digest.digest(files), "files": files},
+            "code": {"modules": modules, "digest": json_digest(files), "files": files},
             "git": git_state(SCRIPTS),
-            "portable": {"job": promise, "result": weakest([promise, *map(_promised, self.inputs)])},
+            "portable": {"job": self.portable, "result": weakest([self.portable, *map(_promised, self.inputs)])},
         }
         self._record["request"] = hashlib.sha256(request_text(self._record).encode()).hexdigest()
         with store.atomic(*self.outputs, *map(record_path, self.outputs)) as temporaries:
@@ -226,7 +221,7 @@ class Job:
 def _promised(path: str | Path) -> str:
     """What is promised elsewhere of an input: the same bits where it was not made here."""
     with suppress(DataError, LookupError, TypeError):
-        return weakest([read(record_path(path))["portable"]["result"]])
+        return read(record_path(path))["portable"]["result"]
     return LEVELS[0]
 
 

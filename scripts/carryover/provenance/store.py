@@ -177,17 +177,12 @@ def atomic(*paths: str | Path) -> Iterator[list[Path]]:
     try:
         yield unfinished
         for place, file in zip(places, unfinished, strict=True):
-            _settle(file, place)
+            try:
+                with open(file, "rb+") as finished:
+                    os.fsync(finished.fileno())  # the bytes first, so that a power cut cannot empty it
+                os.replace(file, place)
+            except OSError as error:
+                raise DataError(f"cannot write {place}: {error.strerror}") from error
     finally:
         for file in unfinished:
             file.unlink(missing_ok=True)
-
-
-def _settle(unfinished: Path, place: Path) -> None:
-    """Put a finished file in its place, its bytes on disk first so that a power cut cannot empty it."""
-    try:
-        with open(unfinished, "rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(unfinished, place)
-    except OSError as error:
-        raise DataError(f"cannot write {place}: {error.strerror}") from error

@@ -19,16 +19,12 @@ def all_records(results):
         raise UserError(f"{results} is no folder: name the one with the results")
     found = {}
     for path in sorted(Path(results).rglob("*.json")):
-        if is_record(path):
-            record, end = job_record.read(path), path.relative_to(results).with_suffix("").parts
-            found |= {name: record for name in record["outputs"] if Path(name).parts[-len(end) :] == end}
+        with store.regular(path) as file:
+            if b'"carryover_record"' not in file.read(100):  # keys are sorted, so every record begins with this one
+                continue
+        record, end = job_record.read(path), path.relative_to(results).with_suffix("").parts
+        found |= {name: record for name in record["outputs"] if Path(name).parts[-len(end) :] == end}
     return found
-
-
-def is_record(path):
-    """Whether a file is a record, or was one before it was cut off. Raises DataError where it cannot be read."""
-    with store.regular(path) as file:  # keys are sorted, so a record begins with this
-        return file.read(100).lstrip(b"{ \n").startswith(b'"carryover_record"')
 
 
 def upstream(name, records):
@@ -55,12 +51,12 @@ def commits(records):
 def carried_request(path):
     """(digest, text) of the request that a figure, a table or a page carries; ("", "") where it carries none.
 
-    The text is JSON in the metadata of a figure: plain in PNG, escaped in PDF. It is empty where it does not have that
-    digest: then someone changed one of them.
+    The text is JSON in the metadata of a figure alone: plain in PNG, escaped in PDF. It is empty where it does not have
+    that digest.
     """
     with store.regular(path) as file:
         content = file.read().decode("latin-1")
-    if not (found := re.search(f"{job_record.HEAD}([0-9a-f]{{64}})", content)):
+    if not (found := re.search(f"{job_record.NOTE}([0-9a-f]{{64}})", content)):
         return "", ""
     for text in (content, re.sub(r"\\(.)", r"\1", content)):
         with suppress(ValueError):
@@ -88,31 +84,32 @@ def find(path, known):
     return request, text, "", ""
 
 
-def tree(name, known, sha256=None, depth=0, seen=None):
-    """Yield lines of text: a result and, indented below it, all that it was made of, each with its record's digest.
+def tree(name, known):
+    """Lines of text: a result and, indented below it, all that it was made of, each with its record's digest.
 
-    Parameters
-    ----------
-    name, known
-        The result, and {name: record} of all results.
-    sha256
-        The hash of the result when it was read for the one above; None at the root.
-    depth, seen
-        Levels above it, and the results that were shown before.
+    `known` is {name: record} of all results.
     """
-    indent, record, seen = "  " * depth, known.get(name), set() if seen is None else seen
-    if record is None:
-        yield f"{indent}{name}: sha256 {sha256[:12]}, not made here"
-        return
-    remark = "" if sha256 in (None, record["outputs"][name]["sha256"]) else "; MADE ANEW since it was read here"
-    if name in seen:
-        yield f"{indent}{name}: see above{remark}"
-        return
-    seen.add(name)
-    parts = [record["rule"], f"record {job_record.record_digest(record)[:12]}", f"code {record['code']['digest'][:12]}"]
-    if seeds := record["seeds"]:
-        parts.append(f"seeds {', '.join(map(str, seeds))}" if len(seeds) < 9 else f"{len(seeds)} seeds from {seeds[0]}")
-    parts += [f"commit {commit[:12]}{commit[40:]}" for commit in commits([record])]
-    yield f"{indent}{name}: {', '.join(parts)}{remark}"
-    for path, facts in record["inputs"].items():
-        yield from tree(path, known, facts["sha256"], depth + 1, seen)
+    shown = set()
+
+    def lines(name, sha256, depth):
+        """Of one result, which had the hash `sha256` when it was read for the one above; None at the root."""
+        indent, record = "  " * depth, known.get(name)
+        if record is None:
+            yield f"{indent}{name}: sha256 {sha256[:12]}, not made here"
+            return
+        remark = "" if sha256 in (None, record["outputs"][name]["sha256"]) else "; MADE ANEW since it was read here"
+        if name in shown:
+            yield f"{indent}{name}: see above{remark}"
+            return
+        shown.add(name)
+        digest, code = job_record.record_digest(record), record["code"]["digest"]
+        parts = [record["rule"], f"record {digest[:12]}", f"code {code[:12]}"]
+        if seeds := record["seeds"]:
+            few = len(seeds) < 9
+            parts.append(f"seeds {', '.join(map(str, seeds))}" if few else f"{len(seeds)} seeds from {seeds[0]}")
+        parts += [f"commit {commit[:12]}{commit[40:]}" for commit in commits([record])]
+        yield f"{indent}{name}: {', '.join(parts)}{remark}"
+        for path, facts in record["inputs"].items():
+            yield from lines(path, facts["sha256"], depth + 1)
+
+    return lines(name, None, 0)

@@ -8,7 +8,6 @@ from tabulate import tabulate
 from carryover.claims.support import table as tables
 from carryover.claims.support.table import DIFFERS, counts
 from carryover.provenance import store
-from carryover.provenance.job_record import Job
 from carryover.templates import rendering
 from carryover.workflow import command_line
 
@@ -24,13 +23,7 @@ def main(argv):
     )
     arguments = parser.parse_args(argv)
     others = {name: Path(file) for name, file in arguments.others}
-    with Job(
-        rule="claims_table",
-        wildcards=dict(arguments.wildcards),
-        inputs=[*arguments.groups, *others.values()],
-        outputs=arguments.output,
-        modules=["claims_table"],
-    ) as job:
+    with command_line.job("claims_table", arguments, [*arguments.groups, *others.values()]) as job:
         others = {name: tables.read(file) for name, file in others.items()}
         table = tables.gathered({file.stem: store.load(file) for file in arguments.groups}, others)
         print(summary(table))
@@ -39,7 +32,7 @@ def main(argv):
                 job.save(table, output)
             else:
                 write = markdown if output.suffix == ".md" else page
-                job.path(output).write_text(write(table, f"Carryover request {job.request}"), encoding="utf-8")
+                job.path(output).write_text(write(table, job.note), encoding="utf-8")
 
 
 def summary(table):

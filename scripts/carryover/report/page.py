@@ -22,17 +22,11 @@ def main(argv):
     startup.add_configuration(parser)
     arguments = parser.parse_args(argv)
     config = startup.sweep_of_files(arguments.configfile).config
-    with job_record.Job(
-        rule="report",
-        parameters={section: config.get(section, {}) for section in ("papers", "figures", "tables")},
-        wildcards=dict(arguments.wildcards),
-        inputs=list(files(config, arguments.results).values()),
-        outputs=arguments.output,
-        modules=["report"],
-    ) as job:
+    inputs = files(config, arguments.results).values()
+    shown = {section: config.get(section, {}) for section in ("papers", "figures", "tables")}
+    with command_line.job("report", arguments, inputs, parameters=shown) as job:
         for output in arguments.output:
-            text = page(config, arguments.results, f"Carryover request {job.request}")
-            job.path(output).write_text(text, encoding="utf-8")
+            job.path(output).write_text(page(config, arguments.results, job.note), encoding="utf-8")
 
 
 def files(config, results):

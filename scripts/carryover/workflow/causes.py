@@ -56,10 +56,9 @@ def causes(record, request):
     )
     found += dict.fromkeys(  # points that are trained together share most parameters
         f"configuration: {path[-1]} {old} → {new}"
-        for path, old, new in parameters.differences(then, job_record.plain(asked))
-        if parameters.ABSENT not in (old, new)
+        for path, old, new in parameters.differences(then, job_record.plain(asked), common=True)
     )
-    if request.rule not in ON_DEMAND.values():  # these need not show everything
+    if request.rule not in ON_DEMAND:  # these need not show everything
         new = [path for path in request.inputs if path not in record["inputs"]]
         found += [f"configuration: it is made of {path} now" for path in new[:1]]
     return found

@@ -8,7 +8,6 @@ import xarray as xr
 from carryover import labels
 from carryover.config import parameters, plugins
 from carryover.provenance import store
-from carryover.provenance.job_record import Job
 from carryover.workflow import command_line
 from carryover.workflow.plugin_job import also_read, naming_what_is_missing
 
@@ -22,20 +21,19 @@ def main(argv):
     parser.add_argument("--family", required=True, choices=plugins.names("families"), help="whose runs these are")
     arguments, words = parser.parse_known_args(argv)
     measure, model, others = arguments.measure, parameters.Model, []
-    modules = ["collect", f"carryover/families/{arguments.family}/labels.json"]
+    modules = [f"carryover/families/{arguments.family}/labels.json"]
     if measure:
         module, model = plugins.load(f"carryover.measures.{measure}"), parameters.model_of("measures", measure)
         others = also_read(module, arguments.shards)
         modules.append(module.__name__)
     p = command_line.options(model, words, "collect.py")
-    with Job(
-        rule="collect",
-        parameters={"family": arguments.family, **({"measure": measure, "options": p} if measure else {})},
-        wildcards=dict(arguments.wildcards),
+    with command_line.job(
+        "collect",
+        arguments,
         inputs=[*arguments.shards, *others],
-        outputs=arguments.output,
         modules=modules,
-        portable=None if measure and not getattr(module, "SELECTS", False) else "bits",
+        parameters={"family": arguments.family, **({"measure": measure, "options": p} if measure else {})},
+        portable="rounding" if measure and not getattr(module, "SELECTS", False) else "bits",
     ) as job:
         shards = (measured(module, p, path) if measure else store.load_all(path) for path in arguments.shards)
         job.save(labels.labelled(collect([part for parts in shards for part in parts]), arguments.family))

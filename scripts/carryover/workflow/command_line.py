@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 from carryover.config import parameters, plugins
+from carryover.config.artifacts import FORMATS
 from carryover.errors import UserError, sentence
+from carryover.provenance.job_record import Job
 
 ALSO = "--also"
 """On the command line of a training job: the parameters of a further point of its batch follow."""
@@ -51,11 +53,20 @@ def parser(prog, description, **options):
     return made
 
 
+def job(rule, arguments, inputs, modules=(), **facts):
+    """The `Job` of a rule, whose script has the name of the rule, with the flags that every job has; UserError for an
+    output that the rule does not write."""
+    formats = FORMATS.get(rule, (".nc",))
+    for output in arguments.output:
+        if output.suffix not in formats:
+            raise UserError(f"--output {output}: its suffix must be one of {', '.join(formats)}.")
+    wildcards, modules = dict(arguments.wildcards), [rule, *modules]
+    return Job(rule=rule, wildcards=wildcards, inputs=inputs, outputs=arguments.output, modules=modules, **facts)
+
+
 def pair(word):
-    """('a', 'b') from 'a=b', for argparse."""
-    name, equals, value = word.partition("=")
-    if not equals:
-        raise argparse.ArgumentTypeError(f"{word} must be KEY=VALUE")
+    """('a', 'b') from 'a=b'; ValueError for another word."""
+    name, value = word.split("=", 1)
     return name, value
 
 

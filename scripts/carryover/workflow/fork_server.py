@@ -107,7 +107,6 @@ def run(request: dict, streams: list[int]) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for stream, place in zip(streams, (1, 2), strict=True):
         os.dup2(stream, place)
-    sys.stdout, sys.stderr = (open(place, "w", closefd=False) for place in (1, 2))  # noqa: SIM115
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])

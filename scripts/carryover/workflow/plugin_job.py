@@ -4,10 +4,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from carryover.config import parameters, plugins
-from carryover.config.artifacts import FORMATS, PLUGINS
+from carryover.config.artifacts import PLUGINS
 from carryover.errors import UserError
 from carryover.provenance import store
-from carryover.provenance.job_record import Job
 from carryover.workflow import command_line
 
 
@@ -51,18 +50,8 @@ def started(argv, rule, description, add=add_data, files=()):
     parameters.add_arguments(parser, model)
     arguments = parser.parse_args(argv[1:])
     arguments.p = parameters.from_arguments(model, arguments)
-    formats = FORMATS.get(rule, (".nc",))
-    for output in arguments.output:
-        if output.suffix not in formats:
-            raise UserError(f"--output {output}: its suffix must be one of {', '.join(formats)}.")
-    with Job(
-        rule=rule,
-        parameters=arguments.p,
-        wildcards=dict(arguments.wildcards),
-        inputs=[*arguments.data, *also_read(module, arguments.data), *files],
-        outputs=arguments.output,
-        modules=[rule, module.__name__],
-    ) as job:
+    inputs = [*arguments.data, *also_read(module, arguments.data), *files]
+    with command_line.job(rule, arguments, inputs, [module.__name__], parameters=arguments.p) as job:
         yield job, plugins.function_of(kind, name) if kind in plugins.FUNCTIONS else module, arguments
 
 

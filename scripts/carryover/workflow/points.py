@@ -76,7 +76,7 @@ def _points(experiment, spec, stage, sources):
     points, read = {}, set()
     for name, grid in grids.items():
         place = f"{where}.grids.{name}" if name else where
-        own, read_here = _grid(model, task | common | grid, spec, stage, sources, place)
+        own, read_here = _grid(model, task | common | grid, spec.split, sources, place)
         if twice := own.keys() & points.keys():
             raise UserError(f"{where}: two grids ask for {min(twice)}; let one of them differ or leave it out.")
         points, read = points | own, read | read_here
@@ -87,9 +87,9 @@ def _points(experiment, spec, stage, sources):
     return dict(sorted(points.items(), key=lambda item: sorted(item[1].axes.items())))
 
 
-def _grid(model, section, spec, stage, sources, where):
+def _grid(model, section, split, sources, where):
     """({name: Point}, names of what any of them reads) of one grid: a product over axes and over what `split` names."""
-    split = [name for name in model.model_fields if about(model, name, "axis") or name in spec.split]
+    split = [name for name in model.model_fields if about(model, name, "axis") or name in split]
     values = {name: section.get(name, model.model_fields[name].default) for name in split}
     values = {name: list(value) if isinstance(value, list | tuple) else [value] for name, value in values.items()}
     points, read = {}, set()
@@ -100,16 +100,16 @@ def _grid(model, section, spec, stage, sources, where):
         p = parameters.read(model, given, f"configuration: {where}.")
         own = {name: getattr(p, name) for name in split if name in given}
         own = {name: value[0] if isinstance(value, tuple) else value for name, value in own.items()}
-        for source in _sources(model, chosen, sources, stage, where):
+        for source in _sources(model, chosen, sources, where):
             point = Point({**_inherited(source), **own}, p, source)
             points[point.name] = point  # combinations that differ in what they do not read are one
         read |= given.keys()
     return points, read
 
 
-def _sources(model, chosen, sources, stage, where):
+def _sources(model, chosen, sources, where):
     """The points of pretraining from which a point with these axes' values starts; else a lone None."""
-    if stage == STAGES[0] or not model.STARTS_FROM or not applies(model.STARTS_FROM, chosen):
+    if not model.STARTS_FROM or not applies(model.STARTS_FROM, chosen):
         return [None]
     if not sources:
         axes = ", ".join(f"{k} {v}" for k, v in chosen.items())

@@ -4,9 +4,10 @@ The Snakefile imports this module, so it imports nothing large.
 """
 
 from functools import cached_property
+from pathlib import Path
 
 from carryover import archive
-from carryover.config import parameters, plugins
+from carryover.config import files, parameters, plugins
 from carryover.config.artifacts import ARTIFACTS, DATA_FILES, STAGES
 from carryover.config.parameters import as_flags, changed
 from carryover.errors import UserError
@@ -52,7 +53,7 @@ class Request:
 
     @property
     def code(self):
-        return self.sweep.code_digest(self.sweep.scripts, *self.modules)
+        return self.sweep.code_digest(*self.modules)
 
     @cached_property
     def key(self):
@@ -65,8 +66,8 @@ class Request:
         jobs = self.sweep.job_of
         upstream = [self.sweep.request(*jobs[path]).key if path in jobs else self.sweep.sha256(path)
                     for path in self.inputs]  # fmt: skip
-        files = [self.sweep.sha256(file) for file in self.named_files]
-        return json_digest([self.rule, self.code, self.flags, plain(self.parameters), files, upstream])
+        named = [self.sweep.sha256(file) for file in self.named_files]
+        return json_digest([self.rule, self.code, self.flags, plain(self.parameters), named, upstream])
 
 
 def _training(job, experiment, point, block):
@@ -125,21 +126,23 @@ def _curve(job, curve):
 
 def _artifact(job, name):
     """A comparison, a group of claims, a figure or a table."""
-    kind, papers = ARTIFACTS[job.rule], job.sweep.typed.papers
-    entry = getattr(job.sweep.typed, kind.section)[name]
-    job.inputs = list(job.sweep.data(entry).values())
+    sweep, kind, papers = job.sweep, ARTIFACTS[job.rule], job.sweep.typed.papers
+    entry = getattr(sweep.typed, kind.section)[name]
+    job.inputs = [files.found(ref, sweep.root) if Path(ref).suffix else f"{sweep.results}/{ref}.nc"
+                  for ref in entry.data.values()]  # fmt: skip
     # Category and labels in Snakemake's own report.
     job.paper = papers[entry.paper].name if entry.paper in papers else "Carryover"
     shown = [item.item for paper in papers.values() for item in paper.items if name in getattr(item, kind.section, ())]
     job.labels = {job.rule: name, "in the papers": "; ".join(dict.fromkeys(shown))}
     job.set_plugin(kind.plugins, getattr(entry, kind.key) or name, entry.options)
     job.flags[1:1] = as_flags({"roles": list(entry.data)})
-    job.named_files = [job.sweep.root / "config/figures.mplstyle"] if job.rule == "figure" else []
+    job.named_files = [sweep.root / "config/figures.mplstyle"] if job.rule == "figure" else []
 
 
 def _claims_table(job):
     """The table of all claims, with the verdicts of other configurations."""
-    others = job.sweep.other_claims()
+    tables = job.sweep.typed.other_claims.items()
+    others = {name: files.found(file, job.sweep.root) for name, file in tables if file}
     job.inputs = [f"{job.sweep.results}/claims/{group}.nc" for group in sorted(job.sweep.typed.claims)]
     job.named_files = list(others.values())
     job.flags = as_flags({"others": [f"{name}={file}" for name, file in others.items()]}) if others else []

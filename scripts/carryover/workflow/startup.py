@@ -14,11 +14,11 @@ from carryover.workflow.sweep import Sweep
 
 
 def own(root, file):
-    """A file of the working directory, or else that of the workflow in the folder `root`.
+    """The configuration file that `files.found` finds.
 
-    A configuration that cannot be read ends the run with one sentence, where Snakemake would show a trace.
+    One that cannot be read ends the run with one sentence, where Snakemake would show a trace.
     """
-    found = file if Path(file).is_file() else str(Path(root, file))
+    found = files.found(file, root)
     try:
         files.read(found)
     except UserError as error:
@@ -52,16 +52,9 @@ def sweep(config, root, first, read=()):
         sys.exit(f"carryover: {sentence(error)}")
 
 
-def valid_sweep(config, root, results=None):
-    """The `Sweep` of a configuration, with its papers; raises UserError where it is not allowed.
-
-    `results` is read in the place of the results folder that the configuration names, and may have any name.
-    """
-    folder = Path("config/papers") if Path("config/papers").is_dir() else Path(root) / "config/papers"
-    if results:
-        config = {key: value for key, value in config.items() if key != "pathvars"}
-        results = job_record.shown(os.path.normpath(results))
-    return Sweep(papers.resolved(config, folder), root, results)
+def valid_sweep(config, root):
+    """The `Sweep` of a configuration, with its papers; raises UserError where it is not allowed."""
+    return Sweep(papers.resolved(config, Path(files.found("config/papers", root))), root)
 
 
 def add_configuration(parser, name="--configfile", nargs="+"):
@@ -79,12 +72,12 @@ def configuration(names):
     return whole
 
 
-def sweep_of_files(names, results=None):
+def sweep_of_files(names):
     """The `valid_sweep` of a configuration in files, of the workflow that this library belongs to."""
     root = job_record.SCRIPTS.parent
     if not (root / "Snakefile").is_file():
         raise UserError(f"the library in {job_record.SCRIPTS} has no workflow: run that of a project's scripts.")
-    return valid_sweep(configuration(names), root, results)
+    return valid_sweep(configuration(names), root)
 
 
 def effective(sweep):

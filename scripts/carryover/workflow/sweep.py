@@ -5,17 +5,18 @@ The Snakefile imports this module, so it imports nothing large.
 """
 
 import re
-from functools import cache, cached_property
+from functools import cache, cached_property, partialmethod
 from itertools import product
 from pathlib import Path
 
 from carryover import archive
-from carryover.config import configuration, parameters
+from carryover.config import configuration, files, parameters
 from carryover.config.artifacts import ARTIFACTS, FORMATS, STAGES
 from carryover.config.parameters import applies, in_words
 from carryover.errors import UserError
 from carryover.provenance import store
-from carryover.provenance.code_digest import closure_digest
+from carryover.provenance.code_digest import closure_files
+from carryover.provenance.job_record import json_digest
 from carryover.workflow.points import batches_of_stages
 from carryover.workflow.requests import Request
 
@@ -28,22 +29,16 @@ class Sweep:
     Files of the workflow itself are found from `root`, results from the working directory.
     """
 
-    def __init__(self, config, root, results=None):
+    def __init__(self, config, root):
         self.config, self.root = config, Path(root)
         self.typed = configuration.validate(config)
-        self.results = results or self.typed.pathvars.results
+        self.results = self.typed.pathvars.results
         self.scripts = self.root / "scripts"
-        self.archive = self.typed.archive and self.found(self.typed.archive)
+        self.archive = self.typed.archive and files.found(self.typed.archive, self.root)
         # Many jobs have the same code and read the same files.
-        self.code_digest, self.sha256, self.archived = (
-            cache(closure_digest),
-            cache(store.sha256_or_none),
-            cache(self._archived),
-        )
+        self.code_digest = cache(lambda *modules: json_digest(closure_files(self.scripts, *modules)))
+        self.sha256, self.archived = cache(store.sha256_or_none), cache(self._archived)
         self._request = cache(lambda rule, items: Request(self, rule, dict(items)))
-        self.inputs, self.flags, self.key, self.paper, self.labels = (
-            self._asked(attribute) for attribute in ("inputs", "flags", "key", "paper", "labels")
-        )
         self._batches = {name: batches_of_stages(name, spec) for name, spec in self.typed.experiments.items()}
 
     # What there is to make.
@@ -96,10 +91,6 @@ class Sweep:
     def outputs(self, rule, first):
         """All files of a job, one for each format; `first` is the first of them."""
         return [Path(first).with_suffix(suffix).as_posix() for suffix in self.formats(rule)]
-
-    def other_claims(self):
-        """{description: file} of the tables of claims that are shown beside the one that is made."""
-        return {name: self.found(file) for name, file in self.typed.other_claims.items() if file}
 
     def first(self):
         """The figure that each paper shows first, where it is made here."""
@@ -165,9 +156,15 @@ class Sweep:
         """The `requests.Request` of a job."""
         return self._request(rule, tuple(sorted((name, str(value)) for name, value in wildcards.items())))
 
-    def _asked(self, attribute):
-        """A function of a rule that gives a function of wildcards, which gives an attribute of the request of a job."""
-        return lambda rule: lambda wildcards: getattr(self.request(rule, wildcards), attribute)
+    def _asked(self, attribute, rule):
+        """A function of wildcards, which gives an attribute of the request of a job of this rule."""
+        return lambda wildcards: getattr(self.request(rule, wildcards), attribute)
+
+    inputs = partialmethod(_asked, "inputs")
+    flags = partialmethod(_asked, "flags")
+    key = partialmethod(_asked, "key")
+    paper = partialmethod(_asked, "paper")
+    labels = partialmethod(_asked, "labels")
 
     def resource(self, name):
         """A resource of the experiment's training jobs (`resources: {gpu: 1, mem_mb: 4000}`).
@@ -180,15 +177,3 @@ class Sweep:
             return value if name == "gpu" else value * 2 ** (attempt - 1)
 
         return resource
-
-    # Places.
-
-    def data(self, entry):
-        """{role: file} of the data of an artifact's entry."""
-        return {role: self.found(ref) if Path(ref).suffix else f"{self.results}/{ref}.nc"
-                for role, ref in entry.data.items()}  # fmt: skip
-
-    def found(self, file):
-        """A file of the working directory, or else one of that name that comes with the workflow."""
-        shipped = self.root / file
-        return file if Path(file).exists() or not shipped.exists() else shipped.as_posix()

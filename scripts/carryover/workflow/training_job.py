@@ -9,7 +9,6 @@ from carryover.config import parameters
 from carryover.errors import UserError
 from carryover.families import contract, stages
 from carryover.provenance import portability, store
-from carryover.provenance.job_record import Job
 from carryover.training import devices
 from carryover.workflow import command_line
 from carryover.workflow.command_line import ALSO
@@ -29,13 +28,12 @@ def main(stage, argv, description):
     if len(set(arguments.seeds)) < len(arguments.seeds) or min(arguments.seeds) < 0:
         raise UserError("--seeds must be different whole numbers from 0")
     devices.keep_freed()
-    with Job(
-        rule=stage,
+    with command_line.job(
+        stage,
+        arguments,
+        inputs=dict.fromkeys(file for file in (start, *files) if file),
+        modules=[f"carryover.families.{family}.{module}" for module in (stage, "solvers")],
         parameters=points[0] if len(points) == 1 else {"together": points},
-        wildcards=dict(arguments.wildcards),
-        inputs=[*([start] if start else []), *dict.fromkeys(files)],
-        outputs=arguments.output,
-        modules=[stage, *(f"carryover.families.{family}.{module}" for module in (stage, "solvers"))],
         seeds=arguments.seeds,
         device=getattr(points[0], "device", None),
         portable=portability.weakest(map(contract.portable, points)),

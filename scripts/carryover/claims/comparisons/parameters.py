@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import PositiveFloat
 
-from carryover.config.parameters import Model, parameter
+from carryover.config.parameters import Condition, Model, parameter
 
 
 class Atlas(Model):
@@ -17,7 +17,7 @@ class Atlas(Model):
     protocols: tuple[str, ...] = parameter(
         ("finetuning",), "what is compared with training from scratch: finetuning, or what trains the readout alone"
     )  # fmt: skip
-    only: tuple[str, ...] = parameter((), "conditions on transferred runs, as coordinate=value")
+    only: tuple[Condition, ...] = parameter((), "conditions on transferred runs, as coordinate=value")
     similarity: str = parameter(
         "overlap", "coordinate, or candidate, that says how similar source and target are; of a list of cosines its "
         "mean")  # fmt: skip
