@@ -28,7 +28,7 @@ def here(project):
     shutil.copy(ROOT / "README.md", ".")
     Path(DATA).parent.mkdir()
     Path(DATA).write_text("labels")
-    asked = {"parameters": {"title": "Größe", "tied": False, "scale": None}, "modules": ["crate"], "command": ["c.py"]}
+    asked = {"parameters": {"title": "Größe", "tied": False, "scale": None}, "modules": ["crate"]}
     with job_record.Job(rule="curve", inputs=[DATA], outputs=[FROM_OUTSIDE], **asked) as job:
         job.save(xr.Dataset({"w": ((), 1.0, {"long_name": "made for a test", "units": "1"})}))
     return project

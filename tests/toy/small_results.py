@@ -1,5 +1,9 @@
 """Results of a toy run in the working folder: three figures, a table and claims, each with its record."""
 
+import sys
+from contextlib import contextmanager
+from unittest import mock
+
 import numpy as np
 import xarray as xr
 from PIL import Image
@@ -30,9 +34,13 @@ SHARDS = [f"results/toy/finetune/all/{block}.nc" for block in (0, 1)]
 MARKDOWN = "| bound | n = 10 |\n|-------|--------|\n| a \\| b | 0.1 |\n| <c>    |        |\n\n<!-- request -->\n"
 
 
+@contextmanager
 def job(rule, inputs, outputs, **told):
-    modules, command = ["carryover.provenance.store"], [f"scripts/{rule}.py", "--output", *outputs]
-    return Job(rule=rule, inputs=inputs, outputs=outputs, modules=modules, command=command, **told)
+    """A job as its script opens it."""
+    kwargs = {"rule": rule, "inputs": inputs, "outputs": outputs, "modules": ["carryover.provenance.store"]}
+    command = [f"scripts/{rule}.py", "--output", *outputs]
+    with mock.patch.object(sys, "argv", command), Job(**kwargs, **told) as running:
+        yield running
 
 
 def save(rule, inputs, output, data=None, **told):
