@@ -9,6 +9,7 @@ from pathlib import Path
 from PIL import Image
 
 from carryover.claims.support.headlines import OWN
+from carryover.config import papers
 from carryover.provenance import job_record, store, trace
 from carryover.report import claims_page
 from carryover.templates import rendering
@@ -21,7 +22,8 @@ def main(argv):
     parser.add_argument("results", metavar="FOLDER", help="the results to show")
     startup.add_configuration(parser)
     arguments = parser.parse_args(argv)
-    config = startup.sweep_of_files(arguments.configfile).config
+    # Resolved alone, not checked: models of plug-ins are no part of this job's code.
+    config = papers.resolved(startup.configuration(arguments.configfile), job_record.SCRIPTS.parent / "config/papers")
     inputs = files(config, arguments.results).values()
     shown = {section: config.get(section, {}) for section in ("papers", "figures", "tables")}
     with command_line.job("report", arguments, inputs, parameters=shown) as job:
