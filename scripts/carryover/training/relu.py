@@ -68,7 +68,9 @@ class Group(Descent):
     ) -> Iterator[tuple[int, torch.Tensor, torch.Tensor, torch.Tensor]]:
         """Pieces of a batch with room for their hidden responses: (first column, x, y, responses)."""
         R, _, H = self.first.shape
-        pieces = zip(x.split(self._columns, 2), y.split(self._columns, 2), strict=True)
+        pieces = [(x, y)]
+        if y.shape[2] > self._columns:  # to split what is one piece takes a twentieth of a step
+            pieces = list(zip(x.split(self._columns, 2), y.split(self._columns, 2), strict=True))
         for block, (x_part, y_part) in enumerate(pieces):
             room = self._responses[: R * H * y_part.shape[2]].view(R, -1, H)
             yield block * self._columns, x_part, y_part, room

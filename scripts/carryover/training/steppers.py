@@ -45,11 +45,12 @@ class Flow(Ensemble):
 
     def begin(self, speed: torch.Tensor) -> None:
         """Set the time to 0, and the first steps for speeds (R,) of relative change of the fastest weight."""
+        # No step is accepted to such a place.
+        self.refuse(~torch.isfinite(self.loss), "gradient flow lost its finite values")
         self.time = torch.zeros_like(speed)
         self.step = _FIRST / speed.clamp_min(TINY)
 
     def ended(self) -> torch.Tensor:
-        self.refuse(~torch.isfinite(self.loss), "gradient flow lost its finite values")
         stalled = (self.time >= self.max_time) | (self.time + self.step == self.time)
         return (self.loss <= self.tolerance) | stalled | (self.evaluations + self.EVALUATIONS > self.max_steps)
 
