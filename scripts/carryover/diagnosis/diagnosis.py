@@ -148,6 +148,5 @@ def diagnose(
         if any(name in row for row in rows)
     }
     layer = ("layer", names, {"long_name": "layer of the network", "units": "1"})
-    criteria = {name: value for name, value in p.model_dump().items() if name != "layers"}
     reference = "permutation of samples" if baseline is None else "baseline"
-    return Diagnosis(columns, {"layer": layer}, criteria | {"reference": reference})
+    return Diagnosis(columns, {"layer": layer}, p.model_dump(exclude={"layers"}) | {"reference": reference})
