@@ -33,6 +33,14 @@ def test_a_figure_is_found_by_its_bytes_and_an_altered_one_by_its_metadata(proje
     assert any(line.startswith(f"  is {name}, by its request alone") for line in traced(capsys, copy))
 
 
+def test_an_edited_request_of_a_figure_is_told(project, capsys):
+    whole = Path(FIGURES[0]).read_bytes()
+    assert b'"rule":"figure"' in whole
+    Path("edited.png").write_bytes(whole.replace(b'"rule":"figure"', b'"rule":"Figure"'))
+    assert traced(capsys, "edited.png")[1].endswith(", and a text that was changed since")
+    assert not traced(capsys, FIGURES[0])[1].endswith("since")
+
+
 def test_promise_trace_says_where_a_figure_came_from(project, capsys):
     lines = traced(capsys, FIGURES[0])
     chain = [line[4:] for line in lines[lines.index(f"  is {FIGURES[0]}, by its bytes") + 1 :]]

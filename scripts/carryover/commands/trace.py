@@ -4,6 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
+from carryover.config.artifacts import FORMATS
 from carryover.errors import UserError
 from carryover.provenance import trace
 
@@ -22,7 +23,8 @@ def main(argv):
             raise UserError(f"{figure}: no request inside, and no result in {arguments.results} has these bytes")
         print(figure)
         if request:
-            print(f"  carries request {request}")
+            changed = not text and figure.suffix.lower() in FORMATS["figure"]  # tables have no metadata
+            print(f"  carries request {request}" + (", and a text that was changed since" if changed else ""))
             for key, value in json.loads(text or "{}").items():
                 print(f"    {key}: {json.dumps(value, ensure_ascii=False)}")
         if name:
