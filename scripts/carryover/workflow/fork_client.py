@@ -6,6 +6,7 @@ It imports little, as every job starts it: `_socket` is a tenth of `socket`.
 import marshal
 import os
 import sys
+from _signal import SIGKILL
 from _socket import AF_UNIX, SCM_RIGHTS, SOCK_SEQPACKET, SOL_SOCKET, socket
 
 
@@ -20,13 +21,15 @@ def ask(folder, words):
         server.connect("socket")
         os.chdir(here)
         server.sendmsg([request], [(SOL_SOCKET, SCM_RIGHTS, streams)])
-        status = int(server.recv(64))
-    except (OSError, ValueError):
+        started = server.recv(64)
+    except OSError:
+        started = b""
+    if not started:
         os.chdir(here)
         os.execvp("python", ("python", *words))
-    if status < 0:
-        os.kill(os.getpid(), -status)
-    sys.exit(status)
+    if status := server.recv(64):
+        sys.exit(int(status))
+    os.kill(os.getpid(), SIGKILL)  # as the job, which has ended without a word
 
 
 if __name__ == "__main__":

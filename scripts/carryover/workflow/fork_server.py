@@ -1,14 +1,11 @@
 """A process that has loaded what jobs import, from which local jobs are forked: loading takes longer than most work.
 
 `fork_server.py FOLDER` serves until its standard input is closed; `fork_client.py FOLDER SCRIPT …` does what `python
-SCRIPT …` does, in a fork: exit code or signal are the job's, and where the client ends, the job does. Without a
-server, or in another environment than its own, `python` is started. Modules of the project may be edited meanwhile and
-are not loaded beforehand. Standard library only.
+SCRIPT …` does, in a fork. Without a server, or in another environment than its own, `python` is started. Modules of the
+project may be edited meanwhile and are not loaded beforehand. Standard library only.
 """
 
 import gc
-import importlib
-import io
 import marshal
 import multiprocessing
 import os
@@ -21,6 +18,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from contextlib import suppress
 
 # Packages that load their parts when these are asked for are named by these parts.
@@ -30,7 +28,6 @@ PRELOADED = (
 )  # fmt: skip
 # What Snakemake sets for a job of one thread, as far as it must be set before libraries are loaded.
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "GOTO", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB")}
-FORK = multiprocessing.get_context("fork")
 
 
 class ForkServer:
@@ -62,15 +59,14 @@ def serve(folder: str) -> None:
         listener.listen(100)
         for name in PRELOADED:
             with suppress(ImportError):
-                importlib.import_module(name)
+                __import__(name)
         with suppress(ImportError):
             draw_once()
-        gc.collect()
         gc.freeze()  # shared with the jobs as long as nobody touches it
         while sys.stdin not in select.select([listener, sys.stdin], [], [])[0]:
             multiprocessing.active_children()  # waits for those that have ended: their time counts as this process's
             with listener.accept()[0] as client:
-                FORK.Process(target=supervise, args=(client,)).start()
+                multiprocessing.get_context("fork").Process(target=run, args=(client, listener)).start()
     shutil.rmtree(folder, ignore_errors=True)  # jobs that still run are waited for
 
 
@@ -83,27 +79,18 @@ def draw_once() -> None:
     drawing.text(0, 0, "$x$")
     with rc_context({"pdf.fonttype": 42}):
         for kind in ("png", "pdf"):
-            drawing.savefig(io.BytesIO(), format=kind)
+            drawing.savefig(os.devnull, format=kind)
 
 
-def supervise(client: socket.socket) -> None:
-    """Fork a job, and tell the client how it ended; end it where the client ends."""
-    with suppress(OSError, ValueError):
-        message, streams, *_ = socket.recv_fds(client, 2**20, 2)
-        request = marshal.loads(message)
-        if request["environment"].get("PATH") != os.environ.get("PATH"):  # as in an environment of conda's
-            client.send(b"not here")
-            return
-        job = FORK.Process(target=run, args=(request, streams))
-        job.start()
-        if job.sentinel not in select.select([client, job.sentinel], [], [])[0]:
-            job.terminate()
-        job.join()
-        client.send(str(job.exitcode).encode())
-
-
-def run(request: dict, streams: list[int]) -> None:
-    """Do what `python SCRIPT …` does."""
+def run(client: socket.socket, listener: socket.socket) -> None:
+    """Do what `python SCRIPT …` does for a client, and send it the exit code; with the client, the job ends."""
+    listener.close()  # nobody waits for a server that has gone
+    message, streams, *_ = socket.recv_fds(client, 2**20, 2)
+    request = marshal.loads(message)
+    if request["environment"].get("PATH") != os.environ.get("PATH"):  # as in an environment of conda's
+        return
+    client.send(b"started")
+    threading.Thread(target=lambda: client.recv(1) or os.kill(os.getpid(), signal.SIGTERM), daemon=True).start()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for stream, place in zip(streams, (1, 2), strict=True):
         os.dup2(stream, place)
@@ -113,7 +100,20 @@ def run(request: dict, streams: list[int]) -> None:
     sys.modules.pop("__mp_main__", None)  # this file, which is no module of the job
     sys.argv = request["words"]
     sys.path[0] = os.path.dirname(os.path.realpath(sys.argv[0]))
-    runpy.run_path(sys.argv[0], run_name="__main__")
+    try:
+        runpy.run_path(sys.argv[0], run_name="__main__")
+        code = 0
+    except SystemExit as end:
+        code = end.code or 0
+        if isinstance(code, str):
+            print(code, file=sys.stderr)
+            code = 1
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        code = 1
+    sys.stdout.flush()
+    client.send(str(code).encode())
+    os._exit(code)
 
 
 if __name__ == "__main__":
