@@ -14,12 +14,13 @@ is arcsinh(b/c) − h.
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize.elementwise import find_root
 
 from carryover.theory.arguments import Array
 
 _NODES = np.linspace(-6, 6, 65)  # of g, by the trapezoidal rule: kinks do not spoil it as they do Gauss's
 _WEIGHTS = np.exp(-(_NODES**2) / 2) / np.exp(-(_NODES**2) / 2).sum()
-_NEWTON, _HALVINGS_LAMBDA, _HALVINGS_TAU = 12, 30, 18  # the risk to 2e-3 of itself
+_NEWTON = 12
 _LAMBDA, _TAU = (-12.0, 6.0), (-9.0, 2.0)  # exponents of ten between which they are looked for, in units of |β*|
 
 
@@ -40,27 +41,35 @@ def interpolation_risk(samples: ArrayLike, counts: ArrayLike, beta: ArrayLike, u
     counts, beta, up, down = (np.asarray(a, dtype=float) for a in np.broadcast_arrays(counts, beta, up, down))
     if not np.all((n > 0) & (n < counts.sum(-1))):
         raise ValueError("samples must be positive and below the number of dimensions")
-    norm = np.sqrt((counts * beta**2).sum(-1))
-    low, high = (np.full(np.broadcast_shapes(n.shape, norm.shape), end) for end in _TAU)
-    for _ in range(_HALVINGS_TAU):
-        middle = (low + high) / 2
-        tau = norm * 10.0**middle
-        above = _risk(n, tau, norm, counts, beta, up, down) > n * tau**2  # below the fixed point
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return n * (norm * 10.0**high) ** 2
+    shape = np.broadcast_shapes(n.shape, counts.shape[:-1])
+    n = np.broadcast_to(n, shape).ravel()
+    counts, *task = (np.broadcast_to(a, (*shape, a.shape[-1])).reshape(n.size, -1) for a in (counts, beta, up, down))
+    norm = np.sqrt((counts * task[0] ** 2).sum(-1))
+    largest = np.maximum(2 * np.sqrt(task[1] * task[2]).max(-1) / norm, 1)  # c above 1 asks for a larger λ
+
+    def risk_over_tau(exponent, case):
+        """log of Σ E(b − β*)² over n τ² at this τ and the λ that goes with it."""
+        tau = norm[case] * 10.0**exponent
+
+        def freedom(exponent, part):
+            """log of Σ E ∂b/∂x over n at this λ."""
+            one = case[part]
+            _, slope = _shrunk(tau[part], norm[one] * 10.0**exponent, *(a[one] for a in task))
+            return np.log((counts[one] * (slope @ _WEIGHTS)).sum(-1) / n[one])
+
+        penalty = norm[case] * 10.0 ** _falling_root(freedom, _LAMBDA[0], _LAMBDA[1] + np.log10(largest[case]))
+        b, _ = _shrunk(tau, penalty, *(a[case] for a in task))
+        risk = (counts[case] * ((b - task[0][case][..., None]) ** 2 @ _WEIGHTS)).sum(-1)
+        return np.log(np.maximum(risk, np.finfo(float).tiny) / (n[case] * tau**2))
+
+    tau = norm * 10.0 ** _falling_root(risk_over_tau, _TAU[0], np.full(n.shape, _TAU[1]))
+    return (n * tau**2).reshape(shape)
 
 
-def _risk(n, tau, norm, counts, beta, up, down):
-    """Σ E(b − β*)² at this τ and the λ that goes with it."""
-    largest = np.maximum(2 * np.sqrt(up * down).max(-1) / norm, 1)  # c above 1 asks for a larger λ
-    low, high = np.full(tau.shape, _LAMBDA[0]), np.broadcast_to(_LAMBDA[1] + np.log10(largest), tau.shape)
-    for _ in range(_HALVINGS_LAMBDA):
-        middle = (low + high) / 2
-        _, slope = _shrunk(tau, norm * 10.0**middle, beta, up, down)
-        free = (counts * (slope @ _WEIGHTS)).sum(-1) > n
-        low, high = np.where(free, middle, low), np.where(free, high, middle)
-    b, _ = _shrunk(tau, norm * 10.0**high, beta, up, down)
-    return (counts * ((b - beta[..., None]) ** 2 @ _WEIGHTS)).sum(-1)
+def _falling_root(f, low, high):
+    """Where falling functions f(x, their numbers) are zero; where they are nowhere, the end that is nearer to it."""
+    found = find_root(f, (low, high), args=(np.arange(high.size),), tolerances={"xatol": 1e-8})
+    return np.where(found.success, found.x, np.where(found.f_bracket[0] < 0, low, high))
 
 
 def _shrunk(tau, penalty, beta, up, down):
