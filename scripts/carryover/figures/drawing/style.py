@@ -42,4 +42,5 @@ def save(figure, job, *outputs):
     with matplotlib.rc_context({"figure.constrained_layout.use": False}):  # Matplotlib asks it again after every format
         figure.set_layout_engine(None)
         for output in outputs:
-            figure.savefig(job.path(output), metadata=job.figure_metadata(output.suffix))
+            fast = {"pil_kwargs": {"compress_level": 1}} if output.suffix == ".png" else {}  # a tenth larger
+            figure.savefig(job.path(output), metadata=job.figure_metadata(output.suffix), **fast)
