@@ -100,17 +100,17 @@ def run(client: socket.socket, listener: socket.socket) -> None:
     sys.modules.pop("__mp_main__", None)  # this file, which is no module of the job
     sys.argv = request["words"]
     sys.path[0] = os.path.dirname(os.path.realpath(sys.argv[0]))
+    code = 1
     try:
         runpy.run_path(sys.argv[0], run_name="__main__")
         code = 0
     except SystemExit as end:
-        code = end.code or 0
-        if isinstance(code, str):
-            print(code, file=sys.stderr)
-            code = 1
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
+        else:
+            code = end.code or 0
     except BaseException:
         sys.excepthook(*sys.exc_info())
-        code = 1
     sys.stdout.flush()
     client.send(str(code).encode())
     os._exit(code)
