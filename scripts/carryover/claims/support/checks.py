@@ -25,6 +25,10 @@ MEANINGS = {
     "seeds": "seeds, or what else `interval` names, that the statistic is a mean over",
     "data": "datasets that the claim's group reads",
     "portable": portability.MEANING,
+    "headline": "claim that the check belongs to",
+    "sentence": "what this claim says",
+    "headline_paper": "paper that says it",
+    "headline_section": "where in the paper",
 }  # fmt: skip
 
 
@@ -63,8 +67,8 @@ def table(found, definitions, files=(), portable=""):
     Parameters
     ----------
     found : dict of str to Check
-    definitions : dict of str to carryover.claims.support.headlines.Checked
-        Statement and bound of each.
+    definitions : dict of str to dict
+        What each says, and of which claim it is, as `headlines.definitions` has it.
     files : sequence of pathlib.Path
         The datasets that the checks were made of.
     portable : str
@@ -80,13 +84,13 @@ def table(found, definitions, files=(), portable=""):
     rows = []
     for name, check in found.items():
         definition = definitions[name]
-        estimate = check.estimate(check.values, definition.above)
+        bound, estimate = definition["bound"], check.estimate(check.values, definition["bound"])
         rows.append({
-            "statement": definition.statement.format(**check.facts),
-            "measured": definition.measured.format(**check.facts),
-            "bound": definition.above,
-            "criterion": f"above {definition.above:g}",
-            "verdict": verdict(estimate["low"], estimate["high"], definition.above),
+            **definition,
+            "statement": definition["statement"].format(**check.facts),
+            "measured": definition["measured"].format(**check.facts),
+            "criterion": f"above {bound:g}",
+            "verdict": verdict(estimate["low"], estimate["high"], bound),
             "data": ", ".join(f"{file.parent.name}/{file.stem}" for file in files),
             "portable": portable,
             **estimate,

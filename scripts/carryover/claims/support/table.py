@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 
-from carryover.claims.support import headlines
 from carryover.claims.support.checks import MEANINGS
 from carryover.claims.support.headlines import OWN
 from carryover.errors import UserError
@@ -15,7 +14,7 @@ ORDER = ("fails", "undecided", "holds")  # worst news first
 DIFFERS = " (differs)"
 COLUMNS = {
     **MEANINGS,
-    **headlines.MEANINGS,
+    "headline_verdict": "holds, where all checks of the claim hold; fails, where one fails; or undecided",
     "adjusted_p_value": "p-value adjusted for the number of checks of the claim (Holm)",
     "verdict": f"holds; fails, where the adjusted p-value is below {LEVEL:g}; or undecided",
     "verdict_alone": MEANINGS["verdict"],
@@ -50,7 +49,7 @@ def gathered(groups, others=None):
     """
     rows = pd.concat({name: data.to_dataframe() for name, data in groups.items()}, names=["group"]).reset_index()
     rows["claim"] = rows.pop("group") + "/" + rows["claim"]
-    rows = rows.rename(columns={"verdict": "verdict_alone"}).join(headlines.of(rows), on="claim")
+    rows = rows.rename(columns={"verdict": "verdict_alone"})
     rows["adjusted_p_value"] = rows.groupby("headline")["p_value"].transform(holm)
     insignificant = (rows["verdict_alone"] == "fails") & (rows["adjusted_p_value"] >= LEVEL)  # NaN is not
     rows["verdict"] = rows["verdict_alone"].mask(insignificant, "undecided")
