@@ -121,41 +121,35 @@ def cross_entropy(data, p):
     found = {}
     for role, networks in FAMILIES.items():
         runs = Runs(role, data[role])
-        small, large = runs.extremes("initial_scale")
-        curves = [_curves(runs.where(initial_scale=scale).data) for scale in runs.options("initial_scale")]
-        end, longest = (one["features"].ffill(axis=1).iloc[:, -1] for one in (curves[0], curves[-1]))
-        # At the first checkpoint at which samples are fitted; NaN where they never are.
-        start = curves[-1]["features"].where(curves[-1]["ratio"].notna()).bfill(axis=1).iloc[:, 0]
-        nearer = [_nearer(one, other) for one, other in pairwise(curves)]
-        values = {
-            f"{role}_smaller": np.log10(longest / end),
-            f"{role}_longer": np.log10(start / longest),
-            f"{role}_alike": pd.concat(nearer, axis=1).mean(axis=1),
-        }
-        found |= checks(values, networks=networks, small=small, large=large)
+        scales = runs.options("initial_scale", 2)
+        curves = [_by_seed(runs.where(initial_scale=scale).data) for scale in scales]
+        values = pd.DataFrame({seed: _of_seed([one[seed] for one in curves]) for seed in curves[0]}).T
+        found |= checks(values.add_prefix(f"{role}_"), networks=networks, small=scales[0], large=scales[-1])
     return found
 
 
-def _curves(data):
-    """Trajectories from one initial scale: features, time and ratio, each of seeds (rows) by checkpoints."""
+def _by_seed(data):
+    """{seed: trajectory} from one initial scale: features, in decades, time and ratio by checkpoint, a data frame."""
     ratio = margin_over_scale(data["loss_curve"].values, data["initial_scale"].values, FITTED)
-    curves = {"features": data[FEATURES].values, "time": data["time"].values, "ratio": ratio}
-    return {name: pd.DataFrame(values, data["seed"].values) for name, values in curves.items()}
+    columns = {"features": np.log10(data[FEATURES].values), "time": data["time"].values, "ratio": ratio}
+    return {seed: pd.DataFrame({name: values[run] for name, values in columns.items()})
+            for run, seed in enumerate(data["seed"].values)}  # fmt: skip
 
 
-def _nearer(one, other):
-    """log₁₀ distance of the numbers of features of trajectories at the same time, less that at the same ratio, by seed.
+def _of_seed(curves):
+    """The statistics of one seed's trajectories from several initial scales, rising."""
+    small, *_, large = curves
+    end, longest = (curve["features"].ffill().iloc[-1] for curve in (small, large))
+    start = large["features"].where(large["ratio"].notna()).bfill().iloc[0]  # when samples are first fitted
 
-    Both are taken as late as the two have them; NaN where they have no ratio in common.
-    """
-    distances = []
-    for along in ("time", "ratio"):
-        ends = (curve[along].max(axis=1) for curve in (one, other))
-        last = pd.concat(ends, axis=1, join="inner").min(axis=1, skipna=False)
-        features = [pd.Series({seed: interpolated(curve[along].loc[seed], np.log10(curve["features"].loc[seed]), x)
-                               for seed, x in last.items()}) for curve in (one, other)]  # fmt: skip
-        distances.append((features[0] - features[1]).abs())
-    return distances[0] - distances[1]
+    def distance(one, other, along):
+        """Between the features of trajectories at the same time or ratio, as late as both have it; else NaN."""
+        last = np.minimum(one[along].max(), other[along].max())
+        features = (interpolated(curve[along], curve["features"], last) for curve in (one, other))
+        return abs(np.subtract(*features))
+
+    nearer = pd.Series([distance(*pair, "time") - distance(*pair, "ratio") for pair in pairwise(curves)])
+    return {"smaller": longest - end, "longer": start - longest, "alike": nearer.mean()}
 
 
 def interpolated(x, y, at):
@@ -171,33 +165,27 @@ def endless_training(data, p):
 
     Statistics are means over seeds; STL is that from the smallest scale.
     """
-    runs = Runs("trajectory", data["trajectory"])
+    # Curves at either margin, in decades.
+    curves = {name: np.log10(at_margins(data["trajectory"], name, [EARLY, LATE]))
+              for name in ("l1_norm_curve", "group_norm_curve", "risk_curve")}  # fmt: skip
+    runs = Runs("trajectory", data["trajectory"].assign(curves))
     small, large = runs.where(protocol="multi_task").extremes("initial_scale")
     alone = runs.where(protocol="single_task", initial_scale=small)
     tuned, joint = runs.where(protocol="finetuning"), runs.where(protocol="multi_task", initial_scale=small)
     lazier = runs.where(protocol="multi_task", initial_scale=large)
 
-    def decades(curve, one, other):
-        """log₁₀ of the ratio of a curve of some runs to that of others, by seed, at either margin."""
-        logs = []
-        for some in (one, other):
-            values = np.log10(at_margins(some.data, curve, [EARLY, LATE]))
-            read = Runs(some.role, some.data.assign(value=values))
-            logs.append(pd.DataFrame({margin: read.by_seed("value", margin=margin) for margin in (EARLY, LATE)}))
-        return logs[0] - logs[1]
+    def nearer(curve, one, other):
+        """By how much the size of the ratio of two curves falls, in the direction of its mean, by seed."""
+        early, late = (one.by_seed(curve, margin=at) - other.by_seed(curve, margin=at) for at in (EARLY, LATE))
+        return np.sign(early.mean()) * early - np.sign(late.mean()) * late
 
-    def fallen(ratios):
-        """By how much the size of a ratio has fallen, in the direction of its mean."""
-        signed = np.sign(ratios.mean()) * ratios
-        return signed[EARLY] - signed[LATE]
-
-    errors = decades("risk_curve", alone, tuned)
+    error, tuned_error, joint_error = (some.by_seed("risk_curve", margin=LATE) for some in (alone, tuned, joint))
     found = {
-        "norm_nearer": fallen(decades("l1_norm_curve", tuned, alone)),
-        "error_nearer": fallen(errors),
-        "alike": intervals.equivalence_margin(errors[LATE], NEAR),
-        "start_forgotten": fallen(decades("group_norm_curve", lazier, joint)),
-        "shared": decades("risk_curve", alone, joint)[LATE],
+        "norm_nearer": nearer("l1_norm_curve", tuned, alone),
+        "error_nearer": nearer("risk_curve", alone, tuned),
+        "alike": intervals.equivalence_margin(error - tuned_error, NEAR),
+        "start_forgotten": nearer("group_norm_curve", lazier, joint),
+        "shared": error - joint_error,
     }
     return checks(found, small=small, large=large)
 

@@ -78,7 +78,7 @@ def relu_penalty_risk(data, p):
 
     # log₁₀ of the risk of STL over that of PT+FT, where training of the one that is expected to be worse is done
     by = "correlation", "magnitude", "samples"
-    plain, done = (every.risks("protocol", *by, trained=trained) for trained in (False, True))
+    plain, done = every.risks_and_done("protocol", *by)
     gained = mean_over_samples(plain["single_task"] - done["finetuning"], sizes)
     kept = mean_over_samples(done["single_task"] - plain["finetuning"], sizes)
     # log₁₀ of the penalty of a new unit over that of the pretrained one
