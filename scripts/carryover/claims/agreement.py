@@ -213,20 +213,9 @@ def agreeing(z):
 def z_scores(risk, published, quantity, *by):
     """Differences of mean log risks in standard errors, one row per cell that both sides have, above `FLOOR`.
 
-    Parameters
-    ----------
-    risk : pandas.DataFrame
-        Our runs, with the columns of a cell, `seed` and `quantity`; runs of which it is NaN are left out.
-    published : pandas.DataFrame
-        Rows of the published table, of one family. If one seed was published, ours say how seeds spread.
-    quantity : str
-    *by : str
-        Columns of ours of which each value has rows of its own.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns of a cell, `risk_mean`, `ours` and `published` (geometric means) and `z`.
+    `risk` are our runs, with the columns of a cell, `seed`, the quantity, which may be NaN, and `by`, of which each
+    value has rows of its own; `published` are rows of the published table, of one family. Columns are those of a cell,
+    `risk_mean`, `ours` and `published` (geometric means) and `z`. If one seed was published, ours say how seeds spread.
     """
     cell = CELLS[published["family"].iloc[0]]
     ours = risk.dropna(subset=[quantity]).assign(log_risk=lambda runs: np.log(runs[quantity]))

@@ -62,22 +62,10 @@ def listed(numbers):
 
 
 def table(found, definitions, files=(), portable=""):
-    """The dataset over `claim` of `MEANINGS`.
+    """The dataset over `claim` of `MEANINGS`; UserError if there is no check.
 
-    Parameters
-    ----------
-    found : dict of str to Check
-    definitions : dict of str to dict
-        What each says, and of which claim it is, as `headlines.definitions` has it.
-    files : sequence of pathlib.Path
-        The datasets that the checks were made of.
-    portable : str
-        What `provenance.portability` promises of them elsewhere.
-
-    Raises
-    ------
-    UserError
-        If there is no check.
+    `found` are checks by name, `definitions` what `headlines.definitions` says of them, `files` the datasets that they
+    were made of, and `portable` what `provenance.portability` promises of these elsewhere.
     """
     if not found:
         raise UserError("a group of claims must have one check or more: with these options there is none.")

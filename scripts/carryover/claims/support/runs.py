@@ -117,27 +117,11 @@ class Runs:
 
 
 def matched(runs, others, ignored=(), needed=""):
-    """Runs, each with the one of others that has the same coordinates.
+    """Runs, each with the one of others that has the same coordinates but those that are ignored, a data frame.
 
-    Parameters
-    ----------
-    runs, others : xarray.Dataset
-        Variables (run,).
-    ignored : sequence of str
-        Coordinates in which the two may differ. A coordinate is no difference either where one side has no value of it,
-        only NaN or empty text.
-    needed : str
-        What each run must have, in words; without, a run may have no other.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row for each run: its coordinates and variables, and `<variable>_other` of the other, NaN where there is none.
-
-    Raises
-    ------
-    UserError
-        If a run has several others, or lacks the one it needs.
+    A row has the coordinates and variables of a run, and `<variable>_other` of the other, NaN where there is none: both
+    are datasets of variables (run,). A coordinate is no difference either where one side has no value of it, only NaN
+    or empty text. Raises UserError if a run has several others, or lacks the one that it needs, `needed` in words.
     """
     own, other = (some.to_dataframe().reset_index(drop=True) for some in (runs, others))
     shared = [
