@@ -88,12 +88,11 @@ def diagonal_solutions(data, p):
         "l1_rises": l1["single_task"][sizes].diff(axis=1).iloc[:, 1:].min(axis=1),
     }, few=few, most=most)  # fmt: skip
 
-    # Variance in the largest weights, as many as the teacher has.
-    largest = sparsity.where(k=sparsity.only("main_features"))
-    first, *between, last = largest.sizes(3)
-    disjoint, shared = (largest.where(overlap=overlap).table("top_k_variance", "protocol", "samples")
-                        for overlap in largest.extremes("overlap"))  # fmt: skip
+    # Variance in the largest weights, as many as the teacher has, where tasks share no feature and where all.
+    largest = sparsity.where(k=sparsity.only("main_features")).table("top_k_variance", "overlap", "protocol", "samples")
+    disjoint, shared = (largest[overlap] for overlap in sparsity.extremes("overlap"))
     scratch = disjoint["single_task"]
+    first, *between, last = scratch.columns
     found |= checks({
         "dips": np.minimum(scratch[first], scratch[last]) - scratch[between].mean(axis=1),
         "probe_dense": (scratch - disjoint["single_task_probe"]).min(axis=1),
@@ -103,11 +102,11 @@ def diagonal_solutions(data, p):
         found |= checks({f"{protocol}_as_sparse": apart, f"{protocol}_sparser": same}, networks=networks)
 
     # Share of the weight on the auxiliary task's dimensions, with the fewest samples, where tasks share half of theirs.
-    half = sparsity.where(overlap=HALF)
-    few = half.where(protocol="single_task").sizes(3)[0]
-    shares = half.where(samples=few).table("auxiliary_share", "protocol")
+    shares = sparsity.where(overlap=HALF).table("auxiliary_share", "protocol", "samples")
+    few = shares["single_task"].columns[0]
     for protocol, networks in NETWORKS.items():
-        found |= checks({f"{protocol}_shares": shares[protocol] - shares["single_task"]}, networks=networks, few=few)
+        more = shares[protocol, few] - shares["single_task", few]
+        found |= checks({f"{protocol}_shares": more}, networks=networks, few=few)
 
     # And over all n, where they share none, with and without rescaling.
     tuned = rescaled.where(protocol="finetuning", overlap=0.0, main_features=rescaled.options("main_features")[-1])
@@ -130,7 +129,7 @@ def cross_entropy(data, p):
 
 def _by_seed(data):
     """{seed: trajectory} from one initial scale: features, in decades, time and ratio by checkpoint, a data frame."""
-    ratio = margin_over_scale(data["loss_curve"].values, data["initial_scale"].values, FITTED)
+    ratio = margins(data["loss_curve"].values, FITTED) / data["initial_scale"].values[:, None] ** 2
     columns = {"features": np.log10(data[FEATURES].values), "time": data["time"].values, "ratio": ratio}
     return {seed: pd.DataFrame({name: values[run] for name, values in columns.items()})
             for run, seed in enumerate(data["seed"].values)}  # fmt: skip
@@ -190,17 +189,16 @@ def endless_training(data, p):
     return checks(found, small=small, large=large)
 
 
-def margin_over_scale(loss, initial_scale, fitted=np.inf):
-    """γ/α², on which the state of a network of degree 2 depends once its samples are fitted.
+def margins(loss, fitted=np.inf):
+    """γ = −log(e^L − 1), the margin of every sample if all had the training loss L.
 
-    γ = −log(e^L − 1) is the margin of every sample if all had the training loss L; α is the initial scale (Moroshko et
+    The state of a network of degree 2 from an initial scale α depends on γ/α² once its samples are fitted (Moroshko et
     al. 2020, "Implicit bias in deep linear classification: initialization scale vs training accuracy", for α → ∞).
 
     Parameters
     ----------
     loss : array_like, shape (run, checkpoint)
         NaN after a run's last checkpoint.
-    initial_scale : array_like, shape (run,)
     fitted : float
         Largest loss for which it is defined.
 
@@ -212,11 +210,10 @@ def margin_over_scale(loss, initial_scale, fitted=np.inf):
     loss = np.asarray(loss, dtype=float)
     least = np.fmin.accumulate(loss, axis=1)  # noise of mini-batches must not lead back
     defined = np.isfinite(loss) & (least > 0) & (least <= fitted)
-    margin = -np.log(np.expm1(np.where(defined, least, np.nan)))
-    return margin / np.asarray(initial_scale, dtype=float)[:, None] ** 2
+    return -np.log(np.expm1(np.where(defined, least, np.nan)))
 
 
-def at_margins(data, curve, margins):
+def at_margins(data, curve, wanted):
     """A curve along training at given margins of all samples, interpolated in logarithms of both.
 
     Parameters
@@ -224,7 +221,7 @@ def at_margins(data, curve, margins):
     data : xarray.Dataset
         `loss_curve` and the curve, of positive values, (run, checkpoint).
     curve : str
-    margins : array_like, shape (margin,)
+    wanted : array_like, shape (margin,)
         Rising.
 
     Returns
@@ -232,8 +229,7 @@ def at_margins(data, curve, margins):
     xarray.DataArray, dims (run, margin)
         NaN where a run has not had that margin.
     """
-    reached = margin_over_scale(data["loss_curve"].values, np.ones(data.sizes["run"]), POSITIVE)
-    values = np.log(data[curve].transpose("run", "checkpoint").values)
-    curves = np.exp([interpolated(np.log(x), y, np.log(margins)) for x, y in zip(reached, values, strict=True)])
+    reached, values = margins(data["loss_curve"].values, POSITIVE), np.log(data[curve].transpose("run", ...).values)
+    curves = np.exp([interpolated(np.log(x), y, np.log(wanted)) for x, y in zip(reached, values, strict=True)])
     runs = data[curve].isel(checkpoint=0, drop=True)
-    return runs.expand_dims(margin=np.asarray(margins, dtype=float), axis=1).copy(data=curves)
+    return runs.expand_dims(margin=np.asarray(wanted, dtype=float), axis=1).copy(data=curves)
