@@ -109,11 +109,8 @@ class Runs:
 
     def per_doubling(self, quantity):
         """Least-squares slope of a quantity against log₂ of the samples, a Series over seeds that have all."""
-        self.sizes(2)
-        table = self.table(quantity, "samples")
-        doublings = np.log2(table.columns.to_numpy())
-        doublings -= doublings.mean()
-        return table @ pd.Series(doublings / (doublings @ doublings), index=table.columns)
+        table = self.table(quantity, "samples").dropna()
+        return pd.Series(np.polyfit(np.log2(table.columns), table.T, 1)[0], table.index)
 
 
 def matched(runs, others, ignored=(), needed=""):
