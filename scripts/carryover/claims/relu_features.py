@@ -90,7 +90,7 @@ def relu_richness(data, p):
     }
     found = checks(found, few=few, many=many, lazy=LAZY[p.lazy], samples=p.samples)
     if "norms" in data:
-        risk, norms = (one.where(protocol="single_task", main_features=many).regimes()[0]
+        risk, norms = (one.where(protocol="single_task", main_features=many, initial_scale=small)
                        for one in (every, Runs("norms", data["norms"])))  # fmt: skip
         most = risk.sizes()[-1]
         unexplained = risk.by_seed("risk_final", samples=most) / norms.by_seed("l2_norm_teacher", samples=most) ** 2
@@ -178,14 +178,14 @@ def relu_dimensionality(data, p):
     shared = runs.ratio("ensd", "participation_ratio", "rescale", "samples")
     most = common(*(kept[rescale] for rescale in runs.options("rescale")))[0].columns[-1]
     low, high = runs.rescalings()
-    for rescale in (low, 1.0, high):
-        inherited = -abs(shared[rescale, most] - 1)
-        values = {f"falls_{rescale:g}": 1 - kept[rescale, most], f"inherited_{rescale:g}": inherited}
-        if rescale > 1:
-            values = {f"kept_{rescale:g}": kept[rescale, most]}
-        words = "without rescaling" if rescale == 1 else f"rescaled by {rescale:g}"
+    for rescale, words in {low: f"rescaled by {low:g}", 1.0: "without rescaling"}.items():
+        values = {
+            f"falls_{rescale:g}": 1 - kept[rescale, most],
+            f"inherited_{rescale:g}": -abs(shared[rescale, most] - 1),
+        }
         found |= checks(values, few=few, rescaled=words, samples=most)
-    return found
+    lazy = {f"kept_{high:g}": kept[high, most]}
+    return found | checks(lazy, few=few, rescaled=f"rescaled by {high:g}", samples=most)
 
 
 def relu_norms(data, p):
