@@ -9,8 +9,7 @@ from scipy import stats
 from carryover.claims.support.runs import Runs, common
 from carryover.errors import UserError
 from toy.made_up_runs import SEEDS
-from toy.relu_effects import dataset
-from toy.relu_runs import nesting
+from toy.relu_runs import dataset, nesting
 
 
 def test_a_network_is_done_where_its_loss_is_small_or_has_reached_its_tolerance():
