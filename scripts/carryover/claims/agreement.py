@@ -43,15 +43,7 @@ GROUPS = {
 def distances(coefficients):
     """Relative distances ‖β − β_exact‖ / ‖β_exact‖ of the runs that were not solved exactly.
 
-    Parameters
-    ----------
-    coefficients : xarray.Dataset
-        `coefficients` (run, input).
-
-    Returns
-    -------
-    xarray.Dataset
-        `distance` by run, with the coordinates of the runs.
+    From a dataset of `coefficients` (run, input), one of `distance` (run,) with the coordinates of these runs.
     """
     rows = xr.Dataset({"row": ("run", np.arange(coefficients.sizes["run"]))}, coordinates(coefficients))
     both = simulated(rows, "exact").sort_values("solver", kind="stable")
@@ -177,21 +169,11 @@ def published_stopping(data, p):
 
 
 def compared(data, family):
-    """Our risks and the published ones, one row per cell that both sides have.
+    """Our risks and the published ones of a family, data by role as for `published_risk`, where both have a cell.
 
-    Parameters
-    ----------
-    data : dict
-        `published`, the published table (pandas.DataFrame), and by the name of a published experiment our risks
-        (xarray.Dataset).
-    family : str
-        One of `CELLS`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns of a cell, `published` (geometric mean), and for each of `RISKS` ours and its z-score;
-        those of the smallest risk are NaN for networks that were fitted, not trained.
+    A data frame with the columns of a cell, `published` (geometric mean), and ours and z-scores at the end of training
+    and at the smallest risk: `ours_final`, `z_final`, `ours_best`, `z_best`. Networks that were fitted, not trained,
+    have no smallest risk: NaN.
     """
     runs, published = _ours(data), data["published"].query("family == @family")
     columns = [*CELLS[family], "published"]
