@@ -1,5 +1,6 @@
 """One table of all claims: adjusted p-values, verdicts by them, seeds that would decide, and the order."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +43,20 @@ def test_every_archived_check_belongs_to_a_claim_and_every_claim_has_checks():
     tables = [claims_table.read(file) for file in sorted(ARCHIVE.glob("*/claims.csv"))]
     assert sorted({name for table in tables for name in table["headline"]}) == sorted(named)  # each once
     assert len(named) <= 130
+
+
+def test_a_check_belongs_to_one_claim(tmp_path, monkeypatch):
+    claim = {"sentence": "it is so", "measured": "number", "checks": {"one/*": {"statement": "it is", "above": 2.0}}}
+    monkeypatch.setattr(headlines, "FILE", tmp_path / "claims.yaml")
+    headlines.FILE.write_text(json.dumps({"Paper": {"whole": claim}}))
+    found = headlines.definitions("one", ["up"])["up"]
+    assert (found["headline"], found["headline_paper"], found["measured"], found["bound"]) == (
+        "whole", "Paper", "number", 2.0)  # fmt: skip
+    with pytest.raises(UserError, match="two/up must belong to one claim, not to none"):
+        headlines.definitions("two", ["up"])
+    headlines.FILE.write_text(json.dumps({"Paper": {"whole": claim, "other": claim}}))
+    with pytest.raises(UserError, match="one/up must belong to one claim, not to whole and other"):
+        headlines.definitions("one", ["up"])
 
 
 def test_by_paper_the_worst_news_comes_first_and_what_no_paper_says_last(tmp_path):
