@@ -51,14 +51,13 @@ def _of_system(runs):
     usual = runs.where(learning_rate=most_common(runs.data, "learning_rate"))
     errors, converged = (usual.table(name, "protocol", "rescaled", "rescale", "samples", "task")
                          for name in ("risk_final", "converged"))  # fmt: skip
-    plain, scaled = (errors["finetuning", "all", factor] for factor in (1.0, FACTOR))
-    found = {"all": _gain(plain, scaled)}
+    scaled = errors["finetuning", "all", FACTOR]
+    found = {"all": _mean(_apart(errors["finetuning", "all", 1.0], scaled))}
     if ("single_task", "all", FACTOR) in errors:
         done = errors.where(converged == 1)
-        plain_done, scaled_done, plain_scratch, scaled_scratch = common(
-            *(done[protocol, "all", factor] for protocol in ("finetuning", "single_task") for factor in (1.0, FACTOR))
-        )
-        found["over_scratch"] = _mean((plain_done - scaled_done) - (plain_scratch - scaled_scratch))
+        tuned, scratch = (_apart(done[protocol, "all", 1.0], done[protocol, "all", FACTOR])
+                          for protocol in ("finetuning", "single_task"))  # fmt: skip
+        found["over_scratch"] = _mean(_apart(tuned, scratch))
     for part in PARTS:
         if ("finetuning", part, FACTOR) in errors:
             found[f"over_{part}"] = _over_best([errors["finetuning", part, FACTOR]], scaled)
@@ -75,10 +74,10 @@ def _mean(table):
     return mean_over_samples(table, table.columns.unique("samples")).mean(axis=1)
 
 
-def _gain(plain, other):
-    """How much more accurate other networks are, by seed, from shares of errors by samples and tasks."""
-    plain, other = common(plain, other)
-    return _mean(plain - other)
+def _apart(one, other):
+    """The difference of two tables by samples and tasks where both have runs: of errors, what the other gains."""
+    one, other = common(one, other)
+    return one - other
 
 
 def _over_best(controls, scaled):
@@ -122,13 +121,13 @@ def pretrained_rescaling(data, p):
         by_rate, scaled = errors["finetuning", 1.0], errors["finetuning", FACTOR, usual]
         rates = by_rate.columns.unique("learning_rate")
         ours = {
-            f"{role}_helps": _gain(by_rate[usual], scaled),
+            f"{role}_helps": _mean(_apart(by_rate[usual], scaled)),
             f"{role}_over_rates": _over_best([by_rate[rate] for rate in rates], scaled),
-            f"{role}_over_scratch": _gain(errors["single_task", 1.0, usual], by_rate[usual]),
+            f"{role}_over_scratch": _mean(_apart(errors["single_task", 1.0, usual], by_rate[usual])),
         }
         for factor in AS_RATES:
             rate = usual / factor**2
-            apart = _gain(by_rate[rate], errors["finetuning", factor, usual])
+            apart = _mean(_apart(by_rate[rate], errors["finetuning", factor, usual]))
             facts = {"factor": factor, "usual": usual, "rate": rate}
             ours[f"{role}_as_rate_{factor:g}"] = Check(-np.sign(apart.mean()) * apart, facts=facts)
         found |= checks(ours, which=in_words(data[role]))
