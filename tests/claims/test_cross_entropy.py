@@ -4,25 +4,25 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from carryover.claims.diagonal import NEAR, at_margins, margin_over_scale
+from carryover.claims.diagonal import NEAR, at_margins, margins
 from toy.linear_runs import size
 from toy.made_up_runs import SEEDS, checks_of, dataset
 
 
 def test_a_margin_is_that_of_samples_that_all_have_the_loss():
-    margins = np.array([0.5, 1.0, 3.0, 20.0])
-    loss = np.log1p(np.exp(-margins))  # of a sample with that margin
-    np.testing.assert_allclose(margin_over_scale([loss, loss], [1.0, 0.1]), [margins, margins * 100], rtol=1e-6)
-    (found,) = margin_over_scale([[1.0, 0.3, 0.1, 0.2, 0.05, np.nan]], [1.0], fitted=0.3)
+    expected = np.array([0.5, 1.0, 3.0, 20.0])
+    loss = np.log1p(np.exp(-expected))  # of a sample with that margin
+    np.testing.assert_allclose(margins([loss, loss]), [expected, expected], rtol=1e-6)
+    (found,) = margins([[1.0, 0.3, 0.1, 0.2, 0.05, np.nan]], fitted=0.3)
     assert np.isnan(found).tolist() == [True, False, False, False, False, True]
     assert found[3] == found[2] < found[4]  # it does not fall
 
 
 def test_a_curve_is_read_at_margins_that_were_reached():
-    margins = np.array(
+    reached = np.array(
         [[0.5, 1.0, 10.0, 100.0, np.nan], [-1.0, 2.0, 20.0, 40.0, 80.0], [-3.0, -2.0, -1.0, -1.0, np.nan]]
     )
-    curves = {"loss_curve": np.log1p(np.exp(-margins)), "norm_curve": 3 * np.abs(margins) ** 0.7}
+    curves = {"loss_curve": np.log1p(np.exp(-reached)), "norm_curve": 3 * np.abs(reached) ** 0.7}
     data = xr.Dataset({name: (("run", "checkpoint"), curve) for name, curve in curves.items()})
     data = data.assign_coords(seed=("run", [4, 5, 6]), checkpoint=np.arange(5))
     found = at_margins(data, "norm_curve", [1.0, 30.0, 90.0])

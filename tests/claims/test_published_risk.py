@@ -13,7 +13,8 @@ from toy.made_up_runs import checks_of
 
 TABLE = pd.read_csv(Path(__file__).resolve().parents[2] / "resources/published/feature-reuse-risk.csv")
 NESTED = TABLE[(TABLE["family"] == "diagonal") & (TABLE["experiment"] == "nested")]
-CONDITION = {"protocol": "finetuning", "main_features": 40, "overlap": 0.5, "rescale": 1.0, "samples": 16}
+CELL = {"experiment": "nested", "protocol": "finetuning", "main_features": 40, "overlap": 0.5, "rescale": 1.0,
+        "samples": 16}  # fmt: skip
 
 
 def test_moments_are_those_of_sampled_log_normals():
@@ -24,8 +25,8 @@ def test_moments_are_those_of_sampled_log_normals():
 
 
 def test_z_is_the_difference_of_mean_logs_in_standard_errors():
-    theirs = pd.DataFrame([{"family": "diagonal", **CONDITION, "risk_mean": 0.3, "risk_std": 0.15, "seeds": 6}])
-    ours = pd.DataFrame([{**CONDITION, "seed": s, "risk_final": r} for s, r in enumerate((0.2, 0.4, 0.3))])
+    theirs = pd.DataFrame([{"family": "diagonal", **CELL, "risk_mean": 0.3, "risk_std": 0.15, "seeds": 6}])
+    ours = pd.DataFrame([{**CELL, "seed": s, "risk_final": r} for s, r in enumerate((0.2, 0.4, 0.3))])
     (row,) = agreement.z_scores(ours, theirs, "risk_final").itertuples()
     logs = np.log([0.2, 0.4, 0.3])
     variance = np.log(1 + 0.25)  # (.15/.3)²

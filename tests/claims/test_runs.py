@@ -1,14 +1,15 @@
 """Runs are found by their coordinates, paired by seed, and left out where their training was not done."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
+from scipy import stats
 
-from carryover.claims.support.runs import Runs, common_sizes
+from carryover.claims.support.runs import Runs, common
 from carryover.errors import UserError
 from toy.made_up_runs import SEEDS
-from toy.relu_effects import dataset
-from toy.relu_runs import nesting
+from toy.relu_runs import dataset, nesting
 
 
 def test_a_network_is_done_where_its_loss_is_small_or_has_reached_its_tolerance():
@@ -17,8 +18,9 @@ def test_a_network_is_done_where_its_loss_is_small_or_has_reached_its_tolerance(
         {"risk_final": ("run", risk), "loss": ("run", loss), "converged": ("run", converged)},
         coords={"seed": ("run", range(4))},
     )
-    np.testing.assert_array_equal(Runs("risk", data).risks(trained=True), [0, np.nan, 0, np.nan])
-    np.testing.assert_array_equal(Runs("risk", data).risks(), 0)
+    plain, done = Runs("risk", data).risks_and_done()
+    np.testing.assert_array_equal(plain, 0)
+    np.testing.assert_array_equal(done, [0, np.nan, 0, np.nan])
 
 
 def test_several_runs_a_seed_and_none_are_refused_with_what_they_are():
@@ -36,15 +38,12 @@ def test_the_slope_over_doublings_is_that_of_least_squares():
     data = dataset(lambda seed, samples: {"x": np.sin(7.0 * seed + samples)}, {"samples": sizes})
     slopes = Runs("role", data).per_doubling("x")
     for seed in SEEDS:
-        expected = np.polyfit(np.log2(sizes), np.sin(7.0 * seed + np.array(sizes)), 1)[0]
+        expected = stats.linregress(np.log2(sizes), np.sin(7.0 * seed + np.array(sizes))).slope
         assert slopes[seed] == pytest.approx(expected)
 
 
-def test_groups_are_compared_at_sizes_that_all_of_them_have():
-    sizes = {"a": [16, 32, 64], "b": [32, 64, 128], "c": [8]}
-    grids = ({"protocol": [name], "samples": found} for name, found in sizes.items())
-    runs = Runs("role", dataset(lambda seed, **point: {"x": 0.0}, *grids))
-    a, b, c = (runs.where(protocol=name) for name in sizes)
-    assert common_sizes(a, b) == [32, 64]
-    with pytest.raises(UserError, match="does the role role have all that this claim compares"):
-        common_sizes(a, c)
+def test_tables_are_compared_at_the_columns_that_all_of_them_have():
+    tables = [pd.DataFrame(1.0, range(3), pd.Index(sizes, name="samples")) for sizes in ([16, 32, 64], [32, 64, 128])]
+    assert [table.columns.tolist() for table in common(*tables)] == [[32, 64]] * 2
+    with pytest.raises(UserError, match="have no samples in common"):
+        common(*tables, tables[0][[16]])

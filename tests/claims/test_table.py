@@ -18,17 +18,9 @@ ARCHIVE = Path(__file__).parents[2] / "resources/archive"
 SEEDS = np.array([-1.0, 0.0, 0.0, 1.0])
 
 
-def spread(means):
+def spread(means, claim=None):
     """Checks, by name, of these means and the spread of `SEEDS`."""
-    return group({name: mean + SEEDS for name, mean in means.items()})
-
-
-@pytest.fixture
-def one_claim(tmp_path, monkeypatch):
-    """A file of claims in which all checks of the group `one` make up one claim."""
-    claims = {"Paper": {"whole": {"sentence": "it is so", "checks": {"one/*": "it is"}}}}
-    (tmp_path / "claims.yaml").write_text(json.dumps(claims))
-    monkeypatch.setattr(headlines, "FILE", tmp_path / "claims.yaml")
+    return group({name: mean + SEEDS for name, mean in means.items()}, claim=claim)
 
 
 @pytest.mark.parametrize(
@@ -40,8 +32,8 @@ def one_claim(tmp_path, monkeypatch):
         ({"down": -1.6, **{f"open{i}": 0.1 for i in range(9)}}, "undecided"),  # fails alone
     ],
 )
-def test_a_claim_holds_with_all_checks_and_fails_with_one_that_does_among_so_many(one_claim, means, verdict):
-    table = claims_table.gathered({"one": spread(means)})
+def test_a_claim_holds_with_all_checks_and_fails_with_one_that_does_among_so_many(means, verdict):
+    table = claims_table.gathered({"one": spread(means, "whole")})
     assert set(table["headline_verdict"].values.tolist()) == {verdict}
     assert claims_table.counts(table)[verdict] == 1
 
@@ -53,9 +45,23 @@ def test_every_archived_check_belongs_to_a_claim_and_every_claim_has_checks():
     assert len(named) <= 130
 
 
-def test_by_paper_the_worst_news_comes_first_and_what_no_paper_says_last(one_claim, tmp_path):
+def test_a_check_belongs_to_one_claim(tmp_path, monkeypatch):
+    claim = {"sentence": "it is so", "measured": "number", "checks": {"one/*": {"statement": "it is", "above": 2.0}}}
+    monkeypatch.setattr(headlines, "FILE", tmp_path / "claims.yaml")
+    headlines.FILE.write_text(json.dumps({"Paper": {"whole": claim}}))
+    found = headlines.definitions("one", ["up"])["up"]
+    assert (found["headline"], found["headline_paper"], found["measured"], found["bound"]) == (
+        "whole", "Paper", "number", 2.0)  # fmt: skip
+    with pytest.raises(UserError, match="two/up must belong to one claim, not to none"):
+        headlines.definitions("two", ["up"])
+    headlines.FILE.write_text(json.dumps({"Paper": {"whole": claim, "other": claim}}))
+    with pytest.raises(UserError, match="one/up must belong to one claim, not to whole and other"):
+        headlines.definitions("one", ["up"])
+
+
+def test_by_paper_the_worst_news_comes_first_and_what_no_paper_says_last(tmp_path):
     means = {"up": 20.0, "down": -20.0, "open": 0.1}
-    table = claims_table.gathered({"a": spread(means), "one": spread(means)})
+    table = claims_table.gathered({"a": spread(means), "one": spread(means, "whole")})
     assert table["claim"].values.tolist() == [
         f"{name}/{one}" for name in ("one", "a") for one in ("down", "open", "up")
     ]

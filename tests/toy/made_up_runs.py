@@ -43,7 +43,19 @@ def checks_of(name, data, **options):
     return checks.table(found, headlines.definitions(name, found))
 
 
-def group(values, data="toy/risk", portable="rounding", estimate=student):
-    """A group of checks {name: values} that statistics lie above 0, as `check_claims` writes it."""
-    said = {name: headlines.Checked(statement=f"{name} is above 0", measured="number", above=0.0) for name in values}
+def group(values, data="toy/risk", portable="rounding", estimate=student, claim=None):
+    """A group of checks {name: values} that statistics lie above 0, of one claim or each its own, as `check_claims`
+    writes it."""
+    said = {
+        name: {
+            "statement": f"{name} is above 0",
+            "measured": "number",
+            "bound": 0.0,
+            "headline": claim or name,
+            "sentence": "it is so" if claim else f"{name} is above 0",
+            "headline_paper": "Paper" if claim else headlines.OWN,
+            "headline_section": "",
+        }
+        for name in values
+    }
     return checks.table(checks.checks(values, estimate), said, [Path(f"{data}.nc")], portable)

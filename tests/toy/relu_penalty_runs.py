@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from toy.relu_effects import dataset, per_seed, risks
+from toy.relu_runs import dataset, per_seed, risks
 
 
 def penalty(effect, **options):

@@ -23,10 +23,10 @@ DESCENT = 1e-2  # largest relative distance of gradient descent, and of its risk
 SMALLEST = 1e-12  # distance that rounding leaves of one that vanishes
 ERROR = 0.005  # difference in the share of misclassified images that counts as none
 CELLS = {
-    "diagonal": ["protocol", "main_features", "overlap", "rescale", "samples"],
-    "relu": ["protocol", "main_features", "unit_correlations", "magnitude", "rescale", "samples"],
+    "diagonal": ["experiment", "protocol", "main_features", "overlap", "rescale", "samples"],
+    "relu": ["experiment", "protocol", "main_features", "unit_correlations", "magnitude", "rescale", "samples"],
 }
-"""Coordinates of our runs that tell the cells of a family apart."""
+"""Published experiment, and coordinates of our runs, that tell the cells of a family apart."""
 RISKS = ("risk_final", "risk_best")
 NEAR = 2  # standard errors within which a risk agrees with the published one
 FAR = 4  # standard errors from which on a difference asks for a reason
@@ -43,15 +43,7 @@ GROUPS = {
 def distances(coefficients):
     """Relative distances ‖β − β_exact‖ / ‖β_exact‖ of the runs that were not solved exactly.
 
-    Parameters
-    ----------
-    coefficients : xarray.Dataset
-        `coefficients` (run, input).
-
-    Returns
-    -------
-    xarray.Dataset
-        `distance` by run, with the coordinates of the runs.
+    From a dataset of `coefficients` (run, input), one of `distance` (run,) with the coordinates of these runs.
     """
     rows = xr.Dataset({"row": ("run", np.arange(coefficients.sizes["run"]))}, coordinates(coefficients))
     both = simulated(rows, "exact").sort_values("solver", kind="stable")
@@ -148,8 +140,7 @@ def published_risk(data, p):
     cells = compared(data, p.family)
     if cells.empty:
         raise UserError(f"no published cell of {p.family} networks is among these runs.")
-    near = agreeing(cells["z_best"].fillna(cells["z_final"]))
-    trained = cells["z_best"].notna().to_numpy()
+    near, trained = agreeing(cells["z_best"].fillna(cells["z_final"])), cells["z_best"].notna()
     nearer = near[trained].astype(float) - agreeing(cells["z_final"][trained])
     found = {"all": near, "smallest": Check(nearer, partial(intervals.student, over="cells"))}
     for name, protocols in GROUPS.items():
@@ -165,75 +156,53 @@ def published_stopping(data, p):
     that agree. `<experiment>` is about all its cells of trained networks, `<experiment>_far` about those that are more
     than `FAR` standard errors away at the smallest risk of the whole training.
     """
-    found = {}
-    for experiment, runs in data.items():
-        if experiment == "published":
-            continue
-        theirs = data["published"].query("family == @p.family and experiment == @experiment")
-        z = {}
-        for loss, stopped in runs.groupby("stopping_loss"):
-            z[loss] = z_scores(stopped.squeeze("stopping_loss").to_dataframe(), theirs, "risk_stopped")["z"].to_numpy()
-        best = max(z, key=lambda loss: agreeing(z[loss]).sum())
-        far = np.abs(z[min(z)]) > FAR  # training to the end
-        parts = {experiment: agreeing(z[best])} | ({f"{experiment}_far": agreeing(z[best])[far]} if far.any() else {})
+    published, found = data["published"].query("family == @p.family"), {}
+    cells = z_scores(_ours(data), published, "risk_stopped", "stopping_loss")
+    z = cells.pivot(index=CELLS[p.family], columns="stopping_loss", values="z")
+    for experiment in (role for role in data if role != "published"):
+        own = z.loc[experiment]
+        best = agreeing(own).sum()[::-1].idxmax()  # the largest loss of several
+        near, far = agreeing(own[best]), own[z.columns.min()].abs() > FAR  # at the end of training
+        parts = {experiment: near} | ({f"{experiment}_far": near[far]} if far.any() else {})
         found |= checks(parts, intervals.wilson, loss=f"{best:.0e}", cells=int(far.sum()))
     return found
 
 
 def compared(data, family):
-    """Our risks and the published ones, one row per cell that both sides have.
+    """Our risks and the published ones of a family, data by role as for `published_risk`, where both have a cell.
 
-    Parameters
-    ----------
-    data : dict
-        `published`, the published table (pandas.DataFrame), and by the name of a published experiment our risks
-        (xarray.Dataset).
-    family : str
-        One of `CELLS`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns of a cell, `published` (geometric mean), and for each of `RISKS` ours and its z-score;
-        those of the smallest risk are NaN for networks that were fitted, not trained.
+    A data frame with the columns of a cell, `published` (geometric mean), and ours and z-scores at the end of training
+    and at the smallest risk: `ours_final`, `z_final`, `ours_best`, `z_best`. Networks that were fitted, not trained,
+    have no smallest risk: NaN.
     """
-    table = data["published"]
-    cell = ["experiment", *CELLS[family], "published"]
-    found = []
-    for experiment, theirs in table[table["family"] == family].groupby("experiment", sort=False):
-        if experiment in data:
-            runs = data[experiment][list(RISKS)].to_dataframe()
-            final, best = (z_scores(runs, theirs, quantity)[[*cell, "ours", "z"]] for quantity in RISKS)
-            found.append(final.merge(best, on=cell, how="left", suffixes=("_final", "_best")))
-    return pd.concat(found, ignore_index=True)
+    runs, published = _ours(data), data["published"].query("family == @family")
+    columns = [*CELLS[family], "published"]
+    final, best = (z_scores(runs, published, quantity)[[*columns, "ours", "z"]] for quantity in RISKS)
+    return final.merge(best, on=columns, how="left", suffixes=("_final", "_best"))
+
+
+def _ours(data):
+    """Our runs of all published experiments, one data frame."""
+    return pd.concat([runs.to_dataframe().reset_index().assign(experiment=experiment)
+                      for experiment, runs in data.items() if experiment != "published"])  # fmt: skip
 
 
 def agreeing(z):
-    """Whether z-scores (cells,) are within `NEAR` standard errors."""
-    return np.abs(np.asarray(z)) < NEAR
+    """Whether z-scores, a Series or data frame, are within `NEAR` standard errors."""
+    return z.abs() < NEAR
 
 
-def z_scores(risk, published, quantity):
+def z_scores(risk, published, quantity, *by):
     """Differences of mean log risks in standard errors, one row per cell that both sides have, above `FLOOR`.
 
-    Parameters
-    ----------
-    risk : pandas.DataFrame
-        Our runs, with the columns of a cell, `seed` and `quantity`.
-    published : pandas.DataFrame
-        Rows of the published table, of one experiment. If one seed was published, ours say how seeds spread.
-    quantity : str
-        `risk_final` or `risk_best`; runs of which it is NaN are left out.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns of a cell, `risk_mean`, `ours` and `published` (geometric means) and `z`.
+    `risk` are our runs, with the columns of a cell, `seed`, the quantity, which may be NaN, and `by`, of which each
+    value has rows of its own; `published` are rows of the published table, of one family. Columns are those of a cell,
+    `risk_mean`, `ours` and `published` (geometric means) and `z`. If one seed was published, ours say how seeds spread.
     """
     cell = CELLS[published["family"].iloc[0]]
     ours = risk.dropna(subset=[quantity]).assign(log_risk=lambda runs: np.log(runs[quantity]))
-    seeds = ours.groupby([*cell, "seed"])["log_risk"].mean()  # one network solved in two ways is one network
-    moments = seeds.groupby(cell).agg(["mean", "std", "count"]).reset_index()
+    seeds = ours.groupby([*cell, *by, "seed"])["log_risk"].mean()  # one network solved in two ways is one network
+    moments = seeds.groupby([*cell, *by]).agg(["mean", "std", "count"]).reset_index()
     rows = published.merge(moments[moments["count"] > 1], on=cell)
     mu, sigma = log_moments(rows["risk_mean"], rows["risk_std"].fillna(0))
     sigma = np.where(rows["seeds"] > 1, sigma, rows["std"])

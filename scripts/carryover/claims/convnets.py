@@ -11,11 +11,11 @@ independent; means over the tasks of each seed are. Seeds draw their tasks among
 """
 
 import numpy as np
-import pandas as pd
 
 from carryover.claims.support.checks import Check, checks, listed
-from carryover.claims.support.runs import Runs, common_sizes, mean_over_samples, worst
+from carryover.claims.support.runs import Runs, common, mean_over_samples, worst
 from carryover.labels import value_labels
+from carryover.runs import where
 
 PAIRS = 2
 IMAGES = {"mnist": "MNIST", "fashion-mnist": "Fashion-MNIST", "cifar-10": "CIFAR-10", "cifar-100": "CIFAR-100",
@@ -34,83 +34,79 @@ def convnet_rescaling(data, p):
     """
     found = {}
     for role, risk in data.items():
-        systems = by_classes(role, risk)
-        values = {name: _of_system(Runs(name, runs)) for name, runs in systems.items()}
-        for name, own in values.items():
-            own = {f"{name}_{one}": gains for one, gains in own.items()}
-            found |= checks(own, network=network_in_words(risk), target=target_in_words(systems[name]))
-        if len(systems) == 2:
-            pairs, classes = (np.sign(own["all"].mean()) * own["all"] for own in values.values())
-            found |= checks({f"{role}_pairs_stronger": pairs - classes}, network=network_in_words(risk))
+        gains, network = [], network_in_words(risk)
+        for name, runs in by_classes(role, risk).items():
+            own = _of_system(Runs(name, runs))
+            gains.append(np.sign(own["all"].mean()) * own["all"])
+            own = {f"{name}_{one}": values for one, values in own.items()}
+            found |= checks(own, network=network, target=target_in_words(runs))
+        if len(gains) == 2:
+            pairs, classes = gains
+            found |= checks({f"{role}_pairs_stronger": pairs - classes}, network=network)
     return found
 
 
 def _of_system(runs):
     """The gain of finetuned networks at the most common learning rate, and its controls."""
     usual = runs.where(learning_rate=most_common(runs.data, "learning_rate"))
-    tuned, scratch = (usual.where(protocol=protocol) for protocol in ("finetuning", "single_task"))
-    plain, scaled = (tuned.where(rescaled="all", rescale=factor) for factor in (1.0, FACTOR))
-    found = {"all": _gain(plain, scaled).mean(axis=1)}
-    if FACTOR in scratch.options("rescale"):
-        alone = [scratch.where(rescaled="all", rescale=factor) for factor in (1.0, FACTOR)]
-        sizes = common_sizes(plain, scaled, *alone)
-        found["over_scratch"] = (_gain(plain, scaled, sizes, True) - _gain(*alone, sizes, True)).mean(axis=1)
+    errors, converged = (usual.table(name, "protocol", "rescaled", "rescale", "samples", "task")
+                         for name in ("risk_final", "converged"))  # fmt: skip
+    scaled = errors["finetuning", "all", FACTOR]
+    found = {"all": _mean(_apart(errors["finetuning", "all", 1.0], scaled))}
+    if ("single_task", "all", FACTOR) in errors:
+        done = errors.where(converged == 1)
+        tuned, scratch = (_apart(done[protocol, "all", 1.0], done[protocol, "all", FACTOR])
+                          for protocol in ("finetuning", "single_task"))  # fmt: skip
+        found["over_scratch"] = _mean(_apart(tuned, scratch))
     for part in PARTS:
-        if part in tuned.options("rescaled"):
-            some = tuned.where(rescaled=part, rescale=FACTOR)
-            sizes = common_sizes(plain, scaled, some)
-            values = (_gain(plain, scaled, sizes) - _gain(plain, some, sizes)).mean(axis=1)
-            found[f"over_{part}"] = Check(values, facts={"sizes": listed(sizes)})
+        if ("finetuning", part, FACTOR) in errors:
+            found[f"over_{part}"] = _over_best([errors["finetuning", part, FACTOR]], scaled)
     every = runs.where(protocol="finetuning", rescaled="all", rescale=1.0)
-    by_rate = [every.where(learning_rate=rate) for rate in every.options("learning_rate")]
-    if len(by_rate) > 1:
-        found["over_rates"] = _over_best_rate(by_rate, scaled)
+    by_rate = every.table("risk_final", "learning_rate", "samples", "task")
+    rates = every.options("learning_rate")
+    if len(rates) > 1:
+        found["over_rates"] = _over_best([by_rate[rate] for rate in rates], scaled)
     return found
 
 
-def _over_best_rate(by_rate, scaled):
-    """What a factor adds over the best of several learning rates without it, mean over the tasks of each seed.
-
-    To choose by the same test images favours the networks that were not rescaled.
-    """
-    sizes = common_sizes(scaled, *by_rate)
-    gain = min((_gain(one, scaled, sizes) for one in by_rate), key=lambda gains: gains.mean(axis=None))
-    return Check(gain.mean(axis=1), facts={"sizes": listed(sizes), "rates": len(by_rate)})
+def _mean(table):
+    """Mean over numbers of samples and tasks, by seed; a task counts where no number of samples lacks."""
+    return mean_over_samples(table, table.columns.unique("samples")).mean(axis=1)
 
 
-def _gain(plain, other, sizes=None, trained=False):
-    """How much more accurate other networks are, mean over numbers of samples (all that both have, if none are given),
-    seeds by tasks; NaN where a run lacks, and with `trained` also where training stopped before its tolerance."""
+def _apart(one, other):
+    """The difference of two tables by samples and tasks where both have runs: of errors, what the other gains."""
+    one, other = common(one, other)
+    return one - other
 
-    def error(runs):
-        table = runs.table("risk_final", "samples", "task")
-        return table.where(runs.table("converged", "samples", "task") == 1) if trained else table
 
-    return mean_over_samples(error(plain) - error(other), sizes or common_sizes(plain, other))
+def _over_best(controls, scaled):
+    """How much more accurate rescaled networks are than the best control, whose choice by test images favours it."""
+    scaled, *controls = common(scaled, *controls)
+    best = min(controls, key=lambda errors: errors.mean(axis=None))
+    return Check(_mean(best - scaled), facts={"sizes": listed(best.columns.unique("samples")), "rates": len(controls)})
 
 
 def convnet_stages(data, p):
     """Role: `stages` of networks finetuned with factors below 1, and with 1. PR: participation ratio of a stage's
     outputs for test images of the task; ENSD: effective number of shared dimensions of start and end."""
-    tuned = Runs("stages", data["stages"]).where(protocol="finetuning")
     usual = most_common(data["stages"], "learning_rate")
-    factors = [factor for factor in tuned.where(learning_rate=usual).options("rescale") if factor < 1]
-    rates, found = tuned.where(rescale=1.0).options("learning_rate"), {}
+    runs = where(data["stages"], protocol="finetuning").to_dataframe().reset_index()
+    runs["kept"] = runs["participation_ratio"] / runs["participation_ratio_start"]
+    runs["inherited"] = -(runs["ensd"] / runs["participation_ratio"] - 1).abs()
+    # Means over the tasks of each seed.
+    kept, inherited = (runs[(runs["learning_rate"] == usual) & (runs["rescale"] < 1)].pivot_table(
+        quantity, "seed", ["stage", "rescale"]) for quantity in ("kept", "inherited"))  # fmt: skip
+    unscaled = runs[runs["rescale"] == 1].pivot_table("kept", "seed", ["stage", "learning_rate"])
+    higher, found = [rate for rate in unscaled.columns.unique("learning_rate") if rate > usual], {}
     for stage in p.stages:
-        runs, unscaled = (tuned.where(stage=stage, **one) for one in ({"learning_rate": usual}, {"rescale": 1.0}))
-        kept = runs.ratio("participation_ratio", "participation_ratio_start", "rescale", "task")
-        shared = runs.ratio("ensd", "participation_ratio", "rescale", "task")
-        falls = {factor: 1 - kept[factor].mean(axis=1) for factor in factors}
-        inherited = {factor: -abs(shared[factor] - 1).mean(axis=1) for factor in factors}
-        kept = unscaled.ratio("participation_ratio", "participation_ratio_start", "learning_rate", "task")
-        kept = pd.DataFrame({rate: kept[rate].mean(axis=1) for rate in rates})
         ours = {
-            f"falls_{stage}": worst(pd.DataFrame(falls)),
-            f"inherited_{stage}": worst(pd.DataFrame(inherited)),
-            f"kept_{stage}": kept[usual],
+            f"falls_{stage}": worst(1 - kept[stage]),
+            f"inherited_{stage}": worst(inherited[stage]),
+            f"kept_{stage}": unscaled[stage, usual],
         }
-        if higher := [rate for rate in rates if rate > usual]:
-            ours[f"kept_rates_{stage}"] = Check(worst(kept[higher]), facts={"times": max(rates) / usual})
+        if higher:
+            ours[f"kept_rates_{stage}"] = Check(worst(unscaled[stage][higher]), facts={"times": higher[-1] / usual})
         found |= checks(ours, stage=stage)
     return found
 
@@ -120,27 +116,28 @@ def pretrained_rescaling(data, p):
     scratch, at one number of samples; `sizes`, with and without the factor at others; `probe`, linear probes."""
     found = {}
     for role in ("pairs", "sets"):
-        runs, usual = Runs(role, data[role]), most_common(data[role], "learning_rate")
-        tuned, scratch = (runs.where(protocol=protocol) for protocol in ("finetuning", "single_task"))
-        plain, scaled = tuned.where(rescale=1.0), tuned.where(rescale=FACTOR)
-        by_rate = {rate: plain.where(learning_rate=rate) for rate in plain.options("learning_rate")}
+        usual = most_common(data[role], "learning_rate")
+        errors = Runs(role, data[role]).table("risk_final", "protocol", "rescale", "learning_rate", "samples", "task")
+        by_rate, scaled = errors["finetuning", 1.0], errors["finetuning", FACTOR, usual]
+        rates = by_rate.columns.unique("learning_rate")
         ours = {
-            f"{role}_helps": _gain(by_rate[usual], scaled).mean(axis=1),
-            f"{role}_over_rates": _over_best_rate(by_rate.values(), scaled),
-            f"{role}_over_scratch": _gain(scratch, by_rate[usual]).mean(axis=1),
+            f"{role}_helps": _mean(_apart(by_rate[usual], scaled)),
+            f"{role}_over_rates": _over_best([by_rate[rate] for rate in rates], scaled),
+            f"{role}_over_scratch": _mean(_apart(errors["single_task", 1.0, usual], by_rate[usual])),
         }
         for factor in AS_RATES:
             rate = usual / factor**2
-            apart = _gain(plain.where(learning_rate=rate), tuned.where(rescale=factor)).mean(axis=1)
+            apart = _mean(_apart(by_rate[rate], errors["finetuning", factor, usual]))
             facts = {"factor": factor, "usual": usual, "rate": rate}
             ours[f"{role}_as_rate_{factor:g}"] = Check(-np.sign(apart.mean()) * apart, facts=facts)
         found |= checks(ours, which=in_words(data[role]))
 
     sizes = Runs("sizes", data["sizes"]).where(protocol="finetuning")
-    plain, scaled = (sizes.where(rescale=factor) for factor in (1.0, FACTOR))
+    errors = sizes.table("risk_final", "samples", "rescale", "task")
     for n in sizes.sizes():
         which = f"{in_words(data['sizes'])}, with {n} training images"
-        found |= checks({f"sizes_{n}_helps": _gain(plain, scaled, [n]).mean(axis=1)}, which=which)
+        gain = (errors[n, 1.0] - errors[n, FACTOR]).mean(axis=1)
+        found |= checks({f"sizes_{n}_helps": gain}, which=which)
     usual = most_common(data["probe"], "learning_rate")
     runs = Runs("probe", data["probe"]).where(rescale=1.0, learning_rate=usual)
     before, after, tuned = (runs.table(name, "task") for name in ("probe_start", "probe", "accuracy"))

@@ -88,12 +88,11 @@ def diagonal_solutions(data, p):
         "l1_rises": l1["single_task"][sizes].diff(axis=1).iloc[:, 1:].min(axis=1),
     }, few=few, most=most)  # fmt: skip
 
-    # Variance in the largest weights, as many as the teacher has.
-    largest = sparsity.where(k=sparsity.only("main_features"))
-    first, *between, last = largest.sizes(3)
-    disjoint, shared = (largest.where(overlap=overlap).table("top_k_variance", "protocol", "samples")
-                        for overlap in largest.extremes("overlap"))  # fmt: skip
+    # Variance in the largest weights, as many as the teacher has, where tasks share no feature and where all.
+    largest = sparsity.where(k=sparsity.only("main_features")).table("top_k_variance", "overlap", "protocol", "samples")
+    disjoint, shared = (largest[overlap] for overlap in sparsity.extremes("overlap"))
     scratch = disjoint["single_task"]
+    first, *between, last = scratch.columns
     found |= checks({
         "dips": np.minimum(scratch[first], scratch[last]) - scratch[between].mean(axis=1),
         "probe_dense": (scratch - disjoint["single_task_probe"]).min(axis=1),
@@ -103,11 +102,11 @@ def diagonal_solutions(data, p):
         found |= checks({f"{protocol}_as_sparse": apart, f"{protocol}_sparser": same}, networks=networks)
 
     # Share of the weight on the auxiliary task's dimensions, with the fewest samples, where tasks share half of theirs.
-    half = sparsity.where(overlap=HALF)
-    few = half.where(protocol="single_task").sizes(3)[0]
-    shares = half.where(samples=few).table("auxiliary_share", "protocol")
+    shares = sparsity.where(overlap=HALF).table("auxiliary_share", "protocol", "samples")
+    few = shares["single_task"].columns[0]
     for protocol, networks in NETWORKS.items():
-        found |= checks({f"{protocol}_shares": shares[protocol] - shares["single_task"]}, networks=networks, few=few)
+        more = shares[protocol, few] - shares["single_task", few]
+        found |= checks({f"{protocol}_shares": more}, networks=networks, few=few)
 
     # And over all n, where they share none, with and without rescaling.
     tuned = rescaled.where(protocol="finetuning", overlap=0.0, main_features=rescaled.options("main_features")[-1])
@@ -121,41 +120,35 @@ def cross_entropy(data, p):
     found = {}
     for role, networks in FAMILIES.items():
         runs = Runs(role, data[role])
-        small, large = runs.extremes("initial_scale")
-        curves = [_curves(runs.where(initial_scale=scale).data) for scale in runs.options("initial_scale")]
-        end, longest = (one["features"].ffill(axis=1).iloc[:, -1] for one in (curves[0], curves[-1]))
-        # At the first checkpoint at which samples are fitted; NaN where they never are.
-        start = curves[-1]["features"].where(curves[-1]["ratio"].notna()).bfill(axis=1).iloc[:, 0]
-        nearer = [_nearer(one, other) for one, other in pairwise(curves)]
-        values = {
-            f"{role}_smaller": np.log10(longest / end),
-            f"{role}_longer": np.log10(start / longest),
-            f"{role}_alike": pd.concat(nearer, axis=1).mean(axis=1),
-        }
-        found |= checks(values, networks=networks, small=small, large=large)
+        scales = runs.options("initial_scale", 2)
+        curves = [_by_seed(runs.where(initial_scale=scale).data) for scale in scales]
+        values = pd.DataFrame({seed: _of_seed([one[seed] for one in curves]) for seed in curves[0]}).T
+        found |= checks(values.add_prefix(f"{role}_"), networks=networks, small=scales[0], large=scales[-1])
     return found
 
 
-def _curves(data):
-    """Trajectories from one initial scale: features, time and ratio, each of seeds (rows) by checkpoints."""
-    ratio = margin_over_scale(data["loss_curve"].values, data["initial_scale"].values, FITTED)
-    curves = {"features": data[FEATURES].values, "time": data["time"].values, "ratio": ratio}
-    return {name: pd.DataFrame(values, data["seed"].values) for name, values in curves.items()}
+def _by_seed(data):
+    """{seed: trajectory} from one initial scale: features, in decades, time and ratio by checkpoint, a data frame."""
+    ratio = margins(data["loss_curve"].values, FITTED) / data["initial_scale"].values[:, None] ** 2
+    columns = {"features": np.log10(data[FEATURES].values), "time": data["time"].values, "ratio": ratio}
+    return {seed: pd.DataFrame({name: values[run] for name, values in columns.items()})
+            for run, seed in enumerate(data["seed"].values)}  # fmt: skip
 
 
-def _nearer(one, other):
-    """log₁₀ distance of the numbers of features of trajectories at the same time, less that at the same ratio, by seed.
+def _of_seed(curves):
+    """The statistics of one seed's trajectories from several initial scales, rising."""
+    small, *_, large = curves
+    end, longest = (curve["features"].ffill().iloc[-1] for curve in (small, large))
+    start = large["features"].where(large["ratio"].notna()).bfill().iloc[0]  # when samples are first fitted
 
-    Both are taken as late as the two have them; NaN where they have no ratio in common.
-    """
-    distances = []
-    for along in ("time", "ratio"):
-        ends = (curve[along].max(axis=1) for curve in (one, other))
-        last = pd.concat(ends, axis=1, join="inner").min(axis=1, skipna=False)
-        features = [pd.Series({seed: interpolated(curve[along].loc[seed], np.log10(curve["features"].loc[seed]), x)
-                               for seed, x in last.items()}) for curve in (one, other)]  # fmt: skip
-        distances.append((features[0] - features[1]).abs())
-    return distances[0] - distances[1]
+    def distance(one, other, along):
+        """Between the features of trajectories at the same time or ratio, as late as both have it; else NaN."""
+        last = np.minimum(one[along].max(), other[along].max())
+        features = (interpolated(curve[along], curve["features"], last) for curve in (one, other))
+        return abs(np.subtract(*features))
+
+    nearer = pd.Series([distance(*pair, "time") - distance(*pair, "ratio") for pair in pairwise(curves)])
+    return {"smaller": longest - end, "longer": start - longest, "alike": nearer.mean()}
 
 
 def interpolated(x, y, at):
@@ -171,48 +164,41 @@ def endless_training(data, p):
 
     Statistics are means over seeds; STL is that from the smallest scale.
     """
-    runs = Runs("trajectory", data["trajectory"])
+    # Curves at either margin, in decades.
+    curves = {name: np.log10(at_margins(data["trajectory"], name, [EARLY, LATE]))
+              for name in ("l1_norm_curve", "group_norm_curve", "risk_curve")}  # fmt: skip
+    runs = Runs("trajectory", data["trajectory"].assign(curves))
     small, large = runs.where(protocol="multi_task").extremes("initial_scale")
     alone = runs.where(protocol="single_task", initial_scale=small)
     tuned, joint = runs.where(protocol="finetuning"), runs.where(protocol="multi_task", initial_scale=small)
     lazier = runs.where(protocol="multi_task", initial_scale=large)
 
-    def decades(curve, one, other):
-        """log₁₀ of the ratio of a curve of some runs to that of others, by seed, at either margin."""
-        logs = []
-        for some in (one, other):
-            values = np.log10(at_margins(some.data, curve, [EARLY, LATE]))
-            read = Runs(some.role, some.data.assign(value=values))
-            logs.append(pd.DataFrame({margin: read.by_seed("value", margin=margin) for margin in (EARLY, LATE)}))
-        return logs[0] - logs[1]
+    def nearer(curve, one, other):
+        """By how much the size of the ratio of two curves falls, in the direction of its mean, by seed."""
+        early, late = (one.by_seed(curve, margin=at) - other.by_seed(curve, margin=at) for at in (EARLY, LATE))
+        return np.sign(early.mean()) * early - np.sign(late.mean()) * late
 
-    def fallen(ratios):
-        """By how much the size of a ratio has fallen, in the direction of its mean."""
-        signed = np.sign(ratios.mean()) * ratios
-        return signed[EARLY] - signed[LATE]
-
-    errors = decades("risk_curve", alone, tuned)
+    error, tuned_error, joint_error = (some.by_seed("risk_curve", margin=LATE) for some in (alone, tuned, joint))
     found = {
-        "norm_nearer": fallen(decades("l1_norm_curve", tuned, alone)),
-        "error_nearer": fallen(errors),
-        "alike": intervals.equivalence_margin(errors[LATE], NEAR),
-        "start_forgotten": fallen(decades("group_norm_curve", lazier, joint)),
-        "shared": decades("risk_curve", alone, joint)[LATE],
+        "norm_nearer": nearer("l1_norm_curve", tuned, alone),
+        "error_nearer": nearer("risk_curve", alone, tuned),
+        "alike": intervals.equivalence_margin(error - tuned_error, NEAR),
+        "start_forgotten": nearer("group_norm_curve", lazier, joint),
+        "shared": error - joint_error,
     }
     return checks(found, small=small, large=large)
 
 
-def margin_over_scale(loss, initial_scale, fitted=np.inf):
-    """γ/α², on which the state of a network of degree 2 depends once its samples are fitted.
+def margins(loss, fitted=np.inf):
+    """γ = −log(e^L − 1), the margin of every sample if all had the training loss L.
 
-    γ = −log(e^L − 1) is the margin of every sample if all had the training loss L; α is the initial scale (Moroshko et
+    The state of a network of degree 2 from an initial scale α depends on γ/α² once its samples are fitted (Moroshko et
     al. 2020, "Implicit bias in deep linear classification: initialization scale vs training accuracy", for α → ∞).
 
     Parameters
     ----------
     loss : array_like, shape (run, checkpoint)
         NaN after a run's last checkpoint.
-    initial_scale : array_like, shape (run,)
     fitted : float
         Largest loss for which it is defined.
 
@@ -224,11 +210,10 @@ def margin_over_scale(loss, initial_scale, fitted=np.inf):
     loss = np.asarray(loss, dtype=float)
     least = np.fmin.accumulate(loss, axis=1)  # noise of mini-batches must not lead back
     defined = np.isfinite(loss) & (least > 0) & (least <= fitted)
-    margin = -np.log(np.expm1(np.where(defined, least, np.nan)))
-    return margin / np.asarray(initial_scale, dtype=float)[:, None] ** 2
+    return -np.log(np.expm1(np.where(defined, least, np.nan)))
 
 
-def at_margins(data, curve, margins):
+def at_margins(data, curve, wanted):
     """A curve along training at given margins of all samples, interpolated in logarithms of both.
 
     Parameters
@@ -236,7 +221,7 @@ def at_margins(data, curve, margins):
     data : xarray.Dataset
         `loss_curve` and the curve, of positive values, (run, checkpoint).
     curve : str
-    margins : array_like, shape (margin,)
+    wanted : array_like, shape (margin,)
         Rising.
 
     Returns
@@ -244,8 +229,7 @@ def at_margins(data, curve, margins):
     xarray.DataArray, dims (run, margin)
         NaN where a run has not had that margin.
     """
-    reached = margin_over_scale(data["loss_curve"].values, np.ones(data.sizes["run"]), POSITIVE)
-    values = np.log(data[curve].transpose("run", "checkpoint").values)
-    curves = np.exp([interpolated(np.log(x), y, np.log(margins)) for x, y in zip(reached, values, strict=True)])
+    reached, values = margins(data["loss_curve"].values, POSITIVE), np.log(data[curve].transpose("run", ...).values)
+    curves = np.exp([interpolated(np.log(x), y, np.log(wanted)) for x, y in zip(reached, values, strict=True)])
     runs = data[curve].isel(checkpoint=0, drop=True)
-    return runs.expand_dims(margin=np.asarray(margins, dtype=float), axis=1).copy(data=curves)
+    return runs.expand_dims(margin=np.asarray(wanted, dtype=float), axis=1).copy(data=curves)

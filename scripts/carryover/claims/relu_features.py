@@ -6,10 +6,9 @@ leave next to nothing of their weight unexplained.
 """
 
 import numpy as np
-import pandas as pd
 
 from carryover.claims.support.checks import checks
-from carryover.claims.support.runs import Runs, common_sizes, worst
+from carryover.claims.support.runs import Runs, common, worst
 
 AUXILIARY_FEATURES = 6  # teacher units of the auxiliary task of the role overlap
 BETWEEN = 256  # samples at which networks are not yet the teacher, and no longer far below its norm
@@ -23,8 +22,8 @@ def relu_sharing(data, p):
     every = Runs("risk", data["risk"])
     here = every.where(samples=p.samples)
     # Training must have come to its end where a risk is expected to be the larger one; likewise below.
-    plain, done = (here.risks("correlation", "protocol", "overlap", trained=trained) for trained in (False, True))
-    overall = every.where(correlation=1.0).risks("protocol", "overlap", "samples", trained=True)
+    plain, done = here.risks_and_done("correlation", "protocol", "overlap")
+    _, overall = every.where(correlation=1.0).risks_and_done("protocol", "overlap", "samples")
     learned = done[1.0]["finetuning_kernel"] - done[1.0]["finetuning"]
 
     def gain(protocol, cosine=1.0):
@@ -56,7 +55,7 @@ def relu_nesting(data, p):
     few, many = runs.extremes("main_features")
     small, large = runs.where(protocol="finetuning").rescalings()
 
-    plain, done = (runs.risks("protocol", "rescale", "main_features", trained=trained) for trained in (False, True))
+    plain, done = runs.risks_and_done("protocol", "rescale", "main_features")
     tuned, tuned_done = plain["finetuning"], done["finetuning"]
     reuse = done["single_task", 1.0, few] - tuned[1.0, few]
     gain = tuned_done[1.0, many] - tuned[1.0, few]
@@ -79,20 +78,19 @@ def relu_richness(data, p):
     every = Runs("risk", data["risk"])
     runs = every.where(samples=p.samples)
     few, many = runs.extremes("main_features")
-    rich, lazy = runs.where(protocol="single_task").regimes()
+    small, large = runs.where(protocol="single_task").extremes("initial_scale")
+    rich, lazy = ("single_task", small), ("single_task", large)
     if p.lazy == "single_task_kernel":
-        kernels = runs.where(protocol=p.lazy)
-        lazy = kernels.where(initial_scale=min(kernels.options("initial_scale")))
-    rich, rich_done = (rich.risks("main_features", trained=trained) for trained in (False, True))
-    lazy, lazy_done = (lazy.risks("main_features", trained=trained) for trained in (False, True))
+        lazy = p.lazy, min(runs.where(protocol=p.lazy).options("initial_scale"))
+    plain, done = runs.risks_and_done("main_features", "protocol", "initial_scale")
     found = {
-        "sparse": lazy_done[few] - rich[few],
-        "dense": np.log10(GAIN) - (lazy_done[many] - rich_done[many]),
-        "sparsity": (lazy_done[few] - rich[few]) - (lazy[many] - rich_done[many]),
+        "sparse": done[few][lazy] - plain[few][rich],
+        "dense": np.log10(GAIN) - (done[many][lazy] - done[many][rich]),
+        "sparsity": (done[few][lazy] - plain[few][rich]) - (plain[many][lazy] - done[many][rich]),
     }
     found = checks(found, few=few, many=many, lazy=LAZY[p.lazy], samples=p.samples)
     if "norms" in data:
-        risk, norms = (one.where(protocol="single_task", main_features=many).regimes()[0]
+        risk, norms = (one.where(protocol="single_task", main_features=many, initial_scale=small)
                        for one in (every, Runs("norms", data["norms"])))  # fmt: skip
         most = risk.sizes()[-1]
         unexplained = risk.by_seed("risk_final", samples=most) / norms.by_seed("l2_norm_teacher", samples=most) ** 2
@@ -126,20 +124,17 @@ def relu_clusters(data, p):
 
     # Where features are shared, where none is, and of multi-task networks at every overlap.
     features, joint = overlap.only("main_features"), overlap.where(protocol="multi_task")
-    groups = [overlap.where(overlap=1.0, protocol=name) for name in ("single_task", "finetuning", "multi_task")]
-    fewest, most = common_sizes(*groups)[0], joint.sizes()[-1]
-    scratch, tuned, together = (one.by_seed("alignment", samples=fewest) for one in groups)
+    alignment = overlap.where(overlap=1.0).table("alignment", "protocol", "samples")
+    scratch, tuned, together = common(*(alignment[name] for name in ("single_task", "finetuning", "multi_task")))
+    fewest, most = scratch.columns[0], joint.sizes()[-1]
     left = overlap.where(overlap=0.0, clusters=features).table("inertia", "protocol", "samples")
-    distances = {}
-    for share in joint.options("overlap"):
-        unique = AUXILIARY_FEATURES + round((1 - share) * features)
-        used = joint.by_seed("effective_clusters", clusters=unique, overlap=share, samples=most)
-        distances[share] = -abs(used / unique - 1)
+    used = joint.where(samples=most).table("effective_clusters", "overlap")
+    unique = AUXILIARY_FEATURES + ((1 - used.columns) * features).to_numpy().round()
     found |= checks({
-        "finetuning_aligns": tuned - scratch,
-        "multi_task_aligns": together - scratch,
+        "finetuning_aligns": (tuned - scratch)[fewest],
+        "multi_task_aligns": (together - scratch)[fewest],
         "finetuning_as_sparse": worst(left["single_task"] - left["finetuning"]),
-        "multi_task_uses_unique": worst(pd.DataFrame(distances)),
+        "multi_task_uses_unique": worst(-abs(used / unique - 1)),
     }, fewest=fewest, features=features, most=most)  # fmt: skip
     return found | _clusters_of_subset(nested.where(main_features=min(nested.options("main_features"))))
 
@@ -148,12 +143,12 @@ def _clusters_of_subset(runs):
     """Inertia of as many clusters as the main task has features, and alignment with these."""
     few, tuned = runs.only("main_features"), runs.where(protocol="finetuning")
     low, high = tuned.rescalings()
-    plain, rescaled = (runs.where(overlap=1.0, clusters=few, rescale=rescale).table("inertia", "protocol", "samples")
-                       for rescale in (1.0, high))  # fmt: skip
-    left, lazy, together = plain["finetuning"], rescaled["finetuning"], plain["multi_task"]
-    groups = [tuned.where(rescale=rescale, overlap=overlap) for rescale in (1.0, low) for overlap in (1.0, 0.0)]
-    fewest = common_sizes(*groups)[0]
-    old, new, low_old, low_new = (one.by_seed("alignment", samples=fewest) for one in groups)
+    inertia = runs.where(overlap=1.0, clusters=few).table("inertia", "protocol", "rescale", "samples")
+    left, lazy, together = inertia["finetuning", 1.0], inertia["finetuning", high], inertia["multi_task", 1.0]
+    alignment = tuned.table("alignment", "rescale", "overlap", "samples")
+    aligned = common(*(alignment[rescale, overlap] for rescale in (1.0, low) for overlap in (1.0, 0.0)))
+    fewest = aligned[0].columns[0]
+    old, new, low_old, low_new = (table[fewest] for table in aligned)
     found = {
         "nested": worst(1 - left),
         "lazy_not_nested": worst(lazy),
@@ -179,18 +174,18 @@ def relu_dimensionality(data, p):
 
     few = min(nested.options("main_features"))
     runs = nested.where(protocol="finetuning", main_features=few, overlap=1.0)
-    most = common_sizes(*(runs.where(rescale=rescale) for rescale in runs.options("rescale")))[-1]
-    runs = runs.where(samples=most)
-    kept = runs.ratio("participation_ratio", "participation_ratio_start", "rescale")
-    shared = runs.ratio("ensd", "participation_ratio", "rescale")
+    kept = runs.ratio("participation_ratio", "participation_ratio_start", "rescale", "samples")
+    shared = runs.ratio("ensd", "participation_ratio", "rescale", "samples")
+    most = common(*(kept[rescale] for rescale in runs.options("rescale")))[0].columns[-1]
     low, high = runs.rescalings()
-    for rescale in (low, 1.0, high):
-        values = {f"falls_{rescale:g}": 1 - kept[rescale], f"inherited_{rescale:g}": -abs(shared[rescale] - 1)}
-        if rescale > 1:
-            values = {f"kept_{rescale:g}": kept[rescale]}
-        words = "without rescaling" if rescale == 1 else f"rescaled by {rescale:g}"
+    for rescale, words in {low: f"rescaled by {low:g}", 1.0: "without rescaling"}.items():
+        values = {
+            f"falls_{rescale:g}": 1 - kept[rescale, most],
+            f"inherited_{rescale:g}": -abs(shared[rescale, most] - 1),
+        }
         found |= checks(values, few=few, rescaled=words, samples=most)
-    return found
+    lazy = {f"kept_{high:g}": kept[high, most]}
+    return found | checks(lazy, few=few, rescaled=f"rescaled by {high:g}", samples=most)
 
 
 def relu_norms(data, p):

@@ -27,13 +27,17 @@ def relu_penalty(data, p):
     Statistics are computed, not drawn. Raises UserError for a cosine or magnitude that the curve does not have.
     """
     curve = data["curve"]
-
-    def at_one(quantity, cosine, auxiliary):
-        """A quantity of the unit that pretraining left with a magnitude, at m = 1."""
-        return float(at(curve, 1e-3, correlation=cosine, auxiliary_magnitude=auxiliary, magnitude=1.0)[quantity])
-
-    def log_ratio(cosine, over, under):
-        return np.log10(at_one("penalty", cosine, over) / at_one("penalty", cosine, under))
+    # Cost and local exponent at m = 1, by cosine, of units that pretraining left with these magnitudes.
+    at_one = at(curve, 1e-3, magnitude=1.0)
+    new, same, large = (at(at_one, auxiliary_magnitude=magnitude) for magnitude in (NEW, SAME, LARGE))
+    dear, saved = np.log10(large["penalty"] / new["penalty"]), np.log10(new["penalty"] / same["penalty"])
+    off = abs(same["exponent"] - 1)
+    found = checks({
+        "large_hurts": min(at(dear, correlation=0.9), -at(dear, correlation=1.0)),
+        "comparable_helps": at(saved, correlation=0.9),
+        "l1_like_1": -at(off, correlation=0.99),
+        "l1_like_1_at_0.9": -at(off, correlation=0.9),
+    }, intervals.exact)  # fmt: skip
 
     def smallest_gap(curve):
         """log₁₀ of the penalty of a new over that of a used unit, where it is smallest; NaN where no exponent is near
@@ -42,12 +46,6 @@ def relu_penalty(data, p):
         linear = (abs(new["exponent"] - 1) <= NEAR) & (abs(used["exponent"] - 1) <= NEAR)
         return float(np.log10(new["penalty"] / used["penalty"]).where(linear).min())
 
-    found = checks({
-        "large_hurts": min(log_ratio(0.9, LARGE, NEW), log_ratio(1.0, NEW, LARGE)),
-        "comparable_helps": log_ratio(0.9, NEW, SAME),
-        "l1_like_1": -abs(at_one("exponent", 0.99, SAME) - 1),
-        "l1_like_1_at_0.9": -abs(at_one("exponent", 0.9, SAME) - 1),
-    }, intervals.exact)  # fmt: skip
     # Q penalty (eq 22 of "Feature reuse …") and its exponent for the same magnitudes; readouts start at 0 here.
     auxiliary, magnitude = curve["auxiliary_magnitude"], curve["magnitude"]
     penalty = xr.apply_ufunc(lambda m, c: q_norm(m[..., None], np.sqrt(c)[..., None], 0.0), magnitude, auxiliary)
@@ -78,7 +76,7 @@ def relu_penalty_risk(data, p):
 
     # log₁₀ of the risk of STL over that of PT+FT, where training of the one that is expected to be worse is done
     by = "correlation", "magnitude", "samples"
-    plain, done = (every.risks("protocol", *by, trained=trained) for trained in (False, True))
+    plain, done = every.risks_and_done("protocol", *by)
     gained = mean_over_samples(plain["single_task"] - done["finetuning"], sizes)
     kept = mean_over_samples(done["single_task"] - plain["finetuning"], sizes)
     # log₁₀ of the penalty of a new unit over that of the pretrained one

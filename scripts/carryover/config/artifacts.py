@@ -39,11 +39,11 @@ FORMATS = {
 configuration may leave out PDF."""
 # Made of all results, and only on demand.
 ON_DEMAND = ("crate", "report")
-_CLAIMS, _TEMPLATES = "carryover/claims/claims.yaml", "carryover/templates/*.[cj]*"  # style.css and *.html.j2
+_TEMPLATES = "carryover/templates/*.[cj]*"  # style.css and *.html.j2
 DATA_FILES = {
     "collect": ["carryover/families/labels.json"],
-    "check_claims": [_CLAIMS],
-    "claims_table": [_CLAIMS, _TEMPLATES],
+    "check_claims": ["carryover/claims/claims.yaml"],
+    "claims_table": [_TEMPLATES],
     "report": [_TEMPLATES],
 }
 """Files in `scripts` that jobs of a rule read besides modules, as patterns: they are part of the code."""

@@ -5,7 +5,7 @@ from functools import partial
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.diagonal import FITTED, at_margins, interpolated, margin_over_scale
+from carryover.claims.diagonal import FITTED, at_margins, interpolated, margins
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
 
@@ -104,8 +104,8 @@ def cross_entropy(data, p):
         axes[1].sharey(axes[0])
         for ax, (quantity, along, title) in zip(axes, columns, strict=True):
             for scale, same, color in panels.colored(runs, "initial_scale"):
-                margins = margin_over_scale(same["loss_curve"].values, same["initial_scale"].values, FITTED)
-                x = same["time"].values if along == "time" else margins
+                ratio = margins(same["loss_curve"].values, FITTED) / scale**2
+                x = same["time"].values if along == "time" else ratio
                 # Median and range, read off at common x where every run has some.
                 grid = np.geomspace(np.nanmin(x), np.nanmax(x), 500)
                 curves = zip(np.log(x), same[quantity].values, strict=True)

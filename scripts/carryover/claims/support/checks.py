@@ -25,6 +25,10 @@ MEANINGS = {
     "seeds": "seeds, or what else `interval` names, that the statistic is a mean over",
     "data": "datasets that the claim's group reads",
     "portable": portability.MEANING,
+    "headline": "claim that the check belongs to",
+    "sentence": "what this claim says",
+    "headline_paper": "paper that says it",
+    "headline_section": "where in the paper",
 }  # fmt: skip
 
 
@@ -58,35 +62,23 @@ def listed(numbers):
 
 
 def table(found, definitions, files=(), portable=""):
-    """The dataset over `claim` of `MEANINGS`.
+    """The dataset over `claim` of `MEANINGS`; UserError if there is no check.
 
-    Parameters
-    ----------
-    found : dict of str to Check
-    definitions : dict of str to carryover.claims.support.headlines.Checked
-        Statement and bound of each.
-    files : sequence of pathlib.Path
-        The datasets that the checks were made of.
-    portable : str
-        What `provenance.portability` promises of them elsewhere.
-
-    Raises
-    ------
-    UserError
-        If there is no check.
+    `found` are checks by name, `definitions` what `headlines.definitions` says of them, `files` the datasets that they
+    were made of, and `portable` what `provenance.portability` promises of these elsewhere.
     """
     if not found:
         raise UserError("a group of claims must have one check or more: with these options there is none.")
     rows = []
     for name, check in found.items():
         definition = definitions[name]
-        estimate = check.estimate(check.values, definition.above)
+        bound, estimate = definition["bound"], check.estimate(check.values, definition["bound"])
         rows.append({
-            "statement": definition.statement.format(**check.facts),
-            "measured": definition.measured.format(**check.facts),
-            "bound": definition.above,
-            "criterion": f"above {definition.above:g}",
-            "verdict": verdict(estimate["low"], estimate["high"], definition.above),
+            **definition,
+            "statement": definition["statement"].format(**check.facts),
+            "measured": definition["measured"].format(**check.facts),
+            "criterion": f"above {bound:g}",
+            "verdict": verdict(estimate["low"], estimate["high"], bound),
             "data": ", ".join(f"{file.parent.name}/{file.stem}" for file in files),
             "portable": portable,
             **estimate,

@@ -3,7 +3,6 @@
 import fnmatch
 from pathlib import Path
 
-import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from carryover.config import files, parameters
@@ -12,13 +11,6 @@ from carryover.errors import UserError
 OWN = "Carryover"
 """Paper of what no paper says."""
 FILE = Path(__file__).resolve().parents[1] / "claims.yaml"
-MEANINGS = {
-    "headline": "claim that the check belongs to",
-    "sentence": "what this claim says",
-    "headline_paper": "paper that says it",
-    "headline_section": "where in the paper",
-    "headline_verdict": "holds, where all checks of the claim hold; fails, where one fails; or undecided",
-}
 
 
 class Checked(BaseModel):
@@ -52,13 +44,6 @@ class Headline(BaseModel):
         min_length=1, description="<group>/<check>: what it says; * stands for any letters"
     )
 
-    @model_validator(mode="after")
-    def with_what_checks_share(self):
-        for check in self.checks.values():
-            check.measured = check.measured or self.measured
-            check.above = self.above if check.above is None else check.above
-        return self
-
 
 def read():
     """{paper: {name: Headline}}; UserError for what is not allowed."""
@@ -68,37 +53,27 @@ def read():
         raise UserError(f"{FILE.name}: {parameters.sentence(error, Headline)}") from None
 
 
-def of_checks(checks):
-    """{check: (paper, name of its claim, claim, what the check says)} of names <group>/<check>.
+def definitions(group, names):
+    """{name: {column: value}}: what the dataset of a group says of its checks, and of the claim that each belongs to.
 
-    Raises UserError for a check that two entries name; one that none names is left out.
+    Raises UserError for a check that belongs to no claim, or to several.
     """
-    found = {}
-    for paper, claims in read().items():
-        for name, claim in claims.items():
-            for pattern, definition in claim.checks.items():
-                for check in fnmatch.filter(checks, pattern):
-                    if check in found:
-                        raise UserError(f"{FILE.name}: {check} belongs to {found[check][1]} and to {name}.")
-                    found[check] = paper, name, claim, definition
+    entries, found = list(_entries()), {}
+    for name in names:
+        own = [columns for pattern, columns in entries if fnmatch.fnmatchcase(f"{group}/{name}", pattern)]
+        if len(own) != 1:
+            claims = " and ".join(columns["headline"] for columns in own) or "none: add it to a claim"
+            raise UserError(f"{FILE.name}: the check {group}/{name} must belong to one claim, not to {claims}.")
+        found[name] = own[0]
     return found
 
 
-def definitions(group, names):
-    """{name: Checked} of the checks of a group; UserError for one that the file lacks."""
-    found = of_checks([f"{group}/{name}" for name in names])
-    if missing := [name for name in names if f"{group}/{name}" not in found]:
-        raise UserError(f"{FILE.name} has no check {group}/{missing[0]}: add it to a claim.")
-    return {name: found[f"{group}/{name}"][-1] for name in names}
-
-
-def of(rows):
-    """The claim of every check, a data frame by `claim`, its columns those of `MEANINGS` but the verdict.
-
-    A check that no claim names is a claim by itself.
-    """
-    alone = {row.claim: (row.claim, row.statement, OWN, "") for row in rows.itertuples()}
-    named = {check: (name, claim.sentence, paper, claim.section)
-             for check, (paper, name, claim, _) in of_checks(rows["claim"]).items()}  # fmt: skip
-    columns = [name for name in MEANINGS if name != "headline_verdict"]
-    return pd.DataFrame.from_dict({**alone, **named}, orient="index", columns=columns)
+def _entries():
+    """(pattern of the names of checks, {column: value}) of each entry under `checks`."""
+    for paper, claims in read().items():
+        for headline, claim in claims.items():
+            about = {"headline": headline, "sentence": claim.sentence, "headline_paper": paper,
+                     "headline_section": claim.section}  # fmt: skip
+            for pattern, said in claim.checks.items():
+                measured, bound = said.measured or claim.measured, claim.above if said.above is None else said.above
+                yield pattern, {"statement": said.statement, "measured": measured, "bound": bound, **about}

@@ -1,6 +1,8 @@
 """Runs that a check compares: selected by their coordinates, one per seed, so that differences are paired by seed; and
 runs paired with those that share all coordinates but some."""
 
+from functools import reduce
+
 import numpy as np
 import pandas as pd
 
@@ -70,7 +72,7 @@ class Runs:
             others = [name for name in coordinates(self.data) if name not in columns]
             differ = " and ".join(name for name in others if len(_distinct(self.data, name)) > 1)
             raise UserError(f"this claim needs one run a seed of the role {self.role}; several differ in {differ}.")
-        return found.unstack(list(names)) if names else found
+        return found.unstack(list(names)).sort_index(axis=1) if names else found
 
     def ratio(self, over, under, *names):
         """The ratio of two quantities of the same runs, as `table`."""
@@ -84,20 +86,22 @@ class Runs:
         """A quantity of the runs at these values, a Series over seeds; UserError as in `where` and `table`."""
         return self.where(**condition).table(quantity)
 
-    def risks(self, *names, trained=False):
-        """log₁₀ of the risk at the end of training, by seed (rows) and the values of coordinates, as `table`.
+    def risks(self, *names):
+        """log₁₀ of the risk at the end of training, by seed (rows) and the values of coordinates, as `table`."""
+        return np.log10(self.table("risk_final", *names))
 
-        With `trained`, networks that stopped too early are NaN: their loss has neither reached its tolerance nor fallen
-        below a tenth of their risk, so that the risk says more about the stopping. A check asks this of the networks
-        that it expects to be worse.
+    def risks_and_done(self, *names):
+        """`risks`, and the same with NaN where networks stopped too early.
+
+        Their loss has neither reached its tolerance nor fallen below a tenth of their risk, so that the risk says more
+        about the stopping. A check takes the second of the networks that it expects to be worse.
         """
-        log_risk = np.log10(self.data["risk_final"])
-        if trained:
-            finished = (self.data["converged"] == 1) | (self.data["loss"] <= UNTRAINED * self.data["risk_final"])
-            if "at_rest" in self.data:
-                finished |= self.data["at_rest"] == 1
-            log_risk = log_risk.where(finished)
-        return Runs(self.role, self.data.assign(log_risk=log_risk)).table("log_risk", *names)
+        risks = self.risks(*names)
+        done = self.table("loss", *names) <= UNTRAINED * self.table("risk_final", *names)
+        for reached in ("converged", "at_rest"):
+            if reached in self.data:
+                done |= self.table(reached, *names) == 1
+        return risks, risks.where(done)
 
     def sizes(self, least=1):
         """Numbers of samples, rising; UserError for fewer than `least` of them."""
@@ -105,35 +109,16 @@ class Runs:
 
     def per_doubling(self, quantity):
         """Least-squares slope of a quantity against log₂ of the samples, a Series over seeds that have all."""
-        self.sizes(2)
-        table = self.table(quantity, "samples")
-        doublings = np.log2(table.columns.to_numpy())
-        doublings -= doublings.mean()
-        return table @ pd.Series(doublings / (doublings @ doublings), index=table.columns)
+        table = self.table(quantity, "samples").dropna()
+        return pd.Series(np.polyfit(np.log2(table.columns), table.T, 1)[0], table.index)
 
 
 def matched(runs, others, ignored=(), needed=""):
-    """Runs, each with the one of others that has the same coordinates.
+    """Runs, each with the one of others that has the same coordinates but those that are ignored, a data frame.
 
-    Parameters
-    ----------
-    runs, others : xarray.Dataset
-        Variables (run,).
-    ignored : sequence of str
-        Coordinates in which the two may differ. A coordinate is no difference either where one side has no value of it,
-        only NaN or empty text.
-    needed : str
-        What each run must have, in words; without, a run may have no other.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row for each run: its coordinates and variables, and `<variable>_other` of the other, NaN where there is none.
-
-    Raises
-    ------
-    UserError
-        If a run has several others, or lacks the one it needs.
+    A row has the coordinates and variables of a run, and `<variable>_other` of the other, NaN where there is none: both
+    are datasets of variables (run,). A coordinate is no difference either where one side has no value of it, only NaN
+    or empty text. Raises UserError if a run has several others, or lacks the one that it needs, `needed` in words.
     """
     own, other = (some.to_dataframe().reset_index(drop=True) for some in (runs, others))
     shared = [
@@ -162,12 +147,12 @@ def only(runs, name):
     return values[0]
 
 
-def common_sizes(*groups):
-    """Numbers of samples that several groups of runs share, rising; UserError if there is none."""
-    common = set.intersection(*(set(runs.sizes()) for runs in groups))
-    if not common:
-        raise UserError(f"at no number of samples does the role {groups[0].role} have all that this claim compares.")
-    return sorted(common)
+def common(*tables):
+    """Tables at the columns that all of them have; UserError if there is none."""
+    columns = reduce(pd.Index.intersection, (table.columns for table in tables))
+    if columns.empty:
+        raise UserError(f"runs that this claim compares have no {' and '.join(columns.names)} in common.")
+    return [table[columns] for table in tables]
 
 
 def mean_over_samples(table, sizes):

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 
-from carryover.claims.support import headlines
 from carryover.claims.support.checks import MEANINGS
 from carryover.claims.support.headlines import OWN
 from carryover.errors import UserError
@@ -11,11 +10,12 @@ from carryover.labels import described
 from carryover.provenance import store
 from carryover.statistics.intervals import LEVEL, holm
 
-ORDER = ("fails", "undecided", "holds")  # worst news first
+ORDER = ("fails", "undecided", "holds")
+"""Verdicts, worst news first: that of a claim is the first that a check of it has."""
 DIFFERS = " (differs)"
 COLUMNS = {
     **MEANINGS,
-    **headlines.MEANINGS,
+    "headline_verdict": "holds, where all checks of the claim hold; fails, where one fails; or undecided",
     "adjusted_p_value": "p-value adjusted for the number of checks of the claim (Holm)",
     "verdict": f"holds; fails, where the adjusted p-value is below {LEVEL:g}; or undecided",
     "verdict_alone": MEANINGS["verdict"],
@@ -36,42 +36,27 @@ def gathered(groups, others=None):
     check fails by its p-value, adjusted for the number of checks of the claim (Holm 1979); else it is undecided. Checks
     that were computed without draws have no p-value and keep their verdicts.
 
-    Parameters
-    ----------
-    groups : dict of str to xarray.Dataset
-        Groups of checks by name.
-    others : dict of str to pandas.DataFrame, optional
-        Tables of another scale, whose verdicts are added.
-
-    Returns
-    -------
-    xarray.Dataset
-        Over `claim`, sorted by paper, with what no paper says last; claims that fail come first.
+    `groups` are datasets of checks by name, `others` tables of another scale, as `read` returns them, whose verdicts
+    are added. The dataset over `claim` is sorted by paper, with what no paper says last; claims that fail come first.
     """
     rows = pd.concat({name: data.to_dataframe() for name, data in groups.items()}, names=["group"]).reset_index()
     rows["claim"] = rows.pop("group") + "/" + rows["claim"]
-    rows = rows.rename(columns={"verdict": "verdict_alone"}).join(headlines.of(rows), on="claim")
+    rows = rows.rename(columns={"verdict": "verdict_alone"})
     rows["adjusted_p_value"] = rows.groupby("headline")["p_value"].transform(holm)
     insignificant = (rows["verdict_alone"] == "fails") & (rows["adjusted_p_value"] >= LEVEL)  # NaN is not
     rows["verdict"] = rows["verdict_alone"].mask(insignificant, "undecided")
-    rows["headline_verdict"] = rows.groupby("headline")["verdict"].transform(overall)
+    rank = rows["verdict"].map(ORDER.index)
+    headline_rank = rank.groupby(rows["headline"]).transform("min")  # that of the worst check
+    rows["headline_verdict"] = [ORDER[place] for place in headline_rank]
     if others:
         rows["elsewhere"] = [_elsewhere(row, others, "claim", "verdict") for row in rows.itertuples()]
         rows["headline_elsewhere"] = [_elsewhere(row, others, "headline", "headline_verdict")
                                       for row in rows.itertuples()]  # fmt: skip
-    ranks = {f"{name}rank": rows[f"{name}verdict"].map(ORDER.index) for name in ("", "headline_")}
-    rows = rows.assign(**ranks, ours=rows["headline_paper"] == OWN).sort_values(
+    rows = rows.assign(rank=rank, headline_rank=headline_rank, ours=rows["headline_paper"] == OWN).sort_values(
         ["ours", "headline_paper", "headline_rank", "headline", "rank", "claim"], kind="stable"
     )
     columns = {name: ("claim", np.array(rows[name].tolist()), COLUMNS[name]) for name in COLUMNS if name in rows}
     return described(columns, {"claim": (rows["claim"].to_numpy(str), "group and name of the check")})
-
-
-def overall(verdicts):
-    """The verdict of a claim from those of its checks, a Series."""
-    if (verdicts == "holds").all():
-        return "holds"
-    return "fails" if (verdicts == "fails").any() else "undecided"
 
 
 def _elsewhere(row, others, name, verdict):

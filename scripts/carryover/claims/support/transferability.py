@@ -131,19 +131,10 @@ def gains(risk, readout):
 
 
 def boundary(gain):
-    """The number of samples n at which gains turn from positive to negative, interpolated in log n.
+    """The number of samples n at which gains, a Series by n, turn from positive to negative, interpolated in log n.
 
     Noisy gains may change their sign more than once: n divides them so that those on the wrong side have the least sum.
-
-    Parameters
-    ----------
-    gain : pandas.Series
-        Gains by n.
-
-    Returns
-    -------
-    float
-        Infinite if gains are positive on all sides, 0 if they are negative.
+    It is infinite if gains are positive on all sides, and 0 if they are negative.
     """
     gain = gain.sort_index()
     values, n = gain.to_numpy(), gain.index.to_numpy(dtype=float)
