@@ -58,7 +58,9 @@ def definitions(group, names):
 
     Raises UserError for a check that belongs to no claim, or to several.
     """
-    entries, found = list(_entries()), {}
+    found = {}
+    entries = [(pattern, columns) for pattern, columns in _entries()  # most are of other groups
+               if fnmatch.fnmatchcase(group, pattern.partition("/")[0])]  # fmt: skip
     for name in names:
         own = [columns for pattern, columns in entries if fnmatch.fnmatchcase(f"{group}/{name}", pattern)]
         if len(own) != 1:
