@@ -66,7 +66,7 @@ def test_promise_archive_never_forbids_change(project, finished_project):
     project.replace(TRAINER, "\nimport ", "\nANOTHER = 1\nimport ")
     assert project.would_run("results/figures/tiny_risk.png") == {}
     finding = project.audit().findings[RISK]
-    assert (finding.verdict, finding.remark) == ("OK", "archived, made at commit unknown")
+    assert (finding.verdict, finding.cause) == ("OK", "archived, made at commit unknown")
 
     change(project, tolerance=0.001)
     where = "finetune: protocol single_task, solver descent"

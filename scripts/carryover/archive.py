@@ -81,7 +81,7 @@ def pack(sweep, audit, experiment, measure):
     """Add a finished dataset to the archive of a `Sweep`; UserError where an `Audit` finds that it is not what would be
     made now."""
     file = f"{sweep.results}/{experiment}/{measure}.nc"
-    if (finding := audit.findings[file]).verdict != "OK" and not finding.warning:
+    if (finding := audit.findings[file]).fails:
         raise UserError(f"{file} is {finding.verdict} ({finding.cause}): run Snakemake first.")
     upstream, seconds = trace.upstream(file, audit.records), {}
     for one in sorted(upstream.values(), key=lambda record: int(record["wildcards"].get("block", 0))):

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePath
 
 import numpy as np
@@ -23,9 +24,9 @@ _THREADS = {"torch": "OMP_NUM_THREADS", "openblas": "OPENBLAS_NUM_THREADS", "mkl
 class Replay:
     """One job again: `verdict` is SAME (bytes), ROUNDED (numbers agree as in `difference`), DIFFERS or FAILED.
 
-    `promise` is what `provenance.portability` promises of the job elsewhere, by its record, and `changes` is what
-    differs from when the record was made. `passed` says whether the result is as promised: in the same environment the
-    same bits, in another the promise, of other inputs or code nothing.
+    `promise` is what its record promises of the job elsewhere (`job_record.PORTABLE`), and `changes` is what differs
+    from when the record was made. `passed` says whether the result is as promised: in the same environment the same
+    bits, in another the promise, of other inputs or code nothing.
     """
 
     path: str
@@ -45,36 +46,37 @@ def replay(audit, root, count, seed):
     jobs = {min(record["outputs"]): record for path, record in audit.lasting.items() if path in audit.requests}
     for path in random.Random(seed).sample(sorted(jobs), min(count, len(jobs))):
         with tempfile.TemporaryDirectory(prefix="carryover-replay-") as scratch:
-            yield Replay(path, jobs[path]["portable"]["job"], *_again(jobs[path], Path(root).resolve(), Path(scratch)))
+            yield _again(path, jobs[path], Path(root).resolve(), Path(scratch))
 
 
-def _again(record, root, scratch):
-    """Verdict, text, changes and whether it passed, of one job."""
+def _again(path, record, root, scratch):
+    """The `Replay` of one job in the scratch folder."""
+    replayed = partial(Replay, path, record["portable"]["job"])
     if refusal := _refusal(record, root):
-        return "FAILED", refusal
+        return replayed("FAILED", refusal)
     _link(record, root, scratch)
     threads = record["environment"]["threads"]
     variables = os.environ | {name: str(threads[library]) for library, name in _THREADS.items() if library in threads}
     command = [sys.executable, *record["command"]]
     done = subprocess.run(command, cwd=scratch, env=variables, capture_output=True, text=True, errors="replace")
     if done.returncode:
-        return "FAILED", (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1]
+        return replayed("FAILED", (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1])
 
-    now = job_record.read(scratch / f"{min(record['outputs'])}.json")
+    now = job_record.read(scratch / f"{path}.json")
     other_work = ["the inputs have changed"] if record["inputs"] != now["inputs"] else []
     other_work += ["the code has changed"] if record["code"]["digest"] != now["code"]["digest"] else []
     # Of what both have: one job may be forked from a process with more libraries loaded.
     elsewhere = parameters.differences(record["environment"], now["environment"], common=True)
-    changes = [*other_work, *(f"{' '.join(path)} {then}, now {today}" for path, then, today in elsewhere)]
+    changes = [*other_work, *(f"{' '.join(names)} {then}, now {today}" for names, then, today in elsewhere)]
     other = [name for name, known in record["outputs"].items() if known != now["outputs"][name]]
     if not other:
-        return "SAME", "same bytes", changes, True
+        return replayed("SAME", "same bytes", changes, True)
     unlike = _unlike(other, scratch)
     # Figures and texts hold no numbers that could be compared: elsewhere they may differ.
     allowed = ["distribution"] if unlike else ["distribution", "rounding"]
     promised = record["portable"]["job"] in allowed or not any(name.endswith(".nc") for name in other)
     passed = bool(other_work or (changes and promised))
-    return "DIFFERS" if unlike else "ROUNDED", unlike or "same to rounding", changes, passed
+    return replayed("DIFFERS" if unlike else "ROUNDED", unlike or "same to rounding", changes, passed)
 
 
 def _refusal(record, root):

@@ -16,8 +16,8 @@ from carryover.templates.rendering import rendered
 from carryover.workflow import startup
 
 
-def parsed(argv, prog):
-    parser = argparse.ArgumentParser(prog=prog, description=__doc__, allow_abbrev=False)
+def parsed(argv):
+    parser = argparse.ArgumentParser(prog="carryover audit", description=__doc__, allow_abbrev=False)
     parser.add_argument("results", nargs="?", metavar="FOLDER", help="default: the one that the configuration names")
     startup.add_configuration(parser)
     parser.add_argument("--replay", type=int, default=0, metavar="K", help="run K random jobs again and compare")
@@ -34,7 +34,7 @@ def parsed(argv, prog):
 def summary(audit):
     """Sentences: how many results have which verdict, and the root digest."""
     counts = Counter(finding.verdict for finding in audit.findings.values())
-    archived = sum(finding.remark != "" for finding in audit.findings.values())
+    archived = sum(request.record is not None for request in audit.requests.values())
     among = f", {archived} of them archived" if archived else ""
     listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict in counts)
     all_ok = counts.keys() <= {"OK"}
@@ -44,17 +44,17 @@ def summary(audit):
     yield f"Root digest of {len(audit.lasting)} records: {audit.root}"
 
 
-def main(argv, prog="carryover audit"):
-    arguments = parsed(argv, prog)
+def main(argv):
+    arguments = parsed(argv)
     sweep = startup.sweep_of_files(arguments.configfile)
-    if arguments.results:  # of any name, as of results that were moved
+    if arguments.results:
         sweep.results = job_record.shown(os.path.normpath(arguments.results))
     audit = findings.audit(sweep)
     found = sorted(audit.findings.values(), key=lambda finding: (VERDICTS.index(finding.verdict), finding.path))
-    shown = [finding for finding in found if finding.verdict != "OK" or finding.remark]
+    shown = [finding for finding in found if finding.cause]
     width = max((len(finding.path) for finding in shown), default=0)
     for finding in shown:
-        print(f"{finding.verdict:10}  {finding.path:{width}}  {finding.cause or finding.remark}")
+        print(f"{finding.verdict:10}  {finding.path:{width}}  {finding.cause}")
 
     replays = []
     if arguments.replay:
@@ -67,11 +67,11 @@ def main(argv, prog="carryover audit"):
 
     sentences = list(summary(audit))
     if arguments.html:
-        rows = [(one.verdict, one.path, one.rule, one.cause or one.remark) for one in found]
+        rows = [(one.verdict, one.path, one.rule, one.cause) for one in found]
         again = [(one.verdict, one.path, one.promise, "; ".join((one.text, *one.changes))) for one in replays]
         text = rendered("audit.html.j2", summary=sentences, findings=rows, replays=again, note="")
         with store.atomic(arguments.html) as (temporary,):  # names of files may be no UTF-8
             temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
     print("\n".join(sentences))
-    if any(one.verdict != "OK" and not one.warning for one in found) or not all(one.passed for one in replays):
+    if any(one.fails for one in found) or not all(one.passed for one in replays):
         sys.exit(1)
