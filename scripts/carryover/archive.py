@@ -17,8 +17,9 @@ from carryover.config import parameters
 from carryover.config.artifacts import STAGES
 from carryover.config.parameters import about, applies
 from carryover.errors import UserError, sentence
-from carryover.provenance import store, trace
+from carryover.provenance import store
 from carryover.provenance.job_record import Job
+from carryover.provenance.records import upstream
 
 LARGEST = 2**31
 """Bytes of a dataset: a small file may unpack to more than fits in memory."""
@@ -83,17 +84,17 @@ def pack(sweep, audit, experiment, measure):
     file = f"{sweep.results}/{experiment}/{measure}.nc"
     if (finding := audit.findings[file]).fails:
         raise UserError(f"{file} is {finding.verdict} ({finding.cause}): run Snakemake first.")
-    upstream, seconds = trace.upstream(file, audit.records), {}
-    for one in sorted(upstream.values(), key=lambda record: int(record["wildcards"].get("block", 0))):
+    made_of, seconds = upstream(file, audit.records), {}
+    for one in sorted(made_of.values(), key=lambda record: int(record["wildcards"].get("block", 0))):
         usage, points = one["volatile"], seconds.setdefault(one["rule"], {})
         took = usage["processor_time"] - usage["starting"]
         points.setdefault(one["wildcards"].get("point", "all"), []).append(round(took, 2))
     known = {
         "request": request(sweep, experiment, measure),
-        **(upstream[file]["git"] or {"commit": "unknown", "dirty": True}),
-        "python": upstream[file]["environment"]["python"],
-        "versions": {n: v for one in upstream.values() for n, v in one["environment"]["versions"].items()},
-        "device": " ".join(sorted({one["environment"]["device"] for one in upstream.values()})),
+        **(made_of[file]["git"] or {"commit": "unknown", "dirty": True}),
+        "python": made_of[file]["environment"]["python"],
+        "versions": {n: v for one in made_of.values() for n, v in one["environment"]["versions"].items()},
+        "device": " ".join(sorted({one["environment"]["device"] for one in made_of.values()})),
         "seconds": seconds,
     }
     save(sweep.config["archive"], known, Path(file).read_bytes())

@@ -19,7 +19,7 @@ from rocrate.rocrate import ROCrate
 from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.provenance.job_record import json_digest, record_digest, record_path
-from carryover.provenance.trace import all_records, commits, jobs, upstream
+from carryover.provenance.records import all_records, commits, jobs, upstream
 from carryover.workflow import command_line
 
 PROJECT = (

@@ -108,6 +108,17 @@ def test_a_module_that_no_import_names_fails_the_job(here, monkeypatch):
         done(modules=["carryover.errors"])
 
 
+def test_a_record_promises_no_more_than_its_inputs(here):
+    def promised(output, portable, *inputs):
+        with job(outputs=[output], inputs=inputs, portable=portable) as running:
+            running.save(made())
+        return job_record.read(f"{output}.json")["portable"]
+
+    assert promised("a.nc", "bits", "in.nc") == {"job": "bits", "result": "bits"}
+    assert promised("b.nc", "distribution") == {"job": "distribution", "result": "distribution"}
+    assert promised("c.nc", "bits", "a.nc", "b.nc") == {"job": "bits", "result": "distribution"}
+
+
 KILLS = """
 import itertools, json, os, random, signal, time, warnings
 warnings.simplefilter("ignore", DeprecationWarning)  # fork beside the threads of a BLAS, which stand still

@@ -75,7 +75,7 @@ class Run:
 
     @property
     def chaotic(self) -> bool:
-        """Whether a solver promises no more than the distribution (`provenance.portability`)."""
+        """Whether a solver promises no more than the distribution (`job_record.PORTABLE`)."""
         return any(contract.portable(p) == "distribution" for p in self.stages)
 
     def bound(self, quantity: str, band: dict | None) -> float:

@@ -21,7 +21,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -34,7 +34,6 @@ from carryover.config.artifacts import DATA_FILES
 from carryover.errors import DataError, UserError
 from carryover.provenance import code_digest, store
 from carryover.provenance.environment import environment, git_state, processor_time, resource_usage
-from carryover.provenance.portability import LEVELS, weakest
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -46,6 +45,11 @@ _REQUEST = ("rule", "wildcards", "parameters", "seeds")
 _METADATA = {".png": ("Description", "Comment"), ".pdf": ("Subject", "Keywords", "CreationDate", "ModDate")}
 """Where each format of figures stores note and text of the request; what follows are times, which stay empty."""
 NOTE = "Carryover request "
+PORTABLE = ("bits", "rounding", "distribution")
+"""What a job promises on another processor, with other libraries or numbers of threads: the same bytes; the same
+numbers but for their last digits, since libraries add in another order there; or other numbers from the same
+distribution, where training enlarges a rounding until it is as good as another draw (steps near the largest stable one,
+normalisation over few values). In one place a job gives the same bits again, whatever it promises elsewhere."""
 _ANY = TypeAdapter(Any)
 
 
@@ -99,6 +103,11 @@ def request_text(record: Mapping[str, Any]) -> str:
     return json_line({**{key: record[key] for key in _REQUEST}, "code": record["code"]["digest"], "inputs": inputs})
 
 
+def weakest(promises: Iterable[str]) -> str:
+    """What is promised of something made of results with these promises (`PORTABLE`)."""
+    return max(promises, key=PORTABLE.index)
+
+
 @dataclass(kw_only=True)
 class Job:
     """One job of the workflow as a context manager; see the module's text for its use and for what it records.
@@ -112,7 +121,7 @@ class Job:
     device
         Where it computes; may be set in the block. "auto" finds CUDA.
     portable
-        What is promised elsewhere on the same inputs, see `portability`.
+        What is promised elsewhere on the same inputs, one of `PORTABLE`.
 
     Raises
     ------
@@ -146,7 +155,7 @@ class Job:
 
     @property
     def portable_result(self) -> str:
-        """What `portability` promises elsewhere of what this job makes: no more than of its weakest input."""
+        """What is promised elsewhere of what this job makes (`PORTABLE`): no more than of its weakest input."""
         return self._record["portable"]["result"]
 
     def path(self, output: str | Path) -> Path:
@@ -222,7 +231,7 @@ def _promised(path: str | Path) -> str:
     """What is promised elsewhere of an input: the same bits where it was not made here."""
     with suppress(DataError, LookupError, TypeError):
         return read(record_path(path))["portable"]["result"]
-    return LEVELS[0]
+    return PORTABLE[0]
 
 
 def _facts(path: Path) -> dict[str, Any]:
