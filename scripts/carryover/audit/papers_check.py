@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
 from carryover import archive, runs
 from carryover.config import files, parameters, plugins
@@ -32,7 +31,7 @@ MOST_SECONDS = 40.0
 OVERHEAD = 0.5
 """Processor seconds that the cheapest run takes."""
 DRAWS = 30
-"""Runs that are drawn in search of an affordable one."""
+"""Runs of an experiment that are drawn, of which it trains those that it can afford."""
 FOR_MEDIAN = 5
 """Networks whose median is compared, at least."""
 RISK_FLOOR, SHARE_FLOOR = 1e-8, 1e-2
@@ -49,14 +48,13 @@ WIDENING = 3.0
 
 @dataclasses.dataclass(frozen=True)
 class Archived:
-    """An archived dataset of an experiment, the measure that made it, and the seconds of its jobs by stage and point.
+    """An archived dataset by experiment and measure, and the seconds of its jobs by stage and point.
 
     `band` is {quantity: upper quartile} of the differences that a rounding makes; None where none were measured.
     """
 
     experiment: str
     measure: str
-    data: xr.Dataset
     seconds: dict
     band: dict | None
 
@@ -137,27 +135,26 @@ def comparable(sweep):
         if why:
             print(f"{experiment:24} not compared: {why}")
             continue
-        place = (sweep.archive, experiment, measure)
-        seconds = archive.record(*place)["seconds"]
-        found.append(Archived(experiment, measure, archive.load(*place), seconds, bands.get(experiment)))
+        seconds = archive.record(sweep.archive, experiment, measure)["seconds"]
+        found.append(Archived(experiment, measure, seconds, bands.get(experiment)))
     if not found and not superseded:
         raise UserError(f"{sweep.archive} has nothing of what the configuration asks for.")
     return found
 
 
 def sample(sweep, archived, rng, seconds):
-    """[(`Archived`, its runs to train again)]: experiments take turns in random order, each with its share of what is
-    left of the budget, until no run is cheap enough."""
-    drawn = [(archived[place], []) for place in rng.permutation(len(archived))]
-    left, found = seconds, True
-    while found:
-        found = False
-        for place, (known, several) in enumerate(drawn):
-            most = min(left / (len(drawn) - place), MOST_SECONDS)
-            runs_drawn = (draw(sweep, known, rng) for _ in range(DRAWS))
-            if run := next((one for one in runs_drawn if one.seconds <= most), None):
+    """[(`Archived`, its runs to train again)]: experiments come in random order, each with its share of what is left of
+    the budget."""
+    drawn = []
+    for place, number in enumerate(rng.permutation(len(archived))):
+        known, several = archived[number], []
+        left = seconds / (len(archived) - place)
+        for _ in range(DRAWS):
+            run = draw(sweep, known, rng)
+            if run.seconds <= min(left, MOST_SECONDS):
                 several.append(run)
-                left, found = left - run.seconds, True
+                left, seconds = left - run.seconds, seconds - run.seconds
+        drawn.append((known, several))
     return drawn
 
 
@@ -187,10 +184,10 @@ def retrain(sweep, experiment, measure, run):
 
 def compared(sweep, known, trainings):
     """(line on an experiment, sentences on what disagrees) of runs that are trained again."""
-    found, count = {}, 0
+    data, found, count = archive.load(sweep.archive, known.experiment, known.measure), {}, 0
     for run in trainings:
         now = retrain(sweep, known.experiment, known.measure, run)
-        then, count = archived_rows(known.data, now), count + now.sizes["run"]
+        then, count = archived_rows(data, now), count + now.sizes["run"]
         for quantity, values in differences(now, then).items():
             networks = [runs.spelled(runs.identity(now.isel(run=row))) for row in range(len(values))]
             of_kind = found.setdefault((quantity, run.bound(quantity, known.band), run.chaotic), [])
