@@ -1,7 +1,6 @@
 """Compare every result with its record, the configuration, the code and the software; exit code 1 unless all are OK."""
 
 import argparse
-import os
 import random
 import sys
 from collections import Counter
@@ -10,15 +9,13 @@ from pathlib import Path
 from carryover.audit import findings
 from carryover.audit.findings import VERDICTS
 from carryover.audit.replay import replay
-from carryover.errors import UserError
-from carryover.provenance import job_record, store
+from carryover.provenance import store
 from carryover.templates.rendering import rendered
 from carryover.workflow import startup
 
 
-def parsed(argv):
+def main(argv):
     parser = argparse.ArgumentParser(prog="carryover audit", description=__doc__, allow_abbrev=False)
-    parser.add_argument("results", nargs="?", metavar="FOLDER", help="default: the one that the configuration names")
     startup.add_configuration(parser)
     parser.add_argument("--replay", type=int, default=0, metavar="K", help="run K random jobs again and compare")
     parser.add_argument("--seed", type=int, default=random.randrange(2**32), help="draws the jobs; default: random")
@@ -26,29 +23,8 @@ def parsed(argv):
     arguments = parser.parse_args(argv)
     if arguments.replay < 0:
         parser.error("--replay must be a whole number from 0")
-    if arguments.results and not Path(arguments.results).is_dir():
-        raise UserError(f"{arguments.results} is no folder: name that of the results, or leave it out.")
-    return arguments
 
-
-def summary(audit):
-    """Sentences: how many results have which verdict, and the root digest."""
-    counts = Counter(finding.verdict for finding in audit.findings.values())
-    archived = sum(request.record is not None for request in audit.requests.values())
-    among = f", {archived} of them archived" if archived else ""
-    listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict in counts)
-    all_ok = counts.keys() <= {"OK"}
-    yield f"All {counts['OK']} results are OK{among}." if all_ok else f"Of {counts.total()} results: {listed}{among}."
-    if audit.others:
-        yield f"Passed over, as another configuration's: {', '.join(audit.others)}."
-    yield f"Root digest of {len(audit.lasting)} records: {audit.root}"
-
-
-def main(argv):
-    arguments = parsed(argv)
     sweep = startup.sweep_of_files(arguments.configfile)
-    if arguments.results:
-        sweep.results = job_record.shown(os.path.normpath(arguments.results))
     audit = findings.audit(sweep)
     found = sorted(audit.findings.values(), key=lambda finding: (VERDICTS.index(finding.verdict), finding.path))
     shown = [finding for finding in found if finding.cause]
@@ -75,3 +51,16 @@ def main(argv):
     print("\n".join(sentences))
     if any(one.fails for one in found) or not all(one.passed for one in replays):
         sys.exit(1)
+
+
+def summary(audit):
+    """Sentences: how many results have which verdict, and the root digest."""
+    counts = Counter(finding.verdict for finding in audit.findings.values())
+    listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict in counts)
+    archived = sum(request.record is not None for request in audit.requests.values())
+    among = f", {archived} of them archived" if archived else ""
+    all_ok = counts.keys() <= {"OK"}
+    yield f"All {counts['OK']} results are OK{among}." if all_ok else f"Of {counts.total()} results: {listed}{among}."
+    if audit.others:
+        yield f"Passed over, as another configuration's: {', '.join(audit.others)}."
+    yield f"Root digest of {len(audit.lasting)} records: {audit.root}"

@@ -186,7 +186,7 @@ class Job:
             "carryover_record": VERSION,
             **{key: plain(getattr(self, key)) for key in _REQUEST},
             "command": list(sys.argv),
-            "inputs": {shown(path): _facts(Path(path)) for path in self.inputs},
+            "inputs": {_shown(path): _facts(Path(path)) for path in self.inputs},
             "code": {"modules": modules, "digest": json_digest(files), "files": files},
             "git": git_state(SCRIPTS),
             "portable": {"job": self.portable, "result": weakest([self.portable, *map(_promised, self.inputs)])},
@@ -197,7 +197,7 @@ class Job:
             yield self
             self._check()
             record = self._record | {
-                "outputs": {shown(output): _facts(file) for output, file in self._temporaries.items()},
+                "outputs": {_shown(output): _facts(file) for output, file in self._temporaries.items()},
                 "environment": environment(self.device, packages),
                 "volatile": resource_usage(*begin),
             }
@@ -212,7 +212,7 @@ class Job:
             if not temporary.is_file() or not temporary.stat().st_size:
                 raise UserError(f"{self.rule} did not write its output {output}")
         for path in self.inputs:
-            if store.sha256(path) != self._record["inputs"][shown(path)]["sha256"]:
+            if store.sha256(path) != self._record["inputs"][_shown(path)]["sha256"]:
                 raise UserError(f"{path} changed while {self.rule} ran: run it again")
         main = getattr(sys.modules["__main__"], "__file__", None)
         if main is None or Path(main).resolve().parent != SCRIPTS:
@@ -238,7 +238,7 @@ def _facts(path: Path) -> dict[str, Any]:
     return {"sha256": store.sha256(path), "bytes": path.stat().st_size}
 
 
-def shown(path: str | Path) -> str:
+def _shown(path: str | Path) -> str:
     """A path as a record has it: relative to the working folder where it lies below that."""
     absolute, here = Path(os.path.abspath(path)), Path.cwd()
     return (absolute.relative_to(here) if absolute.is_relative_to(here) else Path(path)).as_posix()
