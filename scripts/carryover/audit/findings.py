@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from carryover.config.artifacts import FORMATS, ON_DEMAND
 from carryover.errors import DataError
@@ -14,25 +15,19 @@ VERDICTS = ("ALTERED", "MISSING", "UNRECORDED", "STALE", "OK")
 NO_JOB = "configuration: no job makes it; for the results of an overlay name its files with --configfile"
 
 
-@dataclass(frozen=True)
-class Finding:
-    """The verdict on one result.
+class Finding(NamedTuple):
+    """The verdict on one result, or on one job that was run again.
 
     `cause` is why it is not OK: those of STALE results begin with input, code, configuration or software. Of an
-    archived dataset that is OK it is the commit that made it. A `warning` is STALE by other software alone, which
-    neither fails an audit nor goes downstream.
+    archived dataset that is OK it is the commit that made it. `fails` says whether an audit fails by it: by other
+    software alone a result is STALE as a warning, which does not go downstream either.
     """
 
+    verdict: str
     path: str
     rule: str
-    verdict: str
     cause: str
-    warning: bool = False
-
-    @property
-    def fails(self):
-        """Whether an audit fails by it."""
-        return self.verdict != "OK" and not self.warning
+    fails: bool
 
 
 @dataclass(frozen=True)
@@ -82,19 +77,20 @@ def audit(sweep):
 
     findings, records, roots = {}, {}, {}  # roots: the results in which the trouble of a path begins
     for path in [*sorted(results - requests.keys()), *requests]:
-        request, begins, warning = requests.get(path), [path], False
+        request = requests.get(path)
         verdict, cause, record = _condition(path, request, sweep.sha256(path))
+        fails, begins = verdict != "OK", [path]
         if record:
             records[path] = record
         if verdict == "OK" and not cause:  # and not archived
             found, upstream = _outdated(record, request, sweep.sha256, roots)
             software = list(_software(record["environment"]))
-            begins, warning = upstream or begins, bool(software) and not found
+            fails, begins = bool(found), upstream or begins
             verdict, cause = "STALE" if found or software else "OK", "; ".join(found + software)
-        rule = request.rule if request else (record or {}).get("rule", "")
-        findings[path] = Finding(path, rule, verdict, cause, warning)
-        if findings[path].fails:
+        if fails:
             roots[path] = begins
+        rule = request.rule if request else (record or {}).get("rule", "")
+        findings[path] = Finding(verdict, path, rule, cause, fails)
     return Audit(findings, requests, records, others)
 
 
