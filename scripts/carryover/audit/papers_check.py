@@ -139,7 +139,7 @@ def sample(sweep, measures, rng, seconds):
     """{experiment: its runs to train again}: in random order, each takes its share of what is left of the budget."""
     drawn = {}
     for experiment in rng.permutation(list(measures)):
-        took = archive.record(sweep.archive, experiment, measures[experiment])["seconds"]
+        took = archive.record(archive.path(sweep.archive, experiment, measures[experiment]))["seconds"]
         left = seconds / (len(measures) - len(drawn))
         several = drawn[experiment] = []
         for _ in range(DRAWS):
