@@ -33,6 +33,11 @@ def test_a_record_of_another_content_differs_and_the_place_is_named(project):
     assert "; not as recorded: code, versions numpy 1.0 → " in again(project, CURVE).cause
 
 
+def test_a_figure_is_drawn_again_with_the_style_of_the_project(project):
+    done = again(project, m.FIGURE[0])
+    assert (done.verdict, done.cause) == ("SAME", "[rounding] same bytes")
+
+
 def elsewhere(project, path, promise):
     """As if the record had been made on another processor."""
 

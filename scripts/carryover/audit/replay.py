@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -81,10 +82,15 @@ def _refusal(record, root):
 
 
 def _link(record, root, scratch):
-    """Links in the scratch folder to all that the job reads: the project without its results, and its inputs."""
+    """Links in the scratch folder to all that the job reads: the project without its results, and its inputs.
+
+    Scripts find the style of figures from where they really lie: both are copied.
+    """
     results = {PurePath(name).parts[0] for name in record["outputs"]}
     for entry in root.iterdir():
-        if entry.name not in results and not entry.name.startswith("."):
+        if entry.name in ("scripts", "config"):
+            shutil.copytree(entry, scratch / entry.name)
+        elif entry.name not in results and not entry.name.startswith("."):
             (scratch / entry.name).symlink_to(entry)
     for name in record["inputs"]:
         for file in (name, f"{name}.json") if PurePath(name).parts[0] in results else ():
