@@ -26,8 +26,6 @@ from carryover.workflow import startup
 
 BUDGET = 120.0
 """Processor seconds, by the records, that a sample takes by default."""
-MOST_SECONDS = 40.0
-"""Of one run."""
 OVERHEAD = 0.5
 """Processor seconds that the cheapest run takes."""
 DRAWS = 30
@@ -144,7 +142,7 @@ def sample(sweep, measures, rng, seconds):
         several = drawn[experiment] = []
         for _ in range(DRAWS):
             run = draw(sweep, experiment, took, rng)
-            if run.seconds <= min(left, MOST_SECONDS):
+            if run.seconds <= left:
                 several.append(run)
                 left, seconds = left - run.seconds, seconds - run.seconds
     return drawn
