@@ -18,7 +18,6 @@ from carryover.config.artifacts import STAGES
 from carryover.config.parameters import about, applies
 from carryover.errors import UserError, sentence
 from carryover.provenance import store
-from carryover.provenance.job_record import Job
 from carryover.provenance.records import upstream
 
 LARGEST = 2**31
@@ -118,24 +117,6 @@ def lacking(sweep, audit=None):
                 unpacked(path(sweep.archive, *dataset))
         except UserError as error:
             yield sentence(error)
-
-
-def unarchive(arguments):
-    """Unpack the dataset in the file `packed` that has the hash `sha256`, by the command line of `unarchive.py`."""
-    packed, sha256 = Path(arguments.packed), arguments.sha256
-    known = record(packed)
-    if known["unpacked"]["sha256"] != sha256:
-        raise UserError(f"--sha256 {sha256}: the record of {packed} names another dataset.")
-    with Job(
-        rule="unarchive",
-        parameters={"sha256": sha256, "commit": known["commit"]},
-        wildcards=dict(arguments.wildcards),
-        inputs=[packed],
-        outputs=arguments.output,
-        modules=["unarchive"],
-        portable="bits",
-    ) as job:
-        job.path(arguments.output[0]).write_bytes(unpacked(packed))
 
 
 def request(sweep, experiment, measure):

@@ -119,7 +119,7 @@ class Job:
     modules
         Script and plug-ins by dotted name.
     device
-        Where it computes; may be set in the block. "auto" finds CUDA.
+        Where it computes; "auto" finds CUDA.
     portable
         What is promised elsewhere on the same inputs, one of `PORTABLE`.
 
