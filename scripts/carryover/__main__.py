@@ -8,7 +8,7 @@ import importlib
 import sys
 from pathlib import Path
 
-if not __package__:  # run as a folder, which is then on Python's path in place of the one that it lies in
+if not __package__:  # Python's path begins with this folder, not with its parent, in which the library lies
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from carryover.errors import UserError

@@ -187,7 +187,7 @@ def _add_job(crate, record, places):
 def _add_action(crate, identifier, done, instrument, inputs, outputs, places):
     """A CreateAction, which lasted from the start of the first job to the end of the last.
 
-    An output that no result of the crate was made of, as a figure in another format, has no place in it.
+    Files that are not in the crate, such as another format of a figure, are left out.
     """
     starts, ends = zip(*map(_times, done), strict=True)
     facts = {"startTime": min(starts), "endTime": max(ends)}

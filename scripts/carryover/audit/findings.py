@@ -19,8 +19,8 @@ class Finding(NamedTuple):
     """The verdict on one result, or on one job that was run again.
 
     `cause` is why it is not OK: those of STALE results begin with input, code, configuration or software. Of an
-    archived dataset that is OK it is the commit that made it. `fails` says whether an audit fails by it: by other
-    software alone a result is STALE as a warning, which does not go downstream either.
+    archived dataset that is OK it is the commit that made it. `fails` says whether it fails the audit. A result that
+    is STALE by other software alone is a warning: neither the audit nor any result downstream fails by it.
     """
 
     verdict: str

@@ -149,7 +149,7 @@ def sample(sweep, measures, rng, seconds):
 
 
 def draw(sweep, experiment, took, rng):
-    """A random `Run` of one seed, where archived jobs `took` {stage: {point: [seconds of each block of seeds]}}."""
+    """A random `Run` of one seed; `took` is {stage: {point: [seconds of each block of seeds]}} of archived jobs."""
     spec, seconds = sweep.typed.experiments[experiment], 0.0
     point = rng.choice(list(sweep.points(experiment, "finetune").values()))
     posed = {"pretrain": point.source, "finetune": point} if point.source else {"finetune": point}

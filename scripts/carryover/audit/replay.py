@@ -24,8 +24,8 @@ def replay(audit, root, count, seed):
 
     Each job runs its recorded command line on links to its inputs, with the recorded numbers of threads; nothing in the
     project's own results changes. Its verdict is SAME (bytes), ROUNDED (numbers agree as in `difference`), DIFFERS or
-    FAILED. It passes by the same bits, in another environment by what its record promises (`job_record.PORTABLE`), and
-    of other inputs or code by anything.
+    FAILED. The audit fails by other bytes in the same environment, and in another one by a larger difference than the
+    record promises (`job_record.PORTABLE`). With other inputs or code there is no promise.
     """
     jobs = {min(record["outputs"]): record for path, record in audit.lasting.items() if path in audit.requests}
     for path in random.Random(seed).sample(sorted(jobs), min(count, len(jobs))):
@@ -84,7 +84,7 @@ def _refusal(record, root):
 def _link(record, root, scratch):
     """Links in the scratch folder to all that the job reads: the project without its results, and its inputs.
 
-    Scripts find the style of figures from where they really lie: both are copied.
+    The scripts find the style of figures by their own resolved path, so they are copied with the configuration.
     """
     results = {PurePath(name).parts[0] for name in record["outputs"]}
     for entry in root.iterdir():

@@ -1,4 +1,4 @@
-"""The records under a folder of results, and what follows from them together."""
+"""The records of a folder of results: all of them, and those of what a result was made of."""
 
 from pathlib import Path
 
