@@ -113,8 +113,8 @@ def _collect(job, experiment, measure):
 
 def _unarchive(job, dataset):
     """An archived dataset, in place of a collected one."""
-    place = (job.sweep.archive, *dataset.split("/"))
-    job.record, job.inputs = archive.record(*place), [archive.path(*place).as_posix()]
+    packed = archive.path(job.sweep.archive, *dataset.split("/"))
+    job.record, job.inputs = archive.record(packed), [packed.as_posix()]
     job.parameters = {"sha256": job.record["unpacked"]["sha256"], "commit": job.record["commit"]}
     job.flags = ["--sha256", job.parameters["sha256"]]
 

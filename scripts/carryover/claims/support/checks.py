@@ -8,7 +8,6 @@ import numpy as np
 
 from carryover.errors import UserError
 from carryover.labels import described
-from carryover.provenance import portability
 from carryover.statistics.intervals import student
 
 MEANINGS = {
@@ -24,7 +23,7 @@ MEANINGS = {
     "interval": "how interval and p-value come about",
     "seeds": "seeds, or what else `interval` names, that the statistic is a mean over",
     "data": "datasets that the claim's group reads",
-    "portable": portability.MEANING,
+    "portable": "what of the data is the same on another processor: bits, all to rounding, or the distribution alone",
     "headline": "claim that the check belongs to",
     "sentence": "what this claim says",
     "headline_paper": "paper that says it",
@@ -65,7 +64,7 @@ def table(found, definitions, files=(), portable=""):
     """The dataset over `claim` of `MEANINGS`; UserError if there is no check.
 
     `found` are checks by name, `definitions` what `headlines.definitions` says of them, `files` the datasets that they
-    were made of, and `portable` what `provenance.portability` promises of these elsewhere.
+    were made of, and `portable` what `provenance.job_record.PORTABLE` promises of these elsewhere.
     """
     if not found:
         raise UserError("a group of claims must have one check or more: with these options there is none.")
