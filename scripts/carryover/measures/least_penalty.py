@@ -11,7 +11,7 @@ import numpy as np
 
 from carryover.networks.relu import Weights
 from carryover.runs import measured_by_run, teacher_units
-from carryover.theory.kernels import relu_risk
+from carryover.theory.kernels import relu_power, relu_risk
 from carryover.theory.least_penalty import least_penalty
 from carryover.theory.penalty import network_penalty, unit_cosines
 
@@ -41,7 +41,7 @@ def _of_run(network, gap):
     X, y = network["inputs"].values[there], network["targets"].values[there]
     least = least_penalty(start, old_readout, X, y, gap=gap)
     teacher = teacher_units(network)
-    power = relu_risk(first[:0], readout[:0], *teacher)
+    power = relu_power(*teacher)
     errors = Weights(first, readout[None]).outputs(X)[:, 0] - y
     return (
         network_penalty(first, readout, start, old_readout),

@@ -8,7 +8,7 @@ import numpy as np
 
 from carryover.networks.relu import importance
 from carryover.runs import learned_units, measured
-from carryover.theory.kernels import relu_risk
+from carryover.theory.kernels import relu_power
 
 _MEANINGS = {
     "f1_norm": "F₁ norm of the main task's function",
@@ -37,7 +37,7 @@ def measure(data, p):
         "f12_norm": f12,
         "f1_norm_teacher": np.abs(readout).sum(-1),
         "f12_norm_teacher": [np.linalg.norm(units, axis=1).sum() for units in learned],
-        "l2_norm_teacher": relu_risk(directions[:, :0], readout[:, :0], directions, readout) ** 0.5,
+        "l2_norm_teacher": relu_power(directions, readout) ** 0.5,
         "balance": ((first**2).sum((1, 2)) + (second**2).sum((1, 2))) / (2 * f12),
     }
     return measured(data, {name: ("run", value, _MEANINGS[name]) for name, value in values.items()})
