@@ -7,7 +7,8 @@ import xarray as xr
 from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.measures import clusters
-from carryover.measures.clusters import alignment, effective_clusters, importance, inertia
+from carryover.measures.clusters import alignment, effective_clusters, inertia
+from carryover.networks.relu import Weights
 from toy import made_up_networks
 from toy.students import built, noisy, student, unit
 
@@ -43,8 +44,8 @@ def test_no_partition_is_better(units, inputs, seed):
 
 def test_importance_joins_the_readouts_of_all_outputs():
     first, second = np.array([[3.0, 4], [0, 0], [1, 0]]), np.array([[1.0, 7, 0], [2, 7, 0], [2, 7, 0]])
-    np.testing.assert_allclose(importance(first, second), [15, 0, 0])
-    np.testing.assert_allclose(importance(np.stack([first] * 2), np.stack([second] * 2)), [[15, 0, 0]] * 2)
+    np.testing.assert_allclose(Weights(first, second).importance(), [15, 0, 0])
+    np.testing.assert_allclose(Weights.stack([Weights(first, second)] * 2).importance(), [[15, 0, 0]] * 2)
 
 
 W, WEIGHTS = student(4, 3)

@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 from threadpoolctl import ThreadpoolController
 
 from carryover.errors import UserError
-from carryover.networks.relu import importance
+from carryover.networks.relu import Weights
 from carryover.runs import learned_units, measured, naming, teacher_units
 
 _MOST = 300  # rounds of k-means, of which a dozen is common
@@ -32,7 +32,7 @@ def inertia(W: ArrayLike, weights: ArrayLike, k: int, seed: int, restarts: int =
     Fig. 6f asks with K = 1 whether the network uses one feature. So it is 0 where all units share k directions, and
     1 − K/k with K ≤ k clusters where they share k orthogonal ones of equal weight.
 
-    W: (units, input) input weights of any lengths; weights: (units,), their `importance`, units of 0 being ignored;
+    W: (units, input) input weights of any lengths; weights: (units,), their importance, units of 0 being ignored;
     seed: of the random starts; restarts: how many there are. Dimensionless, between 0 and 1; 0 where there are no more
     than k directions. k-means finds local minima; besides the random starts it gets one from merging the clusters of a
     finer clustering.
@@ -92,10 +92,9 @@ def measure(data, p):
     aligned = np.empty(data.sizes["run"])
     for run in range(data.sizes["run"]):
         network = data.isel(run=run)
-        first, second = (network[name].values.astype(np.float64) for name in ("first", "second"))
-        teacher, _ = teacher_units(network)
+        weights, (teacher, _) = Weights.of_dataset(network), teacher_units(network)
         with naming(network):
-            solutions = _solutions(first, importance(first, second), counts, _SEED, RESTARTS)
+            solutions = _solutions(weights.first, weights.importance(), counts, _SEED, RESTARTS)
             alignments[run] = [alignment(centers, teacher) for _, centers in solutions]
         inertias[run] = [value for value, _ in solutions]
         own = np.searchsorted(counts, len(learned_units(network)), side="right") - 1

@@ -103,10 +103,7 @@ def measure(data, p):
 
     def of_run(network):
         with np.errstate(invalid="ignore", over="ignore"):  # weights that are not finite are refused by name
-            start, end = (
-                Weights(network[f"{prefix}first"].values, network[f"{prefix}second"].values).responses(inputs)
-                for prefix in ("start_", "")
-            )
+            start, end = (Weights.of_dataset(network, prefix).responses(inputs) for prefix in ("start_", ""))
         return compare_responses(start, end, names=names)
 
     return measured_by_run(data, of_run, MEANING)

@@ -6,6 +6,7 @@ squared distance R (equation 2), for which R̃ = Σ r̃ (equations 4, 11) is the
 
 import numpy as np
 
+from carryover.networks.relu import Weights
 from carryover.runs import measured_by_run, teacher_units
 from carryover.theory.penalty import network_penalty, paired_penalty, teacher_penalty
 
@@ -25,14 +26,12 @@ def measure(data, p):
 
 def _of_run(network):
     """Values in the order of _MEANINGS of a network."""
-    first, start = (network[name].values.astype(float) for name in ("first", "start_first"))
-    readout, old_readout = (network[name].values[0].astype(float) for name in ("second", "start_second"))
-    displacement = ((first - start) ** 2).sum() + ((readout - old_readout) ** 2).sum()
+    end, start = (Weights.of_dataset(network, prefix) for prefix in ("", "start_"))
     teacher, auxiliary = teacher_units(network), teacher_units(network, "auxiliary")
     return (
-        displacement,
-        network_penalty(first, readout, start, old_readout),
-        teacher_penalty(start, *teacher),
+        ((end.first - start.first) ** 2).sum() + ((end.second - start.second) ** 2).sum(),
+        network_penalty(end.first, end.second[0], start.first, start.second[0]),
+        teacher_penalty(start.first, *teacher),
         paired_penalty(*teacher, *auxiliary),
         2 * np.abs(teacher[1]).sum(),
     )

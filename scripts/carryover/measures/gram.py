@@ -4,7 +4,7 @@ section 4, Fig. 3a and b: training in the rich regime leaves the features that a
 import numpy as np
 
 from carryover.measures.dimensionality import cka
-from carryover.networks.relu import importance
+from carryover.networks.relu import Weights
 from carryover.runs import measured, naming
 from carryover.streams import generator
 
@@ -36,16 +36,17 @@ def measure(data, p):
 def _compare(network, X):
     """All variables of one run."""
     present = network["source_readout"].values != 0
-    first, second = network["first"].values.astype(np.float64), network["second"].values.astype(np.float64)
+    weights = Weights.of_dataset(network)
     source = network["teacher_directions"].values[present].astype(np.float64)
-    units = {"gram": first, "initial_gram": network["start_first"].values.astype(np.float64), "source_gram": source}
+    start = network["start_first"].values.astype(np.float64)
+    units = {"gram": weights.first, "initial_gram": start, "source_gram": source}
     responses = {name: np.maximum(X @ one.T, 0) for name, one in units.items()}
     grams = {name: np.float32(one[:POINTS] @ one[:POINTS].T / one.shape[1]) for name, one in responses.items()}
     with naming(network):
         alignment, initial = (cka(responses[name], responses["source_gram"]) for name in ("gram", "initial_gram"))
-    cosines = (first @ source.T).max(axis=1)
+    cosines = (weights.first @ source.T).max(axis=1)
     return grams | {
         "alignment": alignment,
         "initial_alignment": initial,
-        "unit_cosine": np.average(cosines, weights=importance(first, second)),
+        "unit_cosine": np.average(cosines, weights=weights.importance()),
     }

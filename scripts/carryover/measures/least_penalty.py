@@ -35,23 +35,23 @@ def measure(data, p):
 
 def _of_run(network, gap):
     """Values in the order of _MEANINGS of a network."""
-    first, start = (network[name].values.astype(float) for name in ("first", "start_first"))
-    readout, old_readout = (network[name].values[0].astype(float) for name in ("second", "start_second"))
+    end, start = (Weights.of_dataset(network, prefix) for prefix in ("", "start_"))
+    found = end.first, end.second[0]
     there = np.isfinite(network["targets"].values)
     X, y = network["inputs"].values[there], network["targets"].values[there]
-    least = least_penalty(start, old_readout, X, y, gap=gap)
+    least = least_penalty(start.first, start.second[0], X, y, gap=gap)
     teacher = teacher_units(network)
     power = relu_power(*teacher)
-    errors = Weights(first, readout[None]).outputs(X)[:, 0] - y
+    errors = end.outputs(X)[:, 0] - y
     return (
-        network_penalty(first, readout, start, old_readout),
+        network_penalty(*found, start.first, start.second[0]),
         least.penalty,
         least.bound,
-        relu_risk(first, readout, *teacher) / power,
+        relu_risk(*found, *teacher) / power,
         relu_risk(least.first, least.readout, *teacher) / power,
-        relu_risk(first, readout, least.first, least.readout) / power,
+        relu_risk(*found, least.first, least.readout) / power,
         (errors**2).mean() / (y**2).mean(),
-        _turned(first, start),
+        _turned(end.first, start.first),
         _turned(least.first, least.start),
     )
 

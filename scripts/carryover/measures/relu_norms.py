@@ -6,7 +6,7 @@ norms of diagonal networks with those of the ground truth (Fig. 5a).
 
 import numpy as np
 
-from carryover.networks.relu import importance
+from carryover.networks.relu import Weights
 from carryover.runs import learned_units, measured
 from carryover.theory.kernels import relu_power
 
@@ -28,16 +28,16 @@ def measure(data, p):
     determine the sum of m_h on each line of directions. The teacher of a network with one output is that of the main
     task; of one with both, the units of both tasks, a shared one once.
     """
-    first, second = data["first"].values.astype(float), data["second"].values.astype(float)
+    network = Weights.of_dataset(data)
     directions, readout = (data[f"teacher_{name}"].values.astype(float) for name in ("directions", "readout"))
-    f12 = importance(first, second).sum(-1)
+    f12 = network.importance().sum(-1)
     learned = [learned_units(data.isel(run=run)) for run in range(data.sizes["run"])]
     values = {
-        "f1_norm": importance(first, second[:, :1]).sum(-1),
+        "f1_norm": Weights(network.first, network.second[:, :1]).importance().sum(-1),
         "f12_norm": f12,
         "f1_norm_teacher": np.abs(readout).sum(-1),
         "f12_norm_teacher": [np.linalg.norm(units, axis=1).sum() for units in learned],
         "l2_norm_teacher": relu_power(directions, readout) ** 0.5,
-        "balance": ((first**2).sum((1, 2)) + (second**2).sum((1, 2))) / (2 * f12),
+        "balance": ((network.first**2).sum((1, 2)) + (network.second**2).sum((1, 2))) / (2 * f12),
     }
     return measured(data, {name: ("run", value, _MEANINGS[name]) for name, value in values.items()})

@@ -65,7 +65,7 @@ def _of_diagonal(network, inputs, _):
 
 def _of_relu(network, inputs, count):
     """The same of hidden responses and a teacher of ReLU units, compared at the first inputs."""
-    responses = Weights(network["start_first"].values.astype(float), network["start_second"].values).responses(inputs)
+    responses = Weights.of_dataset(network, "start_").responses(inputs)
     directions, coefficients = teacher_units(network)
     target = Weights(directions, coefficients[None]).outputs(inputs)
     dimensions = participation_ratio(responses[:count])
