@@ -42,9 +42,9 @@ def rates(w1_plus, w2_plus, w1_minus, w2_minus) -> tuple[np.ndarray, np.ndarray]
 
     "Feature reuse in multi-task learning and finetuning (appendix)", eqs 13–17 without the assumption w₊ = w₋.
     """
-    s_plus, d_plus = _sum_and_difference(w1_plus, w2_plus)
-    s_minus, d_minus = _sum_and_difference(w1_minus, w2_minus)
-    return s_plus**2 + d_minus**2, s_minus**2 + d_plus**2
+    A = ((w1_plus + w2_plus) ** 2 + (w1_minus - w2_minus) ** 2) / 4
+    B = ((w1_minus + w2_minus) ** 2 + (w1_plus - w2_plus) ** 2) / 4
+    return A, B
 
 
 def weights_at(beta, w1_plus, w2_plus, w1_minus, w2_minus) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -56,9 +56,8 @@ def weights_at(beta, w1_plus, w2_plus, w1_minus, w2_minus) -> tuple[np.ndarray, 
     """
     z = growth(beta, *rates(w1_plus, w2_plus, w1_minus, w2_minus))
     up, down = np.exp(z / 2), np.exp(-z / 2)
-    s_plus, d_plus = _sum_and_difference(w1_plus, w2_plus)
-    s_minus, d_minus = _sum_and_difference(w1_minus, w2_minus)
-    s_plus, d_plus, s_minus, d_minus = s_plus * up, d_plus * down, s_minus * down, d_minus * up
+    s_plus, d_plus = (w1_plus + w2_plus) / 2 * up, (w1_plus - w2_plus) / 2 * down
+    s_minus, d_minus = (w1_minus + w2_minus) / 2 * down, (w1_minus - w2_minus) / 2 * up
     return s_plus + d_plus, s_plus - d_plus, s_minus + d_minus, s_minus - d_minus
 
 
@@ -73,8 +72,3 @@ def growth(beta, A, B) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(beta >= 0, np.log(root / (2 * A)), -np.log(root / (2 * B)))
     return np.where((A == 0) & (B == 0), 0.0, z)
-
-
-def _sum_and_difference(w1, w2) -> tuple[np.ndarray, np.ndarray]:
-    w1, w2 = np.asarray(w1, dtype=np.float64), np.asarray(w2, dtype=np.float64)
-    return (w1 + w2) / 2, (w1 - w2) / 2
