@@ -38,15 +38,11 @@ def test_balanced_weights_are_balanced_and_have_the_function(depth, scale, seed)
 FIXED = settings(derandomize=True, deadline=None, max_examples=30)
 
 
-def draw(seed, scale, D=7):
-    rng = np.random.default_rng(seed)
-    return rng, [scale * np.exp(rng.standard_normal(D)) * rng.choice([-1, 1], D) for _ in range(4)]
-
-
 @FIXED
 @given(seed=st.integers(0, 10**6), log_scale=st.floats(-8, 1), size=st.floats(-3, 3))
 def test_weights_at_reproduce_beta_and_keep_the_invariants(seed, log_scale, size):
-    rng, w = draw(seed, 10**log_scale)
+    rng = np.random.default_rng(seed)
+    w = 10**log_scale * np.exp(rng.standard_normal((4, 7))) * rng.choice([-1, 1], (4, 7))
     beta = size * rng.standard_normal(7)
     u = weights_at(beta, *w)
     np.testing.assert_allclose(u[0] * u[1] - u[2] * u[3], beta, rtol=1e-9, atol=1e-12)
