@@ -15,10 +15,6 @@ def generator(seed=0):
     return torch.Generator().manual_seed(seed)
 
 
-def images(*shape, seed=1, dtype=torch.float32):
-    return torch.randn(*shape, generator=generator(seed), dtype=dtype)
-
-
 @pytest.mark.parametrize(("network", "parameters"), [(ResNet18, 11_689_512), (VGG11, 132_863_336)])
 def test_numbers_of_parameters_are_those_of_torchvision(network, parameters):
     assert sum(parameter.numel() for parameter in network(generator()).parameters()) == parameters
@@ -90,19 +86,21 @@ def without_normalisation(state, x, small, convolutions, pooled_after, pooled_fr
 )
 def test_forward_and_stages_by_hand(network, by_hand, stem, shape, training):
     network = network(generator(), classes=5, width=2, stem=stem, channels=shape[1]).double().train(training)
+    shown = torch.randn(*shape, generator=generator(1), dtype=torch.float64)
     with torch.no_grad():
         for tensor in network.state_dict().values():  # biases and statistics start from values that would hide errors
             if tensor.is_floating_point() and tensor.ndim == 1:
                 tensor.uniform_(0.5, 1.5, generator=generator(2))
         state = {name: tensor.clone() for name, tensor in network.state_dict().items()}
-        expected, outputs = by_hand(state, images(*shape, dtype=torch.float64), stem == "small", training)
-        found = list(network.stages(images(*shape, dtype=torch.float64)))
-        names = ["stem", "layer1", "layer2", "layer3", "layer4"] if by_hand is resnet_by_hand else None
-        blocks = [f"block{k}" for k in range(1, len(expected))]
-        assert [name for name, _ in found] == [*(names or blocks), "pooled"]
+        expected, outputs = by_hand(state, shown, stem == "small", training)
+        found = list(network.stages(shown))
+        names = [f"block{k}" for k in range(1, len(expected))]
+        if by_hand is resnet_by_hand:
+            names = ["stem", "layer1", "layer2", "layer3", "layer4"]
+        assert [name for name, _ in found] == [*names, "pooled"]
         for (_, stage), by_hand_stage in zip(found, expected, strict=True):
             torch.testing.assert_close(stage, by_hand_stage, rtol=1e-11, atol=1e-11)
-        torch.testing.assert_close(network(images(*shape, dtype=torch.float64)), outputs, rtol=1e-11, atol=1e-11)
+        torch.testing.assert_close(network(shown), outputs, rtol=1e-11, atol=1e-11)
 
 
 @NETWORKS
