@@ -19,18 +19,22 @@ def measured(data, variables, **others):
     return described(variables, others).assign_coords(coordinates(data))
 
 
-def measured_by_run(data, values_of, meanings):
-    """`measured` of variables (run,): `values_of` takes one run, and gives its values in the order of `meanings`.
+def measured_by_run(data, values_of, **others):
+    """`measured` of what `values_of` says of each run: {variable: (value, meaning)}.
 
-    A ValueError names the run: UserError.
+    A value of one axis or more has the dimensions of the `others`, in their order. A ValueError names the run:
+    UserError.
     """
-    rows = []
+    found = []
     for run in range(data.sizes["run"]):
         network = data.isel(run=run)
         with naming(network):
-            rows.append(values_of(network))
-    columns = zip(meanings.items(), np.array(rows).T, strict=True)
-    return measured(data, {name: ("run", values, meaning) for (name, meaning), values in columns})
+            found.append(values_of(network))
+    variables = {}
+    for name, (_, meaning) in found[0].items():
+        values = np.array([of_run[name][0] for of_run in found])
+        variables[name] = ("run", *others)[: values.ndim], values, meaning
+    return measured(data, variables, **others)
 
 
 def teacher_units(network, task="teacher"):

@@ -7,7 +7,8 @@ import xarray as xr
 from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.measures import clusters
-from carryover.measures.clusters import alignment, effective_clusters, importance, inertia
+from carryover.measures.clusters import alignment, effective_clusters, inertia
+from carryover.networks.relu import Weights
 from toy import made_up_networks
 from toy.students import built, noisy, student, unit
 
@@ -43,29 +44,27 @@ def test_no_partition_is_better(units, inputs, seed):
 
 def test_importance_joins_the_readouts_of_all_outputs():
     first, second = np.array([[3.0, 4], [0, 0], [1, 0]]), np.array([[1.0, 7, 0], [2, 7, 0], [2, 7, 0]])
-    np.testing.assert_allclose(importance(first, second), [15, 0, 0])
-    np.testing.assert_allclose(importance(np.stack([first] * 2), np.stack([second] * 2)), [[15, 0, 0]] * 2)
+    np.testing.assert_allclose(Weights(first, second).importance(), [15, 0, 0])
+    np.testing.assert_allclose(Weights.stack([Weights(first, second)] * 2).importance(), [[15, 0, 0]] * 2)
 
 
 W, WEIGHTS = student(4, 3)
-BAD = {
-    "k must be from 1 to the number of units, 4, got 5": (W, WEIGHTS, 5),
-    "weights must be finite, not negative, and not all zero": [
-        (W, values, 2) for values in (np.zeros(4), [1, 1, -1, 1], [1, np.nan, 1, 1], [1, np.inf, 1, 1])
-    ],
-    "W must have no row of zeros with a positive weight": (W * [[1], [1], [0], [1]], WEIGHTS, 2),
-    "W and weights must have the shapes (units, input) and (units,), got (4, 3) and (3,)": (W, WEIGHTS[:3], 2),
-}
 
 
 @pytest.mark.parametrize(
-    ("message", "arguments"),
-    [(message, one) for message, some in BAD.items() for one in (some if isinstance(some, list) else [some])],
+    ("W", "weights", "k", "message"),
+    [
+        (W, WEIGHTS, 5, "k must be from 1 to the number of units, 4, got 5"),
+        (W, [1, 1, -1, 1], 2, "weights must be finite, not negative, and not all zero"),
+        (W, [1, np.nan, 1, 1], 2, "weights must be finite, not negative, and not all zero"),
+        (W, np.zeros(4), 2, "weights must be finite, not negative, and not all zero"),
+        (W * [[1], [1], [0], [1]], WEIGHTS, 2, "W must have no row of zeros with a positive weight"),
+        (W, WEIGHTS[:3], 2, r"W and weights must have the shapes .*, got \(4, 3\) and \(3,\)"),
+    ],
 )
-def test_what_has_no_clusters_is_refused(message, arguments):
-    with pytest.raises(ValueError) as raised:  # noqa: PT011
-        inertia(*arguments, seed=0)
-    assert str(raised.value) == message
+def test_what_has_no_clusters_is_refused(W, weights, k, message):
+    with pytest.raises(ValueError, match=message):
+        inertia(W, weights, k, seed=0)
 
 
 def test_alignment_is_the_mean_over_teacher_units_of_the_best_cosine():

@@ -22,17 +22,6 @@ def drawn(samples, units, seed=0):
     return rng.standard_normal((samples, units)) @ rng.standard_normal((units, units)) + rng.standard_normal(units)
 
 
-def correlated(samples, units, others, seed=0):
-    X = drawn(samples, units, seed)
-    return X, X @ drawn(units, others, seed + 1) + drawn(samples, others, seed + 2)
-
-
-def aligned_kernels(X, Y):
-    """(⟨K, K⟩, ⟨K, L⟩, ⟨L, L⟩, tr K, tr L) with scikit-learn's centred kernels."""
-    K, L = (KernelCenterer().fit_transform(Z @ Z.T) for Z in (X, Y))
-    return (K * K).sum(), (K * L).sum(), (L * L).sum(), np.trace(K), np.trace(L)
-
-
 @pytest.mark.parametrize(("samples", "units"), [(40, 7), (9, 30), (12, 12), (2, 5), (5, 1)])
 def test_participation_ratio_counts_the_eigenvalues_of_pca(samples, units):
     X = drawn(samples, units)
@@ -42,11 +31,13 @@ def test_participation_ratio_counts_the_eigenvalues_of_pca(samples, units):
 
 @pytest.mark.parametrize(("samples", "units", "others"), BRANCHES)
 def test_shared_dimensions_are_those_of_centred_kernels(samples, units, others):
-    X, Y = correlated(samples, units, others)
-    kk, kl, ll, k, l = aligned_kernels(X, Y)  # noqa: E741
-    assert ensd(X, Y) == pytest.approx(kl * k * l / (kk * ll), rel=1e-10)
+    X = drawn(samples, units)
+    Y = X @ drawn(units, others, 1) + drawn(samples, others, 2)
+    K, L = (KernelCenterer().fit_transform(Z @ Z.T) for Z in (X, Y))
+    kk, kl, ll = ((a * b).sum() for a, b in ((K, K), (K, L), (L, L)))
+    assert ensd(X, Y) == pytest.approx(kl * np.trace(K) * np.trace(L) / (kk * ll), rel=1e-10)
     assert cka(X, Y) == pytest.approx(kl / np.sqrt(kk * ll), rel=1e-10)
-    assert participation_ratio(Y) == pytest.approx(l**2 / ll, rel=1e-10)
+    assert participation_ratio(Y) == pytest.approx(np.trace(L) ** 2 / ll, rel=1e-10)
 
 
 def test_single_precision_with_a_large_mean_stays_accurate():

@@ -5,53 +5,28 @@ import math
 import numpy as np
 import pytest
 import torch
-import xarray as xr
 from sklearn.preprocessing import KernelCenterer
 
 from carryover.config.parameters import model_of
 from carryover.measures import stages
 from carryover.measures.dimensionality import cka, compare_kernels, ensd, participation_ratio
 from carryover.measures.stages import centred_kernel
-from carryover.networks.convnet_weights import packed
+from carryover.networks.convnet_weights import unpacked
 from carryover.networks.efficientnet import NETWORKS
 from carryover.tasks.images import images
+from toy import trainer_shards
 
 NAMES = {"resnet18": ["stem", "layer1", "layer2", "layer3", "layer4", "pooled"],
          "vgg11": ["block1", "block2", "block3", "block4", "block5", "pooled"],
          "vgg5": ["block1", "block2", "block3", "pooled"]}  # fmt: skip
-STARTS, TARGETS = (0, 1, 0), ("5 6", "5 6", "0 3")
-LABELLED = {"long_name": "made for a test", "units": "1"}
 PARAMETERS = model_of("measures", "stages")()
 
 
-def network(name="resnet18", seed=0):
-    """Random weights and running statistics, all of which matter."""
-    made = NETWORKS[name](torch.Generator().manual_seed(seed), 2, 2, "small", 1).eval()
-    rng = np.random.default_rng(seed)
-    for key, value in made.state_dict().items():
-        if value.ndim == 1:
-            law = (
-                rng.uniform(0.5, 2, value.shape) if key.endswith(("var", "weight")) else rng.normal(0, 0.1, value.shape)
-            )
-            value.copy_(torch.from_numpy(law))
-    return made
-
-
-def shard(name="resnet18"):
-    """Three runs from two starts, and the networks before and after finetuning."""
-    before, after = ([network(name, 10 * when + i) for i in range(3 - 1 + when)] for when in (0, 1))
-    states = {"start_state": ("start_network", before), "state": ("run", after)}
-    data = xr.Dataset(
-        {
-            key: ((dim, "parameter"), np.stack([packed(one.state_dict()) for one in made]), LABELLED)
-            for key, (dim, made) in states.items()
-        },
-        coords={"seed": ("run", [0, 1, 0], LABELLED), "target_classes": ("run", list(TARGETS), LABELLED)},
-        attrs={"network": name, "width": 2, "stem": "small", "channels": 1, "classes": 2, "images": "digits",
-               "folder": "", "pixels": 0, "normalisation": "images"},
-    )  # fmt: skip
-    data["start"] = ("run", list(STARTS), LABELLED)
-    return data, [before[start] for start in STARTS], after
+def network(data, state):
+    """One of a shard's networks, with its running statistics."""
+    made = NETWORKS[data.attrs["network"]](torch.Generator(), data.attrs["classes"], data.attrs["width"], "small", 1)
+    made.load_state_dict(unpacked(made, state.values))
+    return made.eval()
 
 
 def responses(made, classes):
@@ -65,13 +40,14 @@ def responses(made, classes):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_stages_are_compared_by_their_outputs_for_the_same_images(name):
-    data, before, after = shard(name)
+    data = trainer_shards.convnets(network=name, samples=(6,), rescale=(0.5, 1.0), keep_weights=True)
     measured = stages.measure(data, PARAMETERS)
     assert measured["stage"].values.tolist() == NAMES[name]
-    for run, target in enumerate(TARGETS):
-        start, end = (responses(made[run], target) for made in (before, after))
+    for run, (start, target) in enumerate(zip(data["start"].values, data["target_classes"].values, strict=True)):
+        states = data["start_state"][start], data["state"][run]
+        before, after = (responses(network(data, state), target) for state in states)
         for stage in NAMES[name]:
-            X, Y = start[stage], end[stage]
+            X, Y = before[stage], after[stage]
             expected = participation_ratio(Y), participation_ratio(X), ensd(X, Y), cka(X, Y)
             found = [float(measured[key].sel(stage=stage)[run]) for key in stages.MEANING]
             assert found == pytest.approx(expected, rel=1e-5), (run, stage)

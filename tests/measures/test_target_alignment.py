@@ -45,21 +45,12 @@ def drawn(samples):
     return sphere(generator("target_alignment", "", 0, "inputs"), 1000, D)[:samples]
 
 
-def aligned(features, target):
-    """Alignment of centred kernels, with scikit-learn's centring."""
-    kernel, labels = (KernelCenterer().fit_transform(values @ values.T) for values in (features, target[:, None]))
-    return (kernel * labels).sum() / np.sqrt((kernel**2).sum() * (labels**2).sum())
-
-
 def test_left_out_samples_are_those_of_cross_validation():
     features, target = normal(12, 7), normal(12, 8)[:, 7] + 0.5
     penalties = target_alignment.STRENGTHS * (features**2).sum() / 12
-    errors = [
-        (
-            (cross_val_predict(Ridge(penalty, fit_intercept=False), features, target, cv=LeaveOneOut()) - target) ** 2
-        ).sum()
-        for penalty in penalties
-    ]
+    ridges = [Ridge(penalty, fit_intercept=False) for penalty in penalties]
+    predicted = np.array([cross_val_predict(ridge, features, target, cv=LeaveOneOut()) for ridge in ridges])
+    errors = ((predicted - target) ** 2).sum(1)
     expected = 1 - min(errors) / ((target - target.mean()) ** 2).sum()
     assert target_alignment.left_out(features, target) == pytest.approx(expected, rel=1e-9)
     chosen = RidgeCV(penalties, fit_intercept=False).fit(features, target)
@@ -86,7 +77,9 @@ def test_relu_networks_are_compared_at_samples():
     found = measured(relu(first, directions, readout), inputs=200).isel(run=0)
     X = drawn(200)
     features, target = np.maximum(X @ first.T, 0), np.maximum(X @ directions.T, 0) @ readout
-    assert float(found["target_alignment"]) == pytest.approx(aligned(features, target), rel=1e-9)
+    kernel, labels = (KernelCenterer().fit_transform(values @ values.T) for values in (features, target[:, None]))
+    aligned = (kernel * labels).sum() / np.sqrt((kernel**2).sum() * (labels**2).sum())
+    assert float(found["target_alignment"]) == pytest.approx(aligned, rel=1e-9)
     variances = np.linalg.eigvalsh(np.cov(features.T))
     assert float(found["participation_ratio_start"]) == pytest.approx(variances.sum() ** 2 / (variances**2).sum())
     expected = target_alignment.left_out(features[:5], target[:5])

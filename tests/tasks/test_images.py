@@ -1,14 +1,26 @@
-"""Sets of images as a caller asks for them."""
+"""Sets of images as a caller asks for them: scikit-learn's digits, and published files, written here byte by byte."""
 
-from pathlib import Path
+import gzip
+import hashlib
+import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
 from carryover.errors import UserError
-from carryover.tasks import images as module
-from carryover.tasks.images import images, unit_pixels
+from carryover.tasks.images import IDX_FILES, PUBLISHED, images, unit_pixels
+
+MNIST, FIRST = PUBLISHED["mnist"], IDX_FILES[0]
+LABELS = {"mnist": [0, 9, 5, 3, 1], "cifar-10": [0, 9, 5, 3, 1], "cifar-100": [0, 99, 5, 31, 1],
+          "stl-10": [0, 9, 3, 3, 1]}  # fmt: skip
+
+
+def refused(*asked):
+    with pytest.raises(UserError) as caught:
+        images(*asked)
+    return str(caught.value)
 
 
 def test_without_a_folder_they_are_the_digits_of_scikit_learn():
@@ -21,16 +33,6 @@ def test_without_a_folder_they_are_the_digits_of_scikit_learn():
     assert found.train.dtype == np.float32
 
 
-def test_a_set_in_files_keeps_its_parts(monkeypatch):
-    train, test = ((np.full((n, 1, 2, 3), n, dtype=np.uint8), np.arange(n)) for n in (4, 2))
-    monkeypatch.setitem(module.READERS, "mnist", {Path("folder"): (train, test)}.get)
-    found = images("mnist", "folder")
-    for part, expected in zip((found.train, found.train_labels, found.test, found.test_labels), (*train, *test),
-                              strict=True):  # fmt: skip
-        np.testing.assert_array_equal(part, expected)
-    assert found.classes == 4
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_pixels_are_shares_of_white(dtype):
     found = unit_pixels(np.arange(256, dtype=np.uint8), dtype)
@@ -41,22 +43,99 @@ def test_pixels_are_shares_of_white(dtype):
     assert not np.shares_memory(unit_pixels(digits), digits)
 
 
-@pytest.mark.parametrize(
-    ("source", "folder", "said"),
-    [
-        ("digits", "x", "the digits come with scikit-learn and not from x: leave the folder out."),
-        ("stl-10", "", "images of stl-10 are read from a local folder: name the one that holds its files."),
-    ],
-)
-def test_a_set_and_its_folder_go_together(source, folder, said):
-    with pytest.raises(UserError) as caught:
-        images(source, folder)
-    assert str(caught.value) == said
+def test_a_set_and_its_folder_go_together():
+    said = "the digits come with scikit-learn and not from x: leave the folder out."
+    assert refused("digits", "x") == said
+    assert refused("stl-10") == "images of stl-10 are read from a local folder: name the one that holds its files."
 
 
 def test_without_a_folder_fashion_mnist_is_that_of_debian(tmp_path, monkeypatch):
-    assert module.INSTALLED["fashion-mnist"] == Path("/usr/share/datasets/fashion-mnist")
-    monkeypatch.setitem(module.INSTALLED, "fashion-mnist", tmp_path)
-    said = rf"^{tmp_path}/train-images-idx3-ubyte is missing: put the published .* Debian's package dataset-fashion-"
-    with pytest.raises(UserError, match=said):
-        images("fashion-mnist")
+    fashion = PUBLISHED["fashion-mnist"]
+    assert fashion.installed == "/usr/share/datasets/fashion-mnist"
+    monkeypatch.setitem(PUBLISHED, "fashion-mnist", replace(fashion, installed=str(tmp_path)))
+    said = refused("fashion-mnist")
+    assert said.startswith(f"{tmp_path}/{FIRST} is missing: put the published file")
+    assert "Debian's package dataset-fashion-mnist" in said
+
+
+def packed(array):
+    """An array of bytes in the IDX format."""
+    head = bytes([0, 0, 8, array.ndim]) + b"".join(struct.pack(">I", size) for size in array.shape)
+    return head + array.astype(np.uint8).tobytes()
+
+
+def bytes_of(image):
+    """The planes of an image, row by row."""
+    _, height, width = image.shape
+    return bytes(image[c, row, column] for c in range(3) for row in range(height) for column in range(width))
+
+
+def written(kind, parts):
+    """{name: content} of the files of a set whose images and labels are `parts`, training and test."""
+    (train, train_labels), (test, test_labels) = parts
+    if kind == "mnist":
+        arrays = train[:, 0], np.array(train_labels), test[:, 0], np.array(test_labels)
+        return {name: packed(array) for name, array in zip(IDX_FILES, arrays, strict=True)}
+    if kind == "stl-10":  # planes are column by column, and labels from 1
+        return {
+            "train_X.bin": b"".join(bytes_of(image.swapaxes(1, 2)) for image in train),
+            "train_y.bin": bytes(label + 1 for label in train_labels),
+            "test_X.bin": b"".join(bytes_of(image.swapaxes(1, 2)) for image in test),
+            "test_y.bin": bytes(label + 1 for label in test_labels),
+        }
+    coarse = b"\x07" if kind == "cifar-100" else b""
+    records = [
+        [coarse + bytes([label]) + bytes_of(image) for image, label in zip(*part, strict=True)] for part in parts
+    ]
+    if kind == "cifar-100":
+        return {"train.bin": b"".join(records[0]), "test.bin": b"".join(records[1])}
+    batches = {f"data_batch_{number}.bin": record for number, record in enumerate(records[0], 1)}
+    return batches | {"test_batch.bin": b"".join(records[1])}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_files_hold_what_was_written(kind, tmp_path, monkeypatch):
+    """Plain and gzipped, in the folder and in the one in it that the archive unpacks to."""
+    rng, published = np.random.default_rng(0), PUBLISHED[kind]
+    shape = {"mnist": (1, 4, 3), "stl-10": (3, 96, 96)}.get(kind, (3, 32, 32))
+    parts = [(rng.integers(256, size=(count, *shape)), LABELS[kind][:count]) for count in (5, 3)]
+    files = written(kind, parts)
+    records = {name: (len(files[name]) // size, size) for name, (_, size) in published.records.items()}
+    checksums = [hashlib.md5(files[name]).hexdigest() for name in IDX_FILES if name in files]
+    monkeypatch.setitem(PUBLISHED, kind, replace(published, records=records, checksums=checksums))
+    zipped = {f"{name}.gz": gzip.compress(content) for name, content in files.items()}
+    for place, content in ((tmp_path, files), (tmp_path / published.unpacked, zipped if kind == "mnist" else files)):
+        place.mkdir(exist_ok=True)
+        for name in content:
+            (place / name).write_bytes(content[name])
+        found = images(kind, tmp_path)
+        of_parts = (found.train, found.train_labels), (found.test, found.test_labels)
+        for (pixels, labels), (expected, numbers) in zip(of_parts, parts, strict=True):
+            assert (pixels.dtype, labels.dtype) == (np.uint8, np.int64)
+            np.testing.assert_array_equal(pixels, expected)
+            np.testing.assert_array_equal(labels, numbers)
+        assert found.classes == 1 + max(LABELS[kind])
+        on_disk = getattr(found.train, "filename", None) is not None
+        assert on_disk == (kind in ("cifar-100", "stl-10"))
+        for name in content:
+            (place / name).unlink()
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_missing_files_and_others_than_the_published_are_named_with_their_place(kind, tmp_path):
+    published = PUBLISHED[kind]
+    name, (count, size) = next(iter(published.records.items()), (FIRST, (0, 0)))
+    put = f"put the published file {name} of {published.title} ({published.source}) into {tmp_path}."
+    assert refused(kind, tmp_path) == f"{tmp_path / name} is missing: {put}"
+    (tmp_path / name).write_bytes(b"12345")
+    wrong = f"5 bytes, not {count * size}"
+    if kind == "mnist":
+        wrong = f"the MD5 checksum {hashlib.md5(b'12345').hexdigest()}, not {MNIST.checksums[0]}"
+    assert refused(kind, tmp_path) == f"{tmp_path / name} has {wrong}: {put}"
+
+
+@pytest.mark.parametrize("keep", [slice(0, -6), slice(5, None)], ids=["truncated", "not packed"])
+def test_a_damaged_gzip_file_is_named(tmp_path, keep):
+    path = tmp_path / f"{FIRST}.gz"
+    path.write_bytes(gzip.compress(packed(np.arange(5)))[keep])
+    assert refused("mnist", tmp_path).startswith(f"{path} cannot be read (")

@@ -30,14 +30,6 @@ def teachers(seed, dimension, auxiliary, cosines, kind="orthogonal"):
     return units.teachers(np.random.default_rng(seed), dimension, auxiliary, np.asarray(cosines, dtype=float), kind)
 
 
-def paired(auxiliary, cosines):
-    """Matrix of cosines between auxiliary and main units as asked: ρ_k between the two k-th ones, 0 elsewhere."""
-    expected = np.zeros((auxiliary, len(cosines)))
-    for k, cosine in enumerate(cosines[:auxiliary]):
-        expected[k, k] = cosine
-    return expected
-
-
 @FIXED
 @given(tasks(), SEEDS)
 def test_orthogonal_units_have_the_angles_asked_for(task, seed):
@@ -47,7 +39,9 @@ def test_orthogonal_units_have_the_angles_asked_for(task, seed):
     assert main.shape == (len(cosines), dimension)
     np.testing.assert_allclose(before @ before.T, np.eye(auxiliary), atol=1e-13)
     np.testing.assert_allclose(main @ main.T, np.eye(len(cosines)), atol=1e-13)
-    np.testing.assert_allclose(before @ main.T, paired(auxiliary, cosines), atol=1e-13)
+    asked = np.zeros((auxiliary, len(cosines)))  # ρ_k between the two k-th units, 0 elsewhere
+    np.fill_diagonal(asked, cosines[:auxiliary])
+    np.testing.assert_allclose(before @ main.T, asked, atol=1e-13)
 
 
 @FIXED

@@ -15,14 +15,6 @@ def target(angle, norm=1.0):
     return norm * np.array([np.cos(angle), np.sin(angle)])
 
 
-def covariance(beta, sigma):
-    """Of (x, y)."""
-    joint = np.eye(len(beta) + 1)
-    joint[:-1, -1] = joint[-1, :-1] = beta
-    joint[-1, -1] = beta @ beta + sigma**2
-    return joint
-
-
 def joint_samples(beta_s, beta_t, sigma, samples, seed):
     """What wasserstein1 and dudley_metric draw, for tasks in two dimensions with β_s along the first axis."""
     rng = np.random.default_rng(seed)
@@ -58,8 +50,11 @@ def test_kl_divergence_is_the_mean_log_ratio_of_the_densities():
     beta_s, beta_t = rng.standard_normal((2, 3))
     x = rng.standard_normal((100_000, 3))
     points = np.column_stack([x, x @ beta_s + sigma * rng.standard_normal(len(x))])
-    source, other = (multivariate_normal(np.zeros(4), covariance(beta, sigma)) for beta in (beta_s, beta_t))
-    ratios = source.logpdf(points) - other.logpdf(points)
+    densities = []
+    for beta in (beta_s, beta_t):
+        joint = np.block([[np.eye(3), beta[:, None]], [beta, beta @ beta + sigma**2]])  # covariance of (x, y)
+        densities.append(multivariate_normal(np.zeros(4), joint).logpdf(points))
+    ratios = densities[0] - densities[1]
     error = ratios.std() / np.sqrt(len(ratios))
     assert abs(ratios.mean() - kl_divergence(beta_s, beta_t, sigma)) < 4 * error
     np.testing.assert_array_equal(kl_divergence(SOURCE, [[1, 0], [0, 1]], [[0], [1]]), [[0, np.inf], [0, 1]])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from carryover.networks.diagonal import rates
 from carryover.theory.interpolation import interpolation_risk
 from carryover.training.exact import diagonal_flow_limit
 
@@ -15,18 +16,8 @@ def test_large_weights_have_the_risk_of_the_minimum_norm():
     np.testing.assert_allclose(found, 5 * 0.16 * (1 - n / D), rtol=1e-3)
 
 
-def drawn(n, counts, beta, weights, draws=24):
-    """log₁₀ of the risks of exact limits of flows: `weights` are (first, second) of both paths, by kind."""
-    rng = np.random.default_rng(n)
-    target = np.repeat(beta, counts)
-    paths = [np.repeat(values, counts) for values in weights]
-    X = rng.standard_normal((draws, n, D))
-    found = diagonal_flow_limit(X, X @ target, *paths)
-    return np.log10(((found - target) ** 2).sum(-1))
-
-
 SMALL = 1e-3
-STARTS = {
+STARTS = {  # first and second layer of both paths, by kind of dimension
     "scratch": np.full((4, 4), SMALL),
     "half of the features learned": np.array([[0.6, SMALL, 0.6, SMALL], [SMALL] * 4, [SMALL] * 4, [SMALL] * 4]),
     "with large readouts": np.array([[0.6, SMALL, 0.6, SMALL], [0.2] * 4, [SMALL] * 4, [SMALL] * 4]),
@@ -38,11 +29,8 @@ STARTS = {
 def test_exact_limits_of_drawn_data_have_this_risk(start, n):
     """The mean of the log over draws: within its deviation, which at D = 300 is also what is left of finite D."""
     counts, beta = np.array([5, 5, 5, D - 15]), np.array([0.35, 0.35, 0.0, 0.0])
-    first, second, third, fourth = STARTS[start]
-    if start == "with large readouts":  # no longer at 0: the target is what is to be learned beside the start
-        assert np.any(first * second > 0)
-    logs = drawn(n, counts, beta, (first, second, third, fourth))
-    up = ((first + second) ** 2 + (third - fourth) ** 2) / 4
-    down = ((third + fourth) ** 2 + (first - second) ** 2) / 4
-    predicted = np.log10(interpolation_risk(n, counts, beta, up, down))
+    X, target = np.random.default_rng(n).standard_normal((24, n, D)), np.repeat(beta, counts)
+    found = diagonal_flow_limit(X, X @ target, *(np.repeat(values, counts) for values in STARTS[start]))
+    logs = np.log10(((found - target) ** 2).sum(-1))
+    predicted = np.log10(interpolation_risk(n, counts, beta, *rates(*STARTS[start])))
     assert abs(logs.mean() - predicted) < logs.std()

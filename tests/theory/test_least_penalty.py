@@ -24,14 +24,6 @@ def outputs(first, readout, X):
     return np.maximum(X @ first.T, 0) @ readout
 
 
-def directions(X, count):
-    """Angles (A,) in the plane, and relu(v · x) (A, n): evenly spaced ones, and those where a sample vanishes, where
-    the least has kinks."""
-    edges = np.arctan2(X[:, 0], -X[:, 1])
-    angles = np.concatenate([np.linspace(0, 2 * np.pi, count, endpoint=False), edges, edges + np.pi])
-    return angles, np.maximum(np.stack([np.cos(angles), np.sin(angles)], 1) @ X.T, 0)
-
-
 def between(found, value, above=0.0):
     """A value that is the least, but for the gap, or at most a share `above` it."""
     return found.bound * (1 - 1e-9) <= value <= found.penalty * (1 + GAP + above)
@@ -54,7 +46,9 @@ def test_one_sample_is_learned_by_all_units_that_respond_to_it_at_one_ratio():
 def test_in_the_plane_it_is_what_a_fine_grid_of_penalties_gives(seed):
     """Shares of units on a grid of directions and magnitudes, each at r̃ of equation 11: none of the cones is used."""
     first, readout, X, y = problem(seed, dimension=2, samples=4, size=0.3)
-    angles, units = directions(X, 720)
+    edges = np.arctan2(X[:, 0], -X[:, 1])  # where a sample vanishes, the least has kinks
+    angles = np.concatenate([np.linspace(0, 2 * np.pi, 720, endpoint=False), edges, edges + np.pi])
+    units = np.maximum(np.stack([np.cos(angles), np.sin(angles)], 1) @ X.T, 0)
     magnitudes = np.concatenate([[0.0], np.geomspace(1e-2, 10, 60)])
     magnitudes = np.concatenate([-magnitudes[1:], magnitudes])
     columns = (magnitudes[:, None, None] * units).reshape(-1, len(y))

@@ -35,28 +35,44 @@ def precise_minimum(m, m0, rho, gamma):
         return float(penalty), float(2 * (m / u - gamma) / u * m / penalty)
 
 
+def network_distance(parts, first, directions, coefficients, readout=0.0, ratios=(1.0,)):
+    """Smallest squared distance for units (of the network) shared out as `parts` says, over the weights themselves.
+
+    Unit h gets the input weights u_h v and the readout a_h, where it started at `readout`; products u a of each part
+    add up to its coefficient. It is searched for from several ratios of u to what makes both alike.
+    """
+    recruited = [h for h, k in enumerate(parts) if k >= 0]
+    owners = [parts[h] for h in recruited]
+    same = np.array([[owner == k for owner in owners] for k in range(len(coefficients))], dtype=float)
+
+    def squared(x):
+        u, a = np.split(x, 2)
+        return ((u[:, None] * directions[owners] - first[recruited]) ** 2).sum() + ((a - readout) ** 2).sum()
+
+    def unmet(x):
+        u, a = np.split(x, 2)
+        return same @ (u * a) - coefficients
+
+    found, share = [np.inf], np.sqrt(np.abs(coefficients))[owners]
+    for ratio in ratios:
+        a = np.sign(coefficients)[owners] * share / ratio / same.sum(1)[owners]
+        solution = minimize(
+            squared, np.concatenate([ratio * share, a]), method="SLSQP",
+            bounds=[(1e-9, None)] * len(owners) + [(None, None)] * len(owners),
+            constraints={"type": "eq", "fun": unmet}, options={"ftol": 1e-14, "maxiter": 500},
+        )  # fmt: skip
+        if np.abs(unmet(solution.x)).max() < 1e-9:
+            found.append(solution.fun)
+    return min(found)
+
+
 def test_it_solves_the_constrained_problem_in_the_weights_themselves():
-    """Equation 5 by SLSQP over (w⁽¹⁾, w⁽²⁾) in three dimensions, from many starts, no use of u or of the quartic."""
-    rng = np.random.default_rng(0)
-    for m, m0, rho, gamma in np.transpose(random_units(1, 8, decades=0.5)):
-        direction = np.array([1.0, 0.0, 0.0])
-        pretrained = m0 * np.array([rho, np.sqrt(1 - rho**2), 0.0])
-        target = np.append(pretrained, gamma)
-        constraints = {"type": "eq", "fun": lambda w, m=m: [np.linalg.norm(w[:3]) * w[3] - m, w[1], w[2]]}
-        found = []
-        for u in np.abs(m) ** 0.5 * 10 ** rng.uniform(-1, 1, 6):
-            start = np.append(u * direction, m / u)
-            solution = minimize(
-                lambda w, target=target: np.sum((w - target) ** 2),
-                start,
-                method="SLSQP",
-                bounds=[(1e-9, None), (None, None), (None, None), (None, None)],
-                constraints=constraints,
-                options={"ftol": 1e-14, "maxiter": 500},
-            )
-            if np.max(np.abs(constraints["fun"](solution.x))) < 1e-9:
-                found.append(solution.fun)
-        np.testing.assert_allclose(relu_penalty(m, m0, rho, gamma), min(found), rtol=1e-7)
+    """Equation 5 by SLSQP from many starts, with no use of the quartic."""
+    rng, direction = np.random.default_rng(0), np.array([[1.0, 0.0]])
+    for m, m0, rho, gamma in zip(*random_units(1, 8, decades=0.5), strict=True):
+        pretrained = m0 * np.array([[rho, np.sqrt(1 - rho**2)]])
+        found = network_distance([0], pretrained, direction, np.array([m]), gamma, 10 ** rng.uniform(-1, 1, 6))
+        np.testing.assert_allclose(relu_penalty(m, m0, rho, gamma), found, rtol=1e-7)
 
 
 def test_it_is_accurate_over_sixteen_decades():
@@ -93,41 +109,6 @@ def test_at_zero_it_continues_the_side_of_the_readout(m0, rho, gamma):
     np.testing.assert_allclose(against, gamma**2 + m0**2 * (1 - max(rho, 0) ** 2), atol=1e-9)
 
 
-def network_distance(parts, first, directions, coefficients):
-    """Smallest squared distance for units (of the network) shared out as `parts` says, over the weights themselves.
-
-    Unit h gets the input weights u_h v and the readout a_h; products u a of each part add up to its coefficient.
-    """
-    recruited = [h for h, k in enumerate(parts) if k >= 0]
-    targets = directions[[parts[h] for h in recruited]]
-    same = np.array([[parts[h] == k for h in recruited] for k in range(len(coefficients))], dtype=float)
-
-    def squared(x):
-        u, a = np.split(x, 2)
-        return ((u[:, None] * targets - first[recruited]) ** 2).sum() + (a**2).sum()
-
-    def unmet(x):
-        u, a = np.split(x, 2)
-        return same @ (u * a) - coefficients
-
-    count = len(recruited)
-    share = np.sqrt(np.abs(coefficients)[[parts[h] for h in recruited]])
-    signs = np.sign(coefficients)[[parts[h] for h in recruited]]
-    start = np.concatenate([share, signs * share / same.sum(1)[[parts[h] for h in recruited]]])
-    found = minimize(
-        squared, start, method="SLSQP", bounds=[(1e-9, None)] * count + [(None, None)] * count,
-        constraints={"type": "eq", "fun": unmet}, options={"ftol": 1e-13, "maxiter": 500},
-    )  # fmt: skip
-    return found.fun if np.abs(unmet(found.x)).max() < 1e-8 else np.inf
-
-
-def cheapest(first, directions, coefficients):
-    """The best of all ways to give each unit of the network to a unit of the teacher, or to none (−1)."""
-    count = len(coefficients)
-    ways = (w for w in product(range(-1, count), repeat=len(first)) if set(range(count)) <= set(w))
-    return min(network_distance(way, first, directions, coefficients) for way in ways)
-
-
 def pretrained(seed, units, spread):
     """Units about two orthogonal directions of three, of different lengths, and a teacher of those directions."""
     rng = np.random.default_rng(seed)
@@ -139,7 +120,8 @@ def pretrained(seed, units, spread):
 @pytest.mark.parametrize(("seed", "spread"), [(0, 0.02), (1, 0.2), (2, 0.5), (5, 0.5)])
 def test_no_way_of_recruiting_units_is_cheaper(seed, spread):
     problem = pretrained(seed, 4, spread)
-    best = cheapest(*problem)
+    ways = (way for way in product((-1, 0, 1), repeat=4) if {0, 1} <= set(way))  # −1: to no unit of the teacher
+    best = min(network_distance(way, *problem) for way in ways)
     assert best * (1 - 1e-6) <= teacher_penalty(*problem) <= best * (1.02 if spread == 0.5 else 1 + 1e-6)
 
 

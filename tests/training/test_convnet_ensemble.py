@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from carryover.networks.convnet_layers import Dropout
 from carryover.networks.convnet_weights import packed
 from carryover.training.convnet_ensemble import ConvnetEnsemble
 from toy import convnet_toys as toys
@@ -24,13 +25,21 @@ def close(ensemble, place, network, **tolerance):
 
 
 @pytest.mark.portable
-@pytest.mark.parametrize("runs", [1, 3])
-def test_steps_are_those_of_plain_loops(runs):
-    networks, rates = [toys.network(seed=run) for run in range(runs)], [0.02, 0.01, 0.02]
+@pytest.mark.parametrize(("kind", "runs"), [("resnet18", 1), ("resnet18", 3), ("vgg11", 3), ("vgg5", 3)])
+def test_steps_are_those_of_plain_loops(kind, runs):
+    """In a layer that drops units, two of three, the same in all steps."""
+    networks, rates = [toys.network(kind, seed=run) for run in range(runs)], [0.02, 0.01, 0.02]
     ensemble = ensemble_of(networks, weight_decay=0.01)
     batches = [batch(runs, seed) for seed in range(3)]
-    losses = [ensemble.step([images], [labels], rate) for (images, labels), rate in zip(batches, rates, strict=True)]
+    masks = [
+        2 * (torch.arange(runs * 6 * units).view(runs, 6, units) % 3 > 0).float() for units in ensemble.units_dropped
+    ]
+    losses = [
+        ensemble.step([images], [labels], rate, masks) for (images, labels), rate in zip(batches, rates, strict=True)
+    ]
     for run, network in enumerate(networks):
+        for layer, mask in zip((one for one in network.modules() if isinstance(one, Dropout)), masks, strict=True):
+            layer.kept = mask[run]
         own = [(images[run], labels[run]) for images, labels in batches]
         expected = toys.plain_loop(network, own, rates, weight_decay=0.01)
         np.testing.assert_allclose([loss[run] for loss in losses], expected, rtol=1e-4)

@@ -12,8 +12,8 @@ from scipy.spatial.distance import cdist
 from threadpoolctl import ThreadpoolController
 
 from carryover.errors import UserError
-from carryover.networks.relu import importance
-from carryover.runs import learned_units, measured, naming, teacher_units
+from carryover.networks.relu import Weights
+from carryover.runs import learned_units, measured_by_run, teacher_units
 
 _MOST = 300  # rounds of k-means, of which a dozen is common
 RESTARTS = 2
@@ -32,7 +32,7 @@ def inertia(W: ArrayLike, weights: ArrayLike, k: int, seed: int, restarts: int =
     Fig. 6f asks with K = 1 whether the network uses one feature. So it is 0 where all units share k directions, and
     1 − K/k with K ≤ k clusters where they share k orthogonal ones of equal weight.
 
-    W: (units, input) input weights of any lengths; weights: (units,), their `importance`, units of 0 being ignored;
+    W: (units, input) input weights of any lengths; weights: (units,), their importance, units of 0 being ignored;
     seed: of the random starts; restarts: how many there are. Dimensionless, between 0 and 1; 0 where there are no more
     than k directions. k-means finds local minima; besides the random starts it gets one from merging the clusters of a
     finer clustering.
@@ -88,27 +88,21 @@ def measure(data, p):
     units, counts = data.sizes["unit"], sorted({*range(1, p.largest_k + 1), *p.further_k})
     if counts[-1] > units:
         raise UserError(f"largest_k and further_k must not exceed {units}, the networks' units; got {counts[-1]}.")
-    inertias, alignments = np.empty((2, data.sizes["run"], len(counts)))
-    aligned = np.empty(data.sizes["run"])
-    for run in range(data.sizes["run"]):
-        network = data.isel(run=run)
-        first, second = (network[name].values.astype(np.float64) for name in ("first", "second"))
-        teacher, _ = teacher_units(network)
-        with naming(network):
-            solutions = _solutions(first, importance(first, second), counts, _SEED, RESTARTS)
-            alignments[run] = [alignment(centers, teacher) for _, centers in solutions]
-        inertias[run] = [value for value, _ in solutions]
+
+    def of_run(network):
+        weights, (teacher, _) = Weights.of_dataset(network), teacher_units(network)
+        inertias, centers = zip(*_solutions(weights.first, weights.importance(), counts, _SEED, RESTARTS), strict=True)
+        alignments = [alignment(some, teacher) for some in centers]
         own = np.searchsorted(counts, len(learned_units(network)), side="right") - 1
-        aligned[run] = alignments[run, own]
-    aligned_meaning = "mean best cosine of the teacher's units with as many clusters as there are features to learn"
-    curves, effective = ("run", "clusters"), effective_clusters(inertias, counts)
-    variables = {
-        "inertia": (curves, inertias, "share of the units' weighted squared length that is left unexplained"),
-        "alignment_by_clusters": (curves, alignments, "mean best cosine of the teacher's units with a cluster"),
-        "alignment": ("run", aligned, aligned_meaning),
-        "effective_clusters": ("run", effective, "effective number of clusters"),
-    }
-    return measured(data, variables, clusters=(counts, "number of clusters"))
+        return {
+            "inertia": (inertias, "share of the units' weighted squared length that is left unexplained"),
+            "alignment_by_clusters": (alignments, "mean best cosine of the teacher's units with a cluster"),
+            "alignment": (alignments[own], "mean best cosine of the teacher's units with as many clusters as there are "
+                          "features to learn"),
+            "effective_clusters": (effective_clusters(inertias, counts), "effective number of clusters"),
+        }  # fmt: skip
+
+    return measured_by_run(data, of_run, clusters=(counts, "number of clusters"))
 
 
 @_THREADS.wrap(limits=1)  # problems this small are ten times slower when threads wait for each other

@@ -103,13 +103,11 @@ def measure(data, p):
 
     def of_run(network):
         with np.errstate(invalid="ignore", over="ignore"):  # weights that are not finite are refused by name
-            start, end = (
-                Weights(network[f"{prefix}first"].values, network[f"{prefix}second"].values).responses(inputs)
-                for prefix in ("start_", "")
-            )
-        return compare_responses(start, end, names=names)
+            start, end = (Weights.of_dataset(network, prefix).responses(inputs) for prefix in ("start_", ""))
+        values = compare_responses(start, end, names=names)
+        return {name: (value, MEANING[name]) for name, value in zip(MEANING, values, strict=True)}
 
-    return measured_by_run(data, of_run, MEANING)
+    return measured_by_run(data, of_run)
 
 
 def centred(name: str, values: ArrayLike, dtype: type = np.float64) -> np.ndarray:

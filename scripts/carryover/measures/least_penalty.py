@@ -11,49 +11,42 @@ import numpy as np
 
 from carryover.networks.relu import Weights
 from carryover.runs import measured_by_run, teacher_units
-from carryover.theory.kernels import relu_risk
+from carryover.theory.kernels import relu_power, relu_risk
 from carryover.theory.least_penalty import least_penalty
 from carryover.theory.penalty import network_penalty, unit_cosines
-
-_MEANINGS = {
-    "penalty": "penalty R̃ of the function that was found, from the weights that training started from",
-    "penalty_least": "penalty of the function of least penalty that fits the samples, where units may be split",
-    "penalty_bound": "what no function that fits them costs less than",
-    "risk_found": "risk of the function that was found, over the teacher's mean square",
-    "risk_predicted": "risk of the function of least penalty, over the teacher's mean square",
-    "difference": "mean square of the difference of these functions, over the teacher's",
-    "unfitted": "mean squared error on the samples, over the mean square of their targets",
-    "turned": "1 − cosine by which weights have turned, mean over units weighted by their squared length at the start",
-    "turned_predicted": "the same of the function of least penalty",
-}
 
 
 def measure(data, p):
     """Of shape (run,), of networks of one output; only for few samples in few dimensions."""
-    return measured_by_run(data, partial(_of_run, gap=p.gap), _MEANINGS)
+    return measured_by_run(data, partial(_compare, gap=p.gap))
 
 
-def _of_run(network, gap):
-    """Values in the order of _MEANINGS of a network."""
-    first, start = (network[name].values.astype(float) for name in ("first", "start_first"))
-    readout, old_readout = (network[name].values[0].astype(float) for name in ("second", "start_second"))
+def _compare(network, gap):
+    end, start = (Weights.of_dataset(network, prefix) for prefix in ("", "start_"))
+    found, teacher = (end.first, end.second[0]), teacher_units(network)
     there = np.isfinite(network["targets"].values)
     X, y = network["inputs"].values[there], network["targets"].values[there]
-    least = least_penalty(start, old_readout, X, y, gap=gap)
-    teacher = teacher_units(network)
-    power = relu_risk(first[:0], readout[:0], *teacher)
-    errors = Weights(first, readout[None]).outputs(X)[:, 0] - y
-    return (
-        network_penalty(first, readout, start, old_readout),
-        least.penalty,
-        least.bound,
-        relu_risk(first, readout, *teacher) / power,
-        relu_risk(least.first, least.readout, *teacher) / power,
-        relu_risk(first, readout, least.first, least.readout) / power,
-        (errors**2).mean() / (y**2).mean(),
-        _turned(first, start),
-        _turned(least.first, least.start),
-    )
+    least = least_penalty(start.first, start.second[0], X, y, gap=gap)
+    power, errors = relu_power(*teacher), end.outputs(X)[:, 0] - y
+    return {
+        "penalty": (network_penalty(*found, start.first, start.second[0]),
+                    "penalty R̃ of the function that was found, from the weights that training started from"),
+        "penalty_least": (least.penalty,
+                          "penalty of the function of least penalty that fits the samples, where units may be split"),
+        "penalty_bound": (least.bound, "what no function that fits them costs less than"),
+        "risk_found": (relu_risk(*found, *teacher) / power,
+                       "risk of the function that was found, over the teacher's mean square"),
+        "risk_predicted": (relu_risk(least.first, least.readout, *teacher) / power,
+                           "risk of the function of least penalty, over the teacher's mean square"),
+        "difference": (relu_risk(*found, least.first, least.readout) / power,
+                       "mean square of the difference of these functions, over the teacher's"),
+        "unfitted": ((errors**2).mean() / (y**2).mean(),
+                     "mean squared error on the samples, over the mean square of their targets"),
+        "turned": (_turned(end.first, start.first),
+                   "1 − cosine by which weights have turned, mean over units weighted by their squared length at the "
+                   "start"),
+        "turned_predicted": (_turned(least.first, least.start), "the same of the function of least penalty"),
+    }  # fmt: skip
 
 
 def _turned(first, start):

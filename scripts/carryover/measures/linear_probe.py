@@ -1,11 +1,13 @@
 """Accuracy of linear classifiers on the features of convolutional networks before and after finetuning."""
 
+from functools import cache
+
 import numpy as np
 import torch
 from sklearn.linear_model import RidgeClassifierCV
 
-from carryover.measures.stages import BATCH, groups, load, network_and_images, test_images
-from carryover.runs import measured, naming
+from carryover.measures.stages import BATCH, load, network_and_images, test_images
+from carryover.runs import measured_by_run
 from carryover.streams import generator
 from carryover.tasks.class_subsets import class_task, sampled
 
@@ -20,26 +22,27 @@ def measure(data, p):
     out. Before and after, normalisations have the statistics of the test images, and all runs of a task see the same.
     """
     network, prepared = network_and_images(data.attrs, p.device)
-    source, found = prepared.images, np.full((data.sizes["run"], 2), np.nan)
-    for (start, classes), runs in groups(data).items():
-        tested = test_images(source, classes, p.count)
-        task = class_task(source, classes.split())
-        labels = task.test_labels[np.searchsorted(task.test, tested)]
-        for samples in np.unique(data["samples"].values[runs]).tolist():
-            trained = sampled(task, samples, generator("linear_probe", "", start, "samples"))
-            own = [run for run in runs if data["samples"].values[run] == samples]
-            before = data["start_state"].values[start]
-            for run in own:
-                with naming(data.isel(run=run)):
-                    load(network, data["state"].values[run], prepared, tested, True, "after")
-                    found[run, 1] = _accuracy(network, prepared, trained, tested, labels)
-            load(network, before, prepared, tested, True, "before")
-            found[own, 0] = _accuracy(network, prepared, trained, tested, labels)
-    return measured(data, {
-        "probe_start": ("run", found[:, 0], "accuracy of a linear probe before finetuning"),
-        "probe": ("run", found[:, 1], "accuracy of a linear probe after finetuning"),
-        "accuracy": ("run", 1 - data["risk_final"].values, "accuracy of the finetuned network"),
-    })  # fmt: skip
+    source = prepared.images
+
+    @cache
+    def of_start(start, classes, samples):
+        """Images that classifiers are fitted to and tested on, labels of these, and the accuracy before finetuning."""
+        task, tested = class_task(source, classes.split()), test_images(source, classes, p.count)
+        trained = sampled(task, samples, generator("linear_probe", "", start, "samples"))
+        posed = trained, tested, task.test_labels[np.searchsorted(task.test, tested)]
+        load(network, data["start_state"].values[start], prepared, tested, True, "before")
+        return posed, _accuracy(network, prepared, *posed)
+
+    def of_run(run):
+        posed, before = of_start(int(run["start"]), run["target_classes"].item(), int(run["samples"]))
+        load(network, run["state"].values, prepared, posed[1], True, "after")
+        return {
+            "probe_start": (before, "accuracy of a linear probe before finetuning"),
+            "probe": (_accuracy(network, prepared, *posed), "accuracy of a linear probe after finetuning"),
+            "accuracy": (1 - run["risk_final"].values, "accuracy of the finetuned network"),
+        }
+
+    return measured_by_run(data, of_run)
 
 
 def _accuracy(network, prepared, trained, tested, labels):

@@ -5,13 +5,6 @@ from functools import partial
 from carryover.runs import measured_by_run
 from carryover.theory.kernels import function_power, function_variance, rkhs_residual
 
-MEANING = {
-    "out_of_rkhs": "share of the target's mean square outside the span of the pretrained features",
-    "initial_out_of_rkhs": "share of the target's mean square outside the span of the features before pretraining",
-    "least_risk": "least risk of a readout on the pretrained features, as a share of the target's variance",
-    "cutoff": "eigenvalues of the features' kernel, relative to the largest, up to which a direction counts as outside",
-}
-
 
 def measure(data, p):
     """‖P⊥f*‖²/‖f*‖² over the inputs' distribution, between 0 and 1, (run,), of the target f* and either features; the
@@ -19,13 +12,23 @@ def measure(data, p):
 
     Raises UserError naming a run whose weights are not finite.
     """
-    return measured_by_run(data, partial(_shares, cutoff=p.cutoff), MEANING)
+    return measured_by_run(data, partial(_shares, cutoff=p.cutoff))
 
 
 def _shares(network, cutoff):
     readout, directions = network["teacher_readout"].values, network["teacher_directions"].values
-    outside = [
+    after, before = (
         rkhs_residual(readout, directions, network[name].values, cutoff=cutoff) for name in ("first", "start_first")
-    ]
+    )
     power, variance = function_power(readout, directions), function_variance(readout, directions)
-    return *(one / power for one in outside), outside[0] / variance, cutoff
+    return {
+        "out_of_rkhs": (after / power,
+                        "share of the target's mean square outside the span of the pretrained features"),
+        "initial_out_of_rkhs": (
+            before / power,
+            "share of the target's mean square outside the span of the features before pretraining"),
+        "least_risk": (after / variance,
+                       "least risk of a readout on the pretrained features, as a share of the target's variance"),
+        "cutoff": (cutoff, "eigenvalues of the features' kernel, relative to the largest, up to which a direction "
+                   "counts as outside"),
+    }  # fmt: skip

@@ -6,18 +6,9 @@ norms of diagonal networks with those of the ground truth (Fig. 5a).
 
 import numpy as np
 
-from carryover.networks.relu import importance
+from carryover.networks.relu import Weights
 from carryover.runs import learned_units, measured
-from carryover.theory.kernels import relu_risk
-
-_MEANINGS = {
-    "f1_norm": "F₁ norm of the main task's function",
-    "f12_norm": "F₁,₂ norm of all outputs",
-    "f1_norm_teacher": "F₁ norm of the main task's function, of the teacher",
-    "f12_norm_teacher": "F₁,₂ norm of all outputs, of the teacher",
-    "l2_norm_teacher": "root mean square of the main task's teacher over all inputs",
-    "balance": "squared norm of all weights over twice their F₁,₂ norm, which is the least for this function",
-}
+from carryover.theory.kernels import relu_power
 
 
 def measure(data, p):
@@ -28,16 +19,20 @@ def measure(data, p):
     determine the sum of m_h on each line of directions. The teacher of a network with one output is that of the main
     task; of one with both, the units of both tasks, a shared one once.
     """
-    first, second = data["first"].values.astype(float), data["second"].values.astype(float)
+    network = Weights.of_dataset(data)
     directions, readout = (data[f"teacher_{name}"].values.astype(float) for name in ("directions", "readout"))
-    f12 = importance(first, second).sum(-1)
+    f12 = network.importance().sum(-1)
     learned = [learned_units(data.isel(run=run)) for run in range(data.sizes["run"])]
-    values = {
-        "f1_norm": importance(first, second[:, :1]).sum(-1),
-        "f12_norm": f12,
-        "f1_norm_teacher": np.abs(readout).sum(-1),
-        "f12_norm_teacher": [np.linalg.norm(units, axis=1).sum() for units in learned],
-        "l2_norm_teacher": relu_risk(directions[:, :0], readout[:, :0], directions, readout) ** 0.5,
-        "balance": ((first**2).sum((1, 2)) + (second**2).sum((1, 2))) / (2 * f12),
-    }
-    return measured(data, {name: ("run", value, _MEANINGS[name]) for name, value in values.items()})
+    norm = Weights(network.first, network.second[:, :1]).importance().sum(-1)
+    teacher, both = np.abs(readout).sum(-1), [np.linalg.norm(units, axis=1).sum() for units in learned]
+    power = relu_power(directions, readout)
+    squares = (network.first**2).sum((1, 2)) + (network.second**2).sum((1, 2))
+    return measured(data, {
+        "f1_norm": ("run", norm, "F₁ norm of the main task's function"),
+        "f12_norm": ("run", f12, "F₁,₂ norm of all outputs"),
+        "f1_norm_teacher": ("run", teacher, "F₁ norm of the main task's function, of the teacher"),
+        "f12_norm_teacher": ("run", both, "F₁,₂ norm of all outputs, of the teacher"),
+        "l2_norm_teacher": ("run", power**0.5, "root mean square of the main task's teacher over all inputs"),
+        "balance": ("run", squares / (2 * f12),
+                    "squared norm of all weights over twice their F₁,₂ norm, which is the least for this function"),
+    })  # fmt: skip

@@ -4,16 +4,16 @@ them are the same; "Feature reuse in multi-task learning and finetuning (appendi
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 import torch
 
-from carryover.errors import UserError
 from carryover.measures.dimensionality import MEANING, compare_kernels, constant
 from carryover.networks.convnet_layers import renewing_statistics
 from carryover.networks.convnet_weights import unpacked
 from carryover.networks.efficientnet import NETWORKS
-from carryover.runs import measured, naming
+from carryover.runs import measured_by_run
 from carryover.streams import generator
 from carryover.tasks.class_subsets import class_task
 from carryover.tasks.images import images
@@ -32,22 +32,25 @@ def measure(data, p):
     dropped. Both see the same test images, and so do all runs of the same classes. A stage whose output is the same for
     all images has no dimensionality: NaN there.
 
-    Raises UserError for fewer than two images, and, naming the run, for weights or outputs that are not finite.
+    Raises UserError, naming the run, for weights or outputs that are not finite.
     """
     network, prepared = network_and_images(data.attrs, p.device)
-    compared = {}
-    for (start, classes), runs in groups(data).items():
+
+    @lru_cache(maxsize=1)  # runs from one start stand together, and kernels are large
+    def of_start(start, classes):
+        """Images at which networks are compared, and kernels of the network before finetuning."""
         chosen = test_images(prepared.images, classes, p.count)
-        with naming(data.isel(run=runs[0])):
-            before = _kernels(network, data["start_state"].values[start], prepared, chosen, p, "before")
-        for run in runs:
-            with naming(data.isel(run=run)):
-                after = _kernels(network, data["state"].values[run], prepared, chosen, p, "after")
-            compared[run] = {name: compare_kernels(before[name], after[name]) for name in after}
-    values = np.array([list(compared[run].values()) for run in sorted(compared)])
-    columns = zip(MEANING.items(), np.moveaxis(values, 2, 0), strict=True)
-    variables = {name: (("run", "stage"), column, meaning) for (name, meaning), column in columns}
-    return measured(data, variables, stage=(list(compared[0]), "stage of the network, by its output"))
+        return chosen, _kernels(network, data["start_state"].values[start], prepared, chosen, p, "before")
+
+    def of_run(run):
+        chosen, before = of_start(int(run["start"]), run["target_classes"].item())
+        after = _kernels(network, run["state"].values, prepared, chosen, p, "after")
+        values = zip(*(compare_kernels(before[name], after[name]) for name in after), strict=True)
+        return {name: (value, meaning) for (name, meaning), value in zip(MEANING.items(), values, strict=True)}
+
+    device = next(network.parameters()).device
+    names = [name for name, _ in network.stages(prepared.batch("test", np.arange(1), device=device))]
+    return measured_by_run(data, of_run, stage=(names, "stage of the network, by its output"))
 
 
 def network_and_images(attrs, device):
@@ -59,22 +62,11 @@ def network_and_images(attrs, device):
     return network.to(torch_device(device)).eval(), PreparedImages(source, int(attrs["pixels"]), published=published)
 
 
-def groups(data):
-    """{(start, classes of the images): runs}: what is compared with the same kernels."""
-    found: dict[tuple[int, str], list[int]] = {}
-    for run, (start, target) in enumerate(zip(data["start"].values, data["target_classes"].values, strict=True)):
-        found.setdefault((int(start), str(target)), []).append(run)
-    return found
-
-
 def test_images(source, classes, count):
     """Indices of test images, at most `count` unless it is 0, the same ones for the same classes."""
     whole = class_task(source, classes.split()).test
     order = generator("stages", "", 0, "images").permutation(len(whole))
-    chosen = np.sort(whole[order[: count or None]])  # in the order in which they lie on disk
-    if len(chosen) < 2:
-        raise UserError(f"count is {count}, and {len(chosen)} test image is too few: give two or more.")
-    return chosen
+    return np.sort(whole[order[: count or None]])  # in the order in which they lie on disk
 
 
 def load(network, state, prepared, chosen, renew, when):

@@ -11,11 +11,6 @@ from carryover.streams import generator
 from carryover.tasks.sparse import sphere
 from carryover.training.kernel_ridge import leave_one_out
 
-MEANING = {
-    "target_alignment": "alignment of the kernel of the features at the start of training with the target",
-    "probe_r_squared": "R² of a ridge readout of these features on as many samples, each predicted from the others",
-    "participation_ratio_start": "participation ratio of the features at the start of training",
-}
 STRENGTHS = 10.0 ** np.arange(-8, 3)
 """Penalties of the readout, in units of the mean square of the features; that of the best R² is taken."""
 
@@ -36,9 +31,17 @@ def measure(data, p):
     def of_run(network):
         samples = int(network["samples"])
         features, target, alignment, dimensions = compare(network, drawn, p.inputs)
-        return alignment, left_out(features[:samples], target[:samples]), dimensions
+        predicted = left_out(features[:samples], target[:samples])
+        return {
+            "target_alignment": (
+                alignment, "alignment of the kernel of the features at the start of training with the target"),
+            "probe_r_squared": (
+                predicted,
+                "R² of a ridge readout of these features on as many samples, each predicted from the others"),
+            "participation_ratio_start": (dimensions, "participation ratio of the features at the start of training"),
+        }  # fmt: skip
 
-    return measured_by_run(data, of_run, MEANING)
+    return measured_by_run(data, of_run)
 
 
 def left_out(features, target):
@@ -65,7 +68,7 @@ def _of_diagonal(network, inputs, _):
 
 def _of_relu(network, inputs, count):
     """The same of hidden responses and a teacher of ReLU units, compared at the first inputs."""
-    responses = Weights(network["start_first"].values.astype(float), network["start_second"].values).responses(inputs)
+    responses = Weights.of_dataset(network, "start_").responses(inputs)
     directions, coefficients = teacher_units(network)
     target = Weights(directions, coefficients[None]).outputs(inputs)
     dimensions = participation_ratio(responses[:count])

@@ -60,7 +60,8 @@ class Convnet(nn.Module):
         """
         super().__init__()
         self.classes, self.width, self.stem, self.channels = classes, width, stem, channels
-        self._build()
+        with torch.random.fork_rng(devices=[]):  # what layers draw for themselves is replaced
+            self._build()
         for name, module in self.named_modules():
             if isinstance(module, nn.Conv2d):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu", generator=generator)

@@ -2,7 +2,6 @@
 
 A layer whose weights have one more axis, the first, is that many layers side by side: images (n, C, H, W) and features
 (n, C) are then those of the first network, of the second, …, in one array (n, R C, …), and each sees its own alone.
-Whoever builds a network draws its weights: the layers draw none.
 """
 
 from __future__ import annotations
@@ -17,9 +16,6 @@ from torch.nn import functional as F
 
 class Conv2d(nn.Conv2d):
     """A convolution; of several, a kernel as large as the image is a matrix product."""
-
-    def reset_parameters(self) -> None:
-        """No weights are drawn."""
 
     def forward(self, images: Tensor) -> Tensor:
         runs, stride = 1 if self.weight.ndim == 4 else len(self.weight), self.stride
@@ -40,8 +36,6 @@ class BatchNorm2d(nn.BatchNorm2d):
     """Normalisation over a batch."""
 
     def forward(self, images: Tensor) -> Tensor:
-        if self.weight.ndim == 1:
-            return super().forward(images)
         if self.training:
             self.num_batches_tracked.add_(1)
         known = self.running_mean.view(-1), self.running_var.view(-1)
@@ -51,9 +45,6 @@ class BatchNorm2d(nn.BatchNorm2d):
 
 class Linear(nn.Linear):
     """A linear layer."""
-
-    def reset_parameters(self) -> None:
-        """No weights are drawn."""
 
     def forward(self, features: Tensor) -> Tensor:
         if self.weight.ndim == 2:

@@ -42,9 +42,9 @@ def rates(w1_plus, w2_plus, w1_minus, w2_minus) -> tuple[np.ndarray, np.ndarray]
 
     "Feature reuse in multi-task learning and finetuning (appendix)", eqs 13–17 without the assumption w₊ = w₋.
     """
-    s_plus, d_plus = _sum_and_difference(w1_plus, w2_plus)
-    s_minus, d_minus = _sum_and_difference(w1_minus, w2_minus)
-    return s_plus**2 + d_minus**2, s_minus**2 + d_plus**2
+    A = ((w1_plus + w2_plus) ** 2 + (w1_minus - w2_minus) ** 2) / 4
+    B = ((w1_minus + w2_minus) ** 2 + (w1_plus - w2_plus) ** 2) / 4
+    return A, B
 
 
 def weights_at(beta, w1_plus, w2_plus, w1_minus, w2_minus) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -54,17 +54,7 @@ def weights_at(beta, w1_plus, w2_plus, w1_minus, w2_minus) -> tuple[np.ndarray, 
     s₋, d₊ by e^{−z/2} (eqs 13–17), so w1² − w2² stays what it was. Dimensions whose weights are all zero stay there.
     Raises ValueError where the flow cannot reach `beta`.
     """
-    z = growth(beta, *rates(w1_plus, w2_plus, w1_minus, w2_minus))
-    up, down = np.exp(z / 2), np.exp(-z / 2)
-    s_plus, d_plus = _sum_and_difference(w1_plus, w2_plus)
-    s_minus, d_minus = _sum_and_difference(w1_minus, w2_minus)
-    s_plus, d_plus, s_minus, d_minus = s_plus * up, d_plus * down, s_minus * down, d_minus * up
-    return s_plus + d_plus, s_plus - d_plus, s_minus + d_minus, s_minus - d_minus
-
-
-def growth(beta, A, B) -> np.ndarray:
-    """z with β = A e^z − B e^{−z} (broadcast shape); 0 where A = B = β = 0. Raises ValueError where no z exists."""
-    beta, A, B = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (beta, A, B)))
+    beta, A, B = np.broadcast_arrays(beta, *rates(w1_plus, w2_plus, w1_minus, w2_minus))
     reachable = np.where(A > 0, (B > 0) | (beta > 0), np.where(B > 0, beta < 0, beta == 0))
     if not reachable.all():
         raise ValueError("beta must be reachable: weights with A = 0 or B = 0 cannot take either sign of beta")
@@ -72,9 +62,8 @@ def growth(beta, A, B) -> np.ndarray:
     root = np.hypot(beta, 2 * np.sqrt(A) * np.sqrt(B)) + np.abs(beta)
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(beta >= 0, np.log(root / (2 * A)), -np.log(root / (2 * B)))
-    return np.where((A == 0) & (B == 0), 0.0, z)
-
-
-def _sum_and_difference(w1, w2) -> tuple[np.ndarray, np.ndarray]:
-    w1, w2 = np.asarray(w1, dtype=np.float64), np.asarray(w2, dtype=np.float64)
-    return (w1 + w2) / 2, (w1 - w2) / 2
+    z = np.where((A == 0) & (B == 0), 0.0, z)
+    up, down = np.exp(z / 2), np.exp(-z / 2)
+    s_plus, d_plus = (w1_plus + w2_plus) / 2 * up, (w1_plus - w2_plus) / 2 * down
+    s_minus, d_minus = (w1_minus + w2_minus) / 2 * down, (w1_minus - w2_minus) / 2 * up
+    return s_plus + d_plus, s_plus - d_plus, s_minus + d_minus, s_minus - d_minus

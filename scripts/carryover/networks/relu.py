@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -25,6 +24,11 @@ class Weights:
         return Weights(first.astype(self.first.dtype, copy=False), second.astype(self.second.dtype, copy=False))
 
     @classmethod
+    def of_dataset(cls, data, prefix: str = "") -> Weights:
+        """Those of a shard, or of one run of it, in double precision; with the prefix "start_" before training."""
+        return cls(*(data[f"{prefix}{name}"].values.astype(np.float64) for name in ("first", "second")))
+
+    @classmethod
     def stack(cls, networks: Sequence[Weights]) -> Weights:
         """Networks of one size along a new leading axis."""
         return cls(np.stack([one.first for one in networks]), np.stack([one.second for one in networks]))
@@ -37,11 +41,10 @@ class Weights:
         """f_o(x), (..., n, O), of inputs X (..., n, D)."""
         return self.responses(X) @ np.swapaxes(self.second, -1, -2)
 
+    def importance(self) -> np.ndarray:
+        """Contribution of each unit to the outputs, (..., H): ‖its readouts‖₂ ‖its input weights‖₂.
 
-def importance(first: ArrayLike, second: ArrayLike) -> np.ndarray:
-    """Contribution of each unit to the network's outputs, (..., units): ‖its readouts‖₂ ‖its input weights‖₂.
-
-    first (..., units, input), second (..., outputs, units). Footnote 3 of the appendix; it stays what it is where a
-    unit's input weights grow and its readouts shrink by the same factor, which leaves the function alone too.
-    """
-    return np.linalg.norm(second, axis=-2) * np.linalg.norm(first, axis=-1)
+        Footnote 3 of the appendix. It stays what it is where a unit's input weights grow and its readouts shrink by the
+        same factor, which leaves the function alone, too.
+        """
+        return np.linalg.norm(self.second, axis=-2) * np.linalg.norm(self.first, axis=-1)

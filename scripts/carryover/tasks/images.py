@@ -1,19 +1,29 @@
-"""Sets of images and their classes: the digits that scikit-learn ships, or a published set in a local folder."""
+"""Sets of images and their classes: the digits that scikit-learn ships, and published sets in local files.
+
+Published are MNIST and Fashion-MNIST (IDX format), CIFAR and STL-10 (fixed records). Files must be the published ones,
+by their MD5 checksum or their size. Nothing is downloaded, unpickled or executed. A UserError names the file, what is
+wrong with it, where the published one comes from and where to put it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import gzip
+import hashlib
+import math
+import struct
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.tasks.image_files import PUBLISHED, cifar, idx, stl10
 
-READERS = {"mnist": idx, "fashion-mnist": idx, "cifar-10": cifar, "cifar-100": cifar, "stl-10": stl10}
-INSTALLED = {"fashion-mnist": Path("/usr/share/datasets/fashion-mnist")}
-"""{set: where Debian's package puts its files}."""
+Part = tuple[np.ndarray, np.ndarray]
+"""Images (N, C, H, W) uint8, labels (N,) int64 from 0."""
+IDX_FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
 HELD_OUT = 5  # one in so many of the digits is for the test
 
 
@@ -53,16 +63,17 @@ def images(source: str = "digits", folder: str | Path = "") -> ImageSet:
     ------
     UserError
         For a folder that is given without need or not at all, and, naming the file, what was expected and where to put
-        it, for files as `image_files` says.
+        it, for files that are not the published ones.
     """
     if source == "digits":
         if str(folder):
             raise UserError(f"the digits come with scikit-learn and not from {folder}: leave the folder out.")
         return _digits()
-    folder = folder or INSTALLED.get(source, "")
+    published = PUBLISHED[source]
+    folder = folder or published.installed
     if not folder:
         raise UserError(f"images of {source} are read from a local folder: name the one that holds its files.")
-    train, test = READERS[source](Path(folder), PUBLISHED[source])
+    train, test = published.read(Path(folder), published)
     return ImageSet(*train, *test, 1 + max(int(labels.max()) for _, labels in (train, test)))
 
 
@@ -81,3 +92,116 @@ def _digits():
     labels = rows[:, -1].astype(np.int64)
     cut = len(labels) - len(labels) // HELD_OUT
     return ImageSet(pixels[:cut], labels[:cut], pixels[cut:], labels[cut:], 10)
+
+
+@dataclass(frozen=True)
+class Published:
+    """A set of images as it was published."""
+
+    title: str
+    source: str
+    read: Callable[[Path, Published], tuple[Part, Part]]  # training and test images in a folder
+    checksums: Sequence[str] = ()  # MD5 of the content of `IDX_FILES`
+    records: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # or {file: (records, bytes of a record)}
+    unpacked: str = ""  # folder that the archive of these files unpacks to
+    installed: str = ""  # where Debian's package puts the files
+
+    def refused(self, path: Path, what: str) -> UserError:
+        """The error that a file is not the published one."""
+        return UserError(
+            f"{path} {what}: put the published file {path.name} of {self.title} ({self.source}) into {path.parent}."
+        )
+
+
+def idx(folder: Path, published: Published) -> tuple[Part, Part]:
+    """Training and test images, (N, 1, H, W), of four files in MNIST's format, each plain or gzipped (.gz).
+
+    A file has two zero bytes, the type of the numbers (8: unsigned bytes), the number of dimensions, each size as a
+    big-endian 32-bit integer, and the numbers.
+    """
+    arrays = []
+    for name, expected in zip(IDX_FILES, published.checksums, strict=True):
+        path = folder / name if (folder / name).is_file() else folder / f"{name}.gz"
+        try:
+            content = path.read_bytes()
+            content = gzip.decompress(content) if path.suffix == ".gz" else content
+        except FileNotFoundError:
+            raise published.refused(folder / name, "is missing") from None
+        except (OSError, EOFError, zlib.error) as error:
+            raise published.refused(path, f"cannot be read ({error})") from None
+        checksum = hashlib.md5(content, usedforsecurity=False).hexdigest()
+        if checksum != expected:
+            raise published.refused(path, f"has the MD5 checksum {checksum}, not {expected}")
+        start = 4 + 4 * content[3]
+        sizes = struct.unpack(f">{content[3]}I", content[4:start])
+        arrays.append(np.frombuffer(content, dtype=np.uint8, offset=start).reshape(sizes))
+    train, train_labels, test, test_labels = arrays
+    return (train[:, None], train_labels.astype(np.int64)), (test[:, None], test_labels.astype(np.int64))
+
+
+def cifar(folder: Path, published: Published) -> tuple[Part, Part]:
+    """Training and test images of CIFAR-10 or CIFAR-100, (N, 3, 32, 32), with its ten or 100 fine classes.
+
+    A record is a byte for the coarse class (of CIFAR-100 alone), one for the class, and the red, green and blue plane,
+    row by row. The training images are in one file, which stays on disk, or in several.
+    """
+    *several, last = _records(folder, published).values()
+    train, test = ((records[:, -3072:].reshape(-1, 3, 32, 32), records[:, -3073].astype(np.int64))
+                   for records in (np.concatenate(several) if several[1:] else several[0], last))  # fmt: skip
+    return train, test
+
+
+def stl10(folder: Path, published: Published) -> tuple[Part, Part]:
+    """STL-10's labelled training and test images, (N, 3, 96, 96); the labels 1 to 10 become 0 to 9.
+
+    The planes of an image are stored column by column.
+    """
+    files = _records(folder, published)
+    train, test = ((files[f"{part}_X.bin"].reshape(-1, 3, 96, 96).swapaxes(2, 3),
+                    files[f"{part}_y.bin"][:, 0].astype(np.int64) - 1) for part in ("train", "test"))  # fmt: skip
+    return train, test
+
+
+def _records(folder, published):
+    """{file: records (N, bytes)}, which stay on disk, in the folder or in the one in it that the archive unpacks to."""
+    unpacked, found = folder / published.unpacked, {}
+    for name, shape in published.records.items():
+        path = (unpacked if unpacked.is_dir() else folder) / name
+        if not path.is_file():
+            raise published.refused(path, "is missing")
+        if (size := path.stat().st_size) != math.prod(shape):
+            raise published.refused(path, f"has {size} bytes, not {math.prod(shape)}")
+        found[name] = np.memmap(path, dtype=np.uint8, mode="r", shape=shape)
+    return found
+
+
+PUBLISHED = {
+    "mnist": Published(
+        "MNIST", "yann.lecun.com/exdb/mnist", idx,
+        ("6bbc9ace898e44ae57da46a324031adb", "a25bea736e30d166cdddb491f175f624",
+         "2646ac647ad5339dbf082846283269ea", "27ae3e4e09519cfbb04c329615203637"),
+    ),
+    "fashion-mnist": Published(
+        "Fashion-MNIST", "github.com/zalandoresearch/fashion-mnist, or Debian's package dataset-fashion-mnist", idx,
+        ("f4a8712d7a061bf5bd6d2ca38dc4d50a", "9018921c3c673c538a1fc5bad174d6f9",
+         "8181f5470baa50b63fa0f6fddb340f0a", "15d484375f8d13e6eb1aabb0c3f46965"),
+        installed="/usr/share/datasets/fashion-mnist",
+    ),
+    "cifar-10": Published(
+        "CIFAR-10", "cifar-10-binary.tar.gz of www.cs.toronto.edu/~kriz/cifar.html, unpacked", cifar,
+        records={f"{name}.bin": (10_000, 1 + 3 * 32 * 32)
+                 for name in (*(f"data_batch_{i}" for i in range(1, 6)), "test_batch")},
+        unpacked="cifar-10-batches-bin",
+    ),
+    "cifar-100": Published(
+        "CIFAR-100", "cifar-100-binary.tar.gz of www.cs.toronto.edu/~kriz/cifar.html, unpacked", cifar,
+        records={"train.bin": (50_000, 2 + 3 * 32 * 32), "test.bin": (10_000, 2 + 3 * 32 * 32)},
+        unpacked="cifar-100-binary",
+    ),
+    "stl-10": Published(
+        "STL-10", "stl10_binary.tar.gz of cs.stanford.edu/~acoates/stl10, unpacked", stl10,
+        records={"train_X.bin": (5_000, 3 * 96 * 96), "train_y.bin": (5_000, 1), "test_X.bin": (8_000, 3 * 96 * 96),
+                 "test_y.bin": (8_000, 1)},
+        unpacked="stl10_binary",
+    ),
+}  # fmt: skip

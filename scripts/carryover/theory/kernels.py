@@ -57,19 +57,36 @@ def relu_kernel(W, V):
 
 
 @_QUIET
-def relu_risk(first, readout, directions, teacher_readout):
-    """Population risk E[(Σ_h readout_h relu(first_h·x) − Σ_k teacher_readout_k relu(directions_k·x))²].
+def relu_power(first, readout):
+    """E f(x)² of a network f(x) = Σ_h readout_h relu(first_h·x).
 
-    The quadratic form of `relu_kernel` over the units of student and teacher together. As relu(z) = (z + |z|)/2, its
-    odd half is linear in x and is summed before it is squared.
+    The quadratic form of `relu_kernel` over its units. As relu(z) = (z + |z|)/2, its odd half is linear in x and is
+    summed before it is squared.
 
     Accuracy: rounding leaves about 1e-16 (Σ|readout||first|)². Work: one arcsine per pair of units.
 
     Parameters
     ----------
+    first, readout : (..., H, D) and (..., H). Units with readout 0 are padding: left out, whatever their direction.
+
+    Returns
+    -------
+    (...), nonnegative; NaN for weights that are not finite.
+    """
+    xp, first, readout = _arrays((first, 2), (readout, 1))
+    return _in_blocks(xp, _relu_square, xp.where((readout == 0)[..., None], 0.0, first), readout)
+
+
+@_QUIET
+def relu_risk(first, readout, directions, teacher_readout):
+    """Population risk E[(Σ_h readout_h relu(first_h·x) − Σ_k teacher_readout_k relu(directions_k·x))²].
+
+    It is the `relu_power` of the difference.
+
+    Parameters
+    ----------
     first, readout : (..., H, D) and (..., H), the student
-    directions, teacher_readout : (..., K, D) and (..., K), the teacher. Units with readout 0 are padding: left out,
-        whatever their direction.
+    directions, teacher_readout : (..., K, D) and (..., K), the teacher
 
     Returns
     -------
@@ -78,8 +95,7 @@ def relu_risk(first, readout, directions, teacher_readout):
     xp, first, readout, directions, teacher_readout = _arrays(
         (first, 2), (readout, 1), (directions, 2), (teacher_readout, 1)
     )
-    units = xp.concat([first, xp.where((teacher_readout == 0)[..., None], 0.0, directions)], -2)
-    return _in_blocks(xp, _relu_square, units, xp.concat([readout, -teacher_readout], -1))
+    return relu_power(xp.concat([first, directions], -2), xp.concat([readout, -teacher_readout], -1))
 
 
 @_QUIET
@@ -102,7 +118,7 @@ def tangent_risk(first, readout, first_change, readout_change, directions, teach
     Parameters
     ----------
     first, readout, first_change, readout_change : (..., H, D) and (..., H), both twice
-    directions, teacher_readout : (..., K, D) and (..., K), with padding as in `relu_risk`
+    directions, teacher_readout : (..., K, D) and (..., K), with padding as in `relu_power`
 
     Returns
     -------
@@ -121,9 +137,9 @@ def function_power(c_star, W_star):
     """E f_*(x)² of f_*(x) = 1/m_* Σ_k c*_k relu(w*_k·x), 1/m_* c*ᵀK*c* in "Features are fate" (equations 143, 152).
 
     c_star : (..., m_*), W_star : (..., m_*, D); the leading axes broadcast. Returns (...), nonnegative. Accuracy as
-    `relu_risk`.
+    `relu_power`.
     """
-    return relu_risk(W_star, c_star, W_star[..., :0, :], c_star[..., :0]) / max(1, c_star.shape[-1]) ** 2
+    return relu_power(W_star, c_star) / max(1, c_star.shape[-1]) ** 2
 
 
 @_QUIET

@@ -41,7 +41,7 @@ def _networks(p, shard):
     wanted = np.all([np.isin(shard.pretrained[name].values, values) for name, values in axes.items()], axis=0)
     known = shard.pretrained.isel(run=np.flatnonzero(wanted))
     columns = {name: known[name].values for name in ("seed", "teacher_scale", "ablated", "anchor")}
-    return columns, Weights(*(known[name].values.astype(np.float64) for name in ("first", "second"))), known
+    return columns, Weights.of_dataset(known), known
 
 
 def _problem(p, shard, places, samples, start, teacher):

@@ -6,7 +6,7 @@ import torch
 from carryover.networks.relu import Weights
 from carryover.streams import generator
 from carryover.tasks.sparse import sphere
-from carryover.theory.kernels import relu_kernel, relu_risk
+from carryover.theory.kernels import relu_kernel, relu_power
 from carryover.training.devices import tensor
 from carryover.training.kernel_ridge import fit
 from carryover.training.relu import gradient_descent
@@ -81,7 +81,7 @@ def _units(teacher, run):
 def _risk(teacher):
     """Mean squared error of output 0 over the whole sphere, in closed form: E f² − 2 E f f* + E f*², the last once."""
     directions, coefficients = teacher.first, teacher.second[:, 0]
-    constant = relu_risk(directions[:, :0], coefficients[:, :0], directions, coefficients)
+    constant = relu_power(directions, coefficients)
     units = [_units(teacher, run) for run in range(len(constant))]
 
     def risk(first, second, runs):
@@ -98,7 +98,7 @@ def _risk(teacher):
 
 def _distance(first, readout, directions, coefficients, constant):
     """E (f − f*)² (...) of networks (..., H, D), given E f*²."""
-    power = relu_risk(first, readout, directions[..., :0, :], coefficients[..., :0])
+    power = relu_power(first, readout)
     cross = readout[..., None, :] @ relu_kernel(first, directions) @ coefficients[..., :, None]
     return (power - 2 * cross[..., 0, 0] + constant).clip(0)
 

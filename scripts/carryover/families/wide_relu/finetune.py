@@ -38,8 +38,7 @@ def problems(p, shard):
     if pretrained is None:
         start, moved = pretrain.initial(p, shard), teacher
     else:
-        rows = shard.rows(seed=shard.seeds)
-        start = Weights(*(pretrained[name].values[rows].astype(np.float64) for name in ("first", "second")))
+        start = Weights.of_dataset(pretrained)[shard.rows(seed=shard.seeds)]
         moved = teacher - shard.draw(pretrain.teacher, "teacher", p.dimension)[networks]
     tests = shard.draw(unit_vectors, "test inputs", TEST_SAMPLES, p.dimension)
     for samples in p.samples:
