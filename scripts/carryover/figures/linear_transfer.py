@@ -1,6 +1,6 @@
 """Transfer between linear tasks ("Features are fate", Fig. 1, 2 and 4 to 8): networks beside the theory."""
 
-from itertools import cycle, product
+from itertools import cycle
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -19,10 +19,12 @@ LARGEST = 1.0  # transferability at which colours and slices end
 GAMMA, ANGLE, GAIN = "samples per dimension γ", "angle θ / π", "transferability"
 RIGHT = 0.5  # a right angle between the tasks, in units of π
 FORMULAS = {
-    "linear_transfer": {"linear": "eq 11"},
-    "finetuning": {"finetuning_norm": "eq 15 with the norm factor", "finetuning": "eq 15"},
+    "linear": "eq 11",
+    "linear_finite": "eq 8 less eq 10",
+    "finetuning": "eq 15",
+    "finetuning_norm": "eq 15 with the norm factor",
 }
-"""{protocol: {column of curves.transferability: label}}, first the formula that the networks follow."""
+"""{name of a formula, as `predicted` takes it: where it stands}"""
 
 
 def shares_within(table, formula):
@@ -38,12 +40,12 @@ def shares_within(table, formula):
 
 
 def _shares_in_words(table, formulas):
-    """'eq 15: 8% at γ < 1/2, …; of eq 11: …' of rows of `averages` and {formula: its label}."""
+    """'eq 15: 8% at γ < 1/2, …; of eq 11: …' of rows of `averages` and names of formulas."""
     notes = []
-    for name, label in formulas.items():
+    for name in formulas:
         blocks = shares_within(table, name).items()
         shares = [f"{share:.0%} at {block}".replace(" ", "\N{NO-BREAK SPACE}") for block, share in blocks]
-        notes.append(f"{label}: {', '.join(shares)}")
+        notes.append(f"{FORMULAS[name]}: {', '.join(shares)}")
     return "; of ".join(notes)
 
 
@@ -56,7 +58,8 @@ def transfer_diagram(data, p):
     table = averages(transferability(runs, p.protocol), ("angle", "gamma", "samples", "noise", "depth"))
     only(runs, "target_norm")
     theory = at(data["theory"], noise=p.noise, depth=2).transpose("angle", "gamma")
-    formulas, styles = FORMULAS[p.protocol], ("-", "--")
+    # First the formula that the networks follow.
+    formulas = {"linear": "-"} if p.protocol == "linear_transfer" else {"finetuning_norm": "-", "finetuning": "--"}
     first = next(iter(formulas))
     fig = plt.figure(figsize=(9.2, 7.6))
     surface = fig.add_subplot(2, 2, 1, projection="3d")
@@ -75,10 +78,10 @@ def transfer_diagram(data, p):
             (measured, square.columns, square.index, square.values, f"c: {solved}, mean over draws"))  # fmt: skip
     for ax, x, y, gains, title in maps:
         image = panels.gain_map(ax, x, y, gains, LARGEST)
-        for (name, label), style in zip(formulas.items(), styles, strict=False):
+        for name, style in formulas.items():
             known = theory[name].where(theory[name] != 0)  # 0 where pretraining is forgotten is no boundary
             ax.contour(gamma, angle, known, levels=[0.0], colors="k", linestyles=style)
-            ax.plot([], [], style, color="k", label=f"no gain: {label}")
+            ax.plot([], [], style, color="k", label=f"no gain: {FORMULAS[name]}")
         ax.set(xlabel=GAMMA, ylabel=ANGLE, title=title, ylim=(0, 0.5), xlim=(0, 2.05))
     fig.colorbar(image, ax=[expected, measured], label=f"{GAIN}, cut at ±{LARGEST:g}", shrink=0.8)
 
@@ -88,14 +91,14 @@ def transfer_diagram(data, p):
         rows = table[(table["angle"] == nearest) & np.isfinite(predicted(first, table))]
         label = f"θ = {nearest:g} π"
         slices.errorbar(rows["gamma"], rows["mean"], rows["std"], fmt="o", ms=3, color=color, label=label)
-        for (name, label), style in zip(formulas.items(), styles, strict=False):
-            label = f"slices: {label}" if wanted == shown[0] else None
+        for name, style in formulas.items():
+            label = f"slices: {FORMULAS[name]}" if wanted == shown[0] else None
             slices.plot(gamma, theory[name].interp(angle=nearest), style, color=color, linewidth=1, label=label)
     slices.axhline(0, **layout.ZERO)
     slices.set(xlabel=GAMMA, ylabel=GAIN, ylim=(-1.1 * LARGEST, 1.1 * LARGEST), title="d: slices (bars: s.d. of draws)")
-    counted = formulas | ({"linear_finite": "eq 8 less eq 10"} if p.protocol == "linear_transfer" else {})
+    shares = _shares_in_words(table, ("linear", "linear_finite") if p.protocol == "linear_transfer" else formulas)
     note = f"σ = {p.noise:g}, {panels.seeds_in_words(runs)}"
-    return layout.finish(fig, p.title, note, f"means within 2 s.e. of {_shares_in_words(table, counted)}", columns=3)
+    return layout.finish(fig, p.title, note, f"means within 2 s.e. of {shares}", columns=3)
 
 
 def norm_factor(data, p):
@@ -104,30 +107,28 @@ def norm_factor(data, p):
 
     Roles: `risk` of finetuned and single-task networks of several depths and noises, `theory`.
     """
-    formulas, styles = FORMULAS["finetuning"], {"finetuning": ("--", "#D55E00"), "finetuning_norm": ("-", "#0072B2")}
+    formulas = {"finetuning": ("--", "#D55E00"), "finetuning_norm": ("-", "#0072B2")}
     # Labels, markers, and offsets in γ, so that bars are seen apart.
     solvers = {"descent": ("gradient descent", "o", -0.006), "exact": ("exact limit", "x", 0.006)}
     risk = data["risk"]
     only(risk, "target_norm")
     table = averages(transferability(risk, "finetuning"), ("solver", "depth", "noise", "angle", "gamma"))
-    depths, noises = sorted(table["depth"].unique()), sorted(table["noise"].unique())
-    size = (2.5 * len(noises) + 0.9, 1.9 * len(depths) + 1.4)
-    fig, axes = plt.subplots(len(depths), len(noises), figsize=size, sharex=True, sharey=True, squeeze=False)
-    for (depth, noise), ax in zip(product(depths, noises), axes.flat, strict=True):
-        theory = at(data["theory"], depth=depth, noise=noise).interp(angle=RIGHT)
-        below = theory.where(theory["gamma"] < 1, drop=True)
-        for name, (style, color) in styles.items():
-            ax.plot(below["gamma"], below[name], style, color=color, label=formulas[name])
-        rows = table[(table["depth"] == depth) & (table["noise"] == noise) & np.isclose(table["angle"], RIGHT)]
+    cells = table[table["angle"] == RIGHT].groupby(["depth", "noise"])
+    rows, columns = table["depth"].nunique(), table["noise"].nunique()
+    size = (2.5 * columns + 0.9, 1.9 * rows + 1.4)
+    fig, axes = plt.subplots(rows, columns, figsize=size, sharex=True, sharey=True, squeeze=False)
+    for ((depth, noise), cell), ax in zip(cells, axes.flat, strict=True):
+        theory = at(data["theory"], depth=depth, noise=noise, angle=RIGHT).sel(gamma=slice(None, 1))
+        for name, (style, color) in formulas.items():
+            ax.plot(theory["gamma"], theory[name], style, color=color, label=FORMULAS[name])
         for solver, (label, marker, offset) in solvers.items():
-            points = rows[rows["solver"] == solver]
+            points = cell[cell["solver"] == solver]
             look = {"fmt": marker, "color": "k", "ms": 4, "linewidth": 1, "label": label}
             ax.errorbar(points["gamma"] + offset, points["mean"], 2 * points["sem"], **look)
         ax.set_title(f"L = {depth}, σ = {noise:g}")
     plt.setp(axes[:, 0], ylabel=GAIN)
     plt.setp(axes[-1], xlabel=GAMMA)
-    deep = table[(table["solver"] == "exact") & (table["depth"] > 1)]
-    shares = _shares_in_words(deep, {name: formulas[name] for name in styles})
+    shares = _shares_in_words(table[(table["solver"] == "exact") & (table["depth"] > 1)], formulas)
     note = f"θ = {RIGHT:g} π, {panels.seeds_in_words(risk)}, bars: 2 s.e."
     return layout.finish(fig, p.title, note, f"exact limits at all angles, L > 1, within 2 s.e. of {shares}")
 
@@ -149,9 +150,8 @@ def regularised_scratch(data, p):
         runs = transferability(risk, "linear_transfer", with_decay(risk, choice))
         square = runs.pivot_table("transferability", "angle", "gamma", aggfunc="median")
         image = panels.gain_map(ax, square.columns, square.index, square.values, LARGEST)
-        if min(square.shape) > 1:
-            gains = square.values.clip(-LARGEST, LARGEST)
-            ax.contour(square.columns, square.index, gains, levels=[0.0], colors="k", linewidths=1)
+        cut = square.clip(-LARGEST, LARGEST)
+        ax.contour(square.columns, square.index, cut, levels=[0.0], colors="k", linewidths=1)
         ax.set(xlabel=GAMMA, title=f"{letter}: {label}")
         gains = runs[runs["angle"] == RIGHT].groupby("gamma")["transferability"]
         middle, low, high = (gains.quantile(share) for share in (0.5, 0.25, 0.75))
