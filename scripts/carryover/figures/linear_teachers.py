@@ -66,28 +66,29 @@ def gaussian_bounds(data, p):
     """
     source_norm, angle = 4.0, 0.125  # in a: norm of the source, that of the target is 1; angle in units of π
     epsilon = 0.2  # of the bounds in b
-    bounds = {"one_layer": ("L = 1, eq 10", 1, "#0072B2"), "deep": ("L → ∞, eq 9", np.inf, "#D55E00")}
+    bounds = {"one_layer": ("L = 1, eq 10", 1), "deep": ("L → ∞, eq 9", np.inf)}  # label and depth
     curve = data["curve"]
+    depths = curve["depth"].values
+    colors = dict(zip(depths, ("#0072B2", "#56B4E9", "#E69F00", "#D55E00"), strict=True))
     fig, (left, middle, right) = plt.subplots(1, 3, figsize=(11.5, 3.9))
     highest = int(curve["dimension"].max())
 
     one = curve.sel(dimension=highest, source_norm=source_norm, angle=angle)
-    colors, between = {depth: color for _, depth, color in bounds.values()}, iter(("#56B4E9", "#E69F00", "#999999"))
-    for depth in curve["depth"].values:
+    for depth in depths:
         low, median, high = (one["risk"].sel(depth=depth).quantile(q, "draw") for q in (0.025, 0.5, 0.975))
         label = "risk, L → ∞" if np.isinf(depth) else f"risk, L = {depth:g}"
-        look = {"marker": "o", "ms": 3, "color": colors[depth] if depth in colors else next(between)}
-        panels.band(left, one["gamma"], median, low, high, label, **look)
+        panels.band(left, one["gamma"], median, low, high, label, marker="o", ms=3, color=colors[depth])
     for name in bounds:
         left.plot(one["gamma"], one[name].sel(epsilon=0.0), "kx", ms=7, label="bounds at ε = 0 (eqs 9, 10)")
     left.set(yscale="log", xlabel="samples per dimension n/d", ylabel="risk / |θ_T|²")
     left.set_title(f"a: |θ_S| = {source_norm:g} |θ_T|, θ = {angle:g} π")
 
-    for name, (label, depth, color) in bounds.items():
+    for name, (label, depth) in bounds.items():
         above = curve["risk"].sel(depth=depth) > curve[name].sel(epsilon=epsilon)
         for d, style in zip(curve["dimension"].values, (":", "-", "--"), strict=False):
             share = 100 * above.sel(dimension=d).mean(("source_norm", "angle", "draw"))
-            middle.plot(curve["gamma"], share, f"o{style}", ms=4, color=color, label=f"bound of {label}, d = {d}")
+            look = {"ms": 4, "color": colors[depth], "label": f"bound of {label}, d = {d}"}
+            middle.plot(curve["gamma"], share, f"o{style}", **look)
     middle.set(title=f"b: bounds at ε = {epsilon:g}", ylim=(0, None))
     middle.set(xlabel="samples per dimension n/d", ylabel="inputs that break the bound [%]")
 
@@ -114,7 +115,8 @@ def ntk_bound(data, p):
     """
     top = 2.0  # of the axis: what is above 1 holds for every network
     runs = data["bound"]
-    trained, distances = runs.isel(run=~chosen(runs, solver="exact")), panels.values(runs, "distance")
+    solved, trained = where(runs, solver="exact"), runs.isel(run=~chosen(runs, solver="exact"))
+    distances = np.array(panels.values(runs, "distance"))
     size, widths = (2.2 * (len(distances) + 1) + 1.9, 4.4), [*[1] * len(distances), 1.7]
     fig, axes = plt.subplots(1, len(widths), figsize=size, squeeze=False, width_ratios=widths)
     *panes, last = axes[0]
@@ -123,10 +125,8 @@ def ntk_bound(data, p):
             name, look = panels.name(runs, "protocol", protocol), {"color": color, "ms": 4}
             panels.spread(ax, part, "absolute_risk", "samples", name, **look)
             panels.spread(ax, part, "bound", "samples", f"{name}, first term of the bound", linestyle="--", **look)
-            solved = {"protocol": protocol, "solver": "exact", "distance": distance}
-            if chosen(runs, **solved).any():
-                limit = panels.medians(where(runs, **solved), "absolute_risk", "samples")
-                ax.plot(limit.index, limit, "kx", ms=5, label="infinite width")
+            limit = panels.medians(where(solved, protocol=protocol, distance=distance), "absolute_risk", "samples")
+            ax.plot(limit.index, limit, "kx", ms=5, label="infinite width")
             if protocol == "finetuning":
                 panels.level(ax, part, "start_risk", "before finetuning", color="0.5", linestyle=":")
         ax.axhspan(1, top, color="0.85", linewidth=0, label="vacuous bound")
@@ -137,18 +137,16 @@ def ntk_bound(data, p):
     panes[0].set_ylabel("mean of min(|f − f*|, 1)")
 
     # The norm of what finetuning has to learn against |Δ|, for the largest number of samples.
-    tuned = where(trained, protocol="finetuning")
-    apart = tuned.isel(run=tuned["distance"].values > 0)  # the axes are logarithmic
-    n, places = apart["samples"].values.max(), np.array(panels.values(apart, "distance"))
+    tuned, n = where(trained, protocol="finetuning"), runs["samples"].values.max()
     norms = (("ntk_norm_linear", "norm, source learned exactly", "o"), ("ntk_norm", "norm, as pretrained", "^"))
     for quantity, label, marker in norms:
-        middle = panels.medians(where(apart, samples=n), quantity, "distance")
+        middle = panels.medians(where(tuned, samples=n), quantity, "distance")
         last.plot(middle.index, middle, marker, color=panels.COLORS["finetuning"], ms=6, mfc="none", label=label)
     for slope, label, style in ((3, "3 |Δ| (corollary 6.2)", "--"), (2, "2 |Δ|", "-")):
-        last.plot(places, slope * places, style, color="k", linewidth=1, label=label)
+        last.plot(distances, slope * distances, style, color="k", linewidth=1, label=label)
     last.set(yscale="log", xlabel="|Δ|", ylabel="√(ỹᵀ H⁻¹ ỹ)", title=f"norm in the bound, n = {n:g}")
     layout.plain_decades(last.yaxis)
-    layout.name_ticks(last, places)
+    layout.name_ticks(last, distances)
     below = float((tuned["bound"] < tuned["start_risk"]).mean())
     share = f"the bound is below the risk before finetuning in {below:.0%} of the runs"
     return layout.finish(fig, p.title, "Δ = θ_T − θ_S", panels.spread_in_words(runs), share)

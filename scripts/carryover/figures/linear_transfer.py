@@ -27,25 +27,21 @@ FORMULAS = {
 """{name of a formula, as `predicted` takes it: where it stands}"""
 
 
-def shares_within(table, formula):
-    """{block of γ: share of the rows of `averages` within two standard errors of a formula}, for the blocks there are.
+def shares_in_words(table, formulas):
+    """'eq 15: 8% at γ < 1/2, …; of eq 11: …': the shares of the rows of `averages` within two standard errors of
+    formulas, by names, in each block of γ.
 
     At γ = 1 the risk from scratch has no mean. Where a formula is 0 everywhere, networks learn the same function from
     any start, so that agreement means nothing: such blocks are left out.
     """
     table, names = table[table["gamma"] != 1], ["γ < 1/2", "1/2 ≤ γ < 1", "γ > 1"]
     blocks = pd.cut(table["gamma"], [0, 0.5, 1, np.inf], right=False, labels=names)
-    theories = {name: (rows, predicted(formula, rows)) for name, rows in table.groupby(blocks, observed=True)}
-    return {name: within(rows, theory) for name, (rows, theory) in theories.items() if np.any(theory != 0)}
-
-
-def _shares_in_words(table, formulas):
-    """'eq 15: 8% at γ < 1/2, …; of eq 11: …' of rows of `averages` and names of formulas."""
     notes = []
-    for name in formulas:
-        blocks = shares_within(table, name).items()
-        shares = [f"{share:.0%} at {block}".replace(" ", "\N{NO-BREAK SPACE}") for block, share in blocks]
-        notes.append(f"{FORMULAS[name]}: {', '.join(shares)}")
+    for formula in formulas:
+        theories = {block: (rows, predicted(formula, rows)) for block, rows in table.groupby(blocks, observed=True)}
+        shares = [f"{within(rows, theory):.0%} at {block}".replace(" ", "\N{NO-BREAK SPACE}")
+                  for block, (rows, theory) in theories.items() if np.any(theory != 0)]  # fmt: skip
+        notes.append(f"{FORMULAS[formula]}: {', '.join(shares)}")
     return "; of ".join(notes)
 
 
@@ -72,12 +68,11 @@ def transfer_diagram(data, p):
     surface.set(xlabel="γ", ylabel=ANGLE, zlabel=GAIN, title="a: theory", ylim=(angle.max(), angle.min()))
     surface.view_init(30, -75)
 
-    square = table.pivot(index="angle", columns="gamma", values="mean")
     solved = "exact limits" if set(runs["solver"].values) == {"exact"} else "trained networks"
-    maps = ((expected, gamma, angle, grid, "b: theory"),
-            (measured, square.columns, square.index, square.values, f"c: {solved}, mean over draws"))  # fmt: skip
-    for ax, x, y, gains, title in maps:
-        image = panels.gain_map(ax, x, y, gains, LARGEST)
+    maps = {"b: theory": theory[first].to_pandas(),
+            f"c: {solved}, mean over draws": table.pivot(index="angle", columns="gamma", values="mean")}  # fmt: skip
+    for ax, (title, square) in zip((expected, measured), maps.items(), strict=True):
+        image = panels.gain_map(ax, square.columns, square.index, square, LARGEST)
         for name, style in formulas.items():
             known = theory[name].where(theory[name] != 0)  # 0 where pretraining is forgotten is no boundary
             ax.contour(gamma, angle, known, levels=[0.0], colors="k", linestyles=style)
@@ -96,7 +91,7 @@ def transfer_diagram(data, p):
             slices.plot(gamma, theory[name].interp(angle=nearest), style, color=color, linewidth=1, label=label)
     slices.axhline(0, **layout.ZERO)
     slices.set(xlabel=GAMMA, ylabel=GAIN, ylim=(-1.1 * LARGEST, 1.1 * LARGEST), title="d: slices (bars: s.d. of draws)")
-    shares = _shares_in_words(table, ("linear", "linear_finite") if p.protocol == "linear_transfer" else formulas)
+    shares = shares_in_words(table, ("linear", "linear_finite") if p.protocol == "linear_transfer" else formulas)
     note = f"σ = {p.noise:g}, {panels.seeds_in_words(runs)}"
     return layout.finish(fig, p.title, note, f"means within 2 s.e. of {shares}", columns=3)
 
@@ -128,7 +123,7 @@ def norm_factor(data, p):
         ax.set_title(f"L = {depth}, σ = {noise:g}")
     plt.setp(axes[:, 0], ylabel=GAIN)
     plt.setp(axes[-1], xlabel=GAMMA)
-    shares = _shares_in_words(table[(table["solver"] == "exact") & (table["depth"] > 1)], formulas)
+    shares = shares_in_words(table[(table["solver"] == "exact") & (table["depth"] > 1)], formulas)
     note = f"θ = {RIGHT:g} π, {panels.seeds_in_words(risk)}, bars: 2 s.e."
     return layout.finish(fig, p.title, note, f"exact limits at all angles, L > 1, within 2 s.e. of {shares}")
 
@@ -149,7 +144,7 @@ def regularised_scratch(data, p):
     for ax, letter, (choice, label), color in zip(maps, "abc", choices.items(), colors, strict=True):
         runs = transferability(risk, "linear_transfer", with_decay(risk, choice))
         square = runs.pivot_table("transferability", "angle", "gamma", aggfunc="median")
-        image = panels.gain_map(ax, square.columns, square.index, square.values, LARGEST)
+        image = panels.gain_map(ax, square.columns, square.index, square, LARGEST)
         cut = square.clip(-LARGEST, LARGEST)
         ax.contour(square.columns, square.index, cut, levels=[0.0], colors="k", linewidths=1)
         ax.set(xlabel=GAMMA, title=f"{letter}: {label}")
@@ -231,11 +226,11 @@ def dataset_distances(data, p):
     # All points of the diagram of linear transfer, but those at γ = 1, where the risk from scratch has no mean.
     table = averages(transferability(where(data["diagram"], noise=noise), "linear_transfer"), ("gamma", "angle"))
     table, single = table[table["gamma"] != 1], distance.sel(target_norm=1.0)
+    table = table.assign(**{name: np.interp(table["angle"], single["angle"], single[name]) for name in names})
     for ax, name in zip(axes[0], names, strict=True):
-        place = np.interp(table["angle"], single["angle"], single[name])
-        points = ax.scatter(place, table["mean"], c=table["gamma"], s=9, cmap="viridis", linewidths=0)
-        for one_gamma, line in table.assign(place=place).sort_values("angle").groupby("gamma"):
-            ax.plot(line["place"], line["mean"], color=points.to_rgba(one_gamma), linewidth=0.5)
+        points = ax.scatter(table[name], table["mean"], c=table["gamma"], s=9, cmap="viridis", linewidths=0)
+        for one_gamma, line in table.groupby("gamma"):
+            ax.plot(line[name], line["mean"], color=points.to_rgba(one_gamma), linewidth=0.5)
     fig.colorbar(points, ax=list(axes[0]), label="samples per\ndimension γ")
     axes[0, 0].set_ylabel("transferability of\nlinear transfer, all γ")
     for row, (protocol, formula) in zip(axes[1:], formulas.items(), strict=True):
