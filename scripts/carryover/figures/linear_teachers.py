@@ -23,37 +23,36 @@ def covariance_bound(data, p):
     """
     kinds = {"top": ("tasks differ along top eigenvectors", "#009E73"),
              "bottom": ("along bottom eigenvectors", "#CC79A7"), "random": ("along all", "0.4")}  # fmt: skip
-    constants = (("needed", "c", "for the risk (eq 3)", "#0072B2"),
-                 ("estimation_needed", "c_estimation", "for |Σ̃ − Σ| ≤ g", "#D55E00"))  # fmt: skip
     largest_risk = 1.0  # λ₁|Δ|², of instances of which both factors are 1
     curve = data["curve"]
     fig, (left, middle, right) = plt.subplots(1, 3, figsize=(11.5, 4.0))
     c, tested = float(curve["c"]), curve.isel(instance=curve["half"].values == 1)
-    bound = c**3 * tested["top_unit"] + c * tested["bottom_unit"]
+    risk, bound = tested["risk"], c**3 * tested["top_unit"] + c * tested["bottom_unit"]
     for kind, (label, color) in kinds.items():
         which = tested["alignment"].values == kind
-        left.plot(bound[which], tested["risk"][which], ".", ms=3, color=color, label=label)
+        left.loglog(bound[which], risk[which], ".", ms=3, color=color, label=label)
     ends = np.array([float(bound.min()), float(bound.max())])
     left.plot(ends, ends, "k--", linewidth=1, label="risk = bound")
-    left.set(xscale="log", yscale="log", xlabel=f"bound of eq 3 with c = {c:.2f}", ylabel="risk")
-    left.set_ylim(bottom=max(float(tested["risk"].min()), 1e-6))
     left.axvspan(largest_risk, ends[1], color="0.9", linewidth=0, zorder=0, label="bound above any possible risk")
-    left.set_title(f"a: in {np.mean(bound.values > largest_risk):.0%} the bound exceeds any possible risk")
+    above = float((bound > largest_risk).mean())
+    left.set_title(f"a: in {above:.0%} the bound exceeds any possible risk")
+    left.set(xlabel=f"bound of eq 3 with c = {c:.2f}", ylabel="risk", ylim=(max(float(risk.min()), 1e-6), None))
 
-    for needed, fitted, label, color in constants:
-        middle.hist(curve[needed], bins=60, histtype="step", color=color, label=label)
+    for needed, fitted, label, color in (
+        ("needed", "c", "for the risk (eq 3)", "#0072B2"),
+        ("estimation_needed", "c_estimation", "for |Σ̃ − Σ| ≤ g", "#D55E00"),
+    ):
+        middle.hist(curve[needed], bins=60, histtype="step", log=True, color=color, label=label)
         middle.axvline(float(curve[fitted]), color=color, linestyle=":", linewidth=1)
-    middle.set(xlabel="constant c that an instance needs", ylabel="instances", yscale="log")
-    middle.set_title("b: constants (dotted: fitted)")
+    middle.set(xlabel="constant c that an instance needs", ylabel="instances", title="b: constants (dotted: fitted)")
 
     samples = curve["samples"].values.astype(float)
     for kind, power in (("top", -1.5), ("bottom", -0.5)):
         values, color = curve[f"{kind}_term"].values, kinds[kind][1]
-        right.plot(samples, values, "o-", ms=3, color=color, label=f"{kind} term")
+        right.loglog(samples, values, "o-", ms=3, color=color, label=f"{kind} term")
         law = values[-1] * (samples / samples[-1]) ** power
         right.plot(samples, law, ":", color=color, label=f"$n^{{{power:g}}}$")
-    right.set(xscale="log", yscale="log", xlabel="samples n", ylabel="terms of the bound at c = 1")
-    right.set_title("c: terms for the spectrum of Fig. 1")
+    right.set(xlabel="samples n", ylabel="terms of the bound at c = 1", title="c: terms for the spectrum of Fig. 1")
     note = "a: constant fitted on one half of the instances, the other half shown; no risk exceeds λ₁|Δ|² = 1"
     return layout.finish(fig, p.title, note, columns=4)
 
@@ -89,20 +88,21 @@ def gaussian_bounds(data, p):
             share = 100 * above.sel(dimension=d).mean(("source_norm", "angle", "draw"))
             look = {"ms": 4, "color": colors[depth], "label": f"bound of {label}, d = {d}"}
             middle.plot(curve["gamma"], share, f"o{style}", **look)
-    middle.set(title=f"b: bounds at ε = {epsilon:g}", ylim=(0, None))
-    middle.set(xlabel="samples per dimension n/d", ylabel="inputs that break the bound [%]")
+    middle.set(xlabel="samples per dimension n/d", ylabel="inputs that break the bound [%]", ylim=(0, None))
+    middle.set_title(f"b: bounds at ε = {epsilon:g}")
 
     tight = curve.sel(dimension=highest, epsilon=0.0)
     gain = 10 ** np.log10(tight["risk"].sel(depth=1) / tight["risk"].sel(depth=np.inf)).mean("draw")
-    expected, gain = xr.broadcast(tight["one_layer"] / tight["deep"], gain)
-    right.plot(*(values.values.ravel() for values in (expected, gain)), "o", ms=5, mfc="none", color="#009E73",
-               label="a pair of tasks at an n/d")  # fmt: skip
-    ends = [float(expected.min()), float(expected.max())]
+    pairs = xr.broadcast(tight["one_layer"] / tight["deep"], gain)
+    expected, found = (ratios.values.ravel() for ratios in pairs)
+    label = "a pair of tasks at an n/d"
+    right.loglog(expected, found, "o", ms=5, mfc="none", color="#009E73", label=label)
+    ends = [expected.min(), expected.max()]
     right.plot(ends, ends, "k-", linewidth=1, zorder=0, label="equal ratios")
-    for line in (right.axhline, right.axvline):
-        line(1, color="0.7", linewidth=0.6)
-    right.set(xscale="log", yscale="log", title="c: what depth gains")
+    right.axhline(1, color="0.7", linewidth=0.6)
+    right.axvline(1, color="0.7", linewidth=0.6)
     right.set(xlabel="ratio of the bounds, eq 10 / eq 9", ylabel="ratio of risks, L = 1 / L → ∞")
+    right.set_title("c: what depth gains")
     drawn = f"{curve.sizes['draw']} draws of inputs, d = {highest} in a and c; a: median and central 95 % of the draws"
     return layout.finish(fig, p.title, drawn, "b: mean over all pairs of tasks", "c: mean over draws", columns=3)
 
@@ -175,7 +175,8 @@ def frozen_layer(data, p):
     # Mean risks: of one finetuned layer, and of the multiple of the source that fits the samples best.
     theta, n = np.pi * only(risk, "angle"), np.unique(risk["samples"].values)
     d = round(float((risk["samples"] / risk["gamma"]).values[0]))
-    source, target = np.eye(d)[0], np.cos(theta) * np.eye(d)[0] + np.sin(theta) * np.eye(d)[1]
+    source, orthogonal = np.eye(2, d)
+    target = np.cos(theta) * source + np.sin(theta) * orthogonal
     mean = gaussian_bound(source, target, n[n <= d], 0.0).clip(min=FLOOR)
     axes[0].plot(n[n <= d], mean, "k--", linewidth=1, label="one finetuned layer, mean (eq 10 at ε = 0)")
     fitted = linear_transfer_risk(theta, 0.0, n[n > 2])
