@@ -42,16 +42,15 @@ def rows(data, p):
         frame = atlas.finetuned(one)
         if len(frame):
             frames[one.attrs["map_family"]] = frame.assign(**{name: -frame[name] for name in FALLS if name in frame})
+    names = [name for name in CANDIDATES if any(name in frame for frame in frames.values())]
     texts = []
-    for name, meaning in CANDIDATES.items():
-        if not any(name in frame for frame in frames.values()):
-            continue
+    for name in names:
         having = {family: frame for family, frame in frames.items() if name in frame and frame[name].nunique() > 1}
         alone = {family: _text(atlas.leave_one_out(frame, partial(atlas.order, name=name)))
                  for family, frame in having.items()}  # fmt: skip
         together = _text(atlas.leave_groups_out(having, partial(_pooled, name=name))) if len(having) > 1 else ""
         cells = [alone.get(family, "") for family in frames]
-        texts.append((meaning, *cells, together, f"{len(having)} of {len(frames)}"))
+        texts.append((CANDIDATES[name], *cells, together, f"{len(having)} of {len(frames)}"))
     return pd.DataFrame(texts, columns=["known beforehand", *frames, "all together", "families"])
 
 
