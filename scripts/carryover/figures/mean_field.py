@@ -109,16 +109,15 @@ def _map(ax, runs, outside, law):
     """Mean transferability by n and μ, where that of every readout changes its sign, and the n at which the power law
     falls to the least risk of the features."""
     styles = {"zero": "-", "pretrained": "--", "least_squares": ":"}  # by how the readout was trained
-    ways = [way for way in styles if way in panels.values(runs, "readout")]
-    maps = {way: gains(runs, way).pivot_table("transferability", "ablated", "samples") for way in ways}
+    maps = {way: gains(runs, way).pivot_table("transferability", "ablated", "samples") for way in styles}
     square = maps[READOUT]
     middle, rows = np.log2(square.columns.to_numpy(dtype=float)), np.arange(len(square))
     image = panels.gain_map(ax, middle, rows, square.values, CUT)
-    for way in ways:
+    for way, style in styles.items():
         found = maps[way].apply(boundary, axis=1).to_numpy()
         found = np.log2(np.where(found > 0, found, np.inf))  # without end where there is none, and not seen
         label = f"found, {panels.name(runs, 'readout', way)}"
-        ax.plot(found, rows, styles[way], marker="x", ms=4, color="k", linewidth=1.2, label=label)
+        ax.plot(found, rows, style, marker="x", ms=4, color="k", linewidth=1.2, label=label)
     least = outside["least_risk"].groupby("ablated").mean().sel(ablated=square.index.to_numpy()).values
     predicted = np.log2(law.samples(np.maximum(least, np.finfo(float).tiny)))
     inside = (predicted >= middle[0] - 0.5) & (predicted <= middle[-1] + 0.5)
@@ -159,15 +158,13 @@ def mean_field_anchor(data, p):
     # On the axes of b and c, 0 and infinity stand a decade beside the logarithms of the other anchors.
     places = [np.log10(anchor) for anchor in between]
     places = np.array([min(places) - 1, *places, max(places) + 1])
-    for way in [way for way in ways if way in panels.values(risk, "readout")]:
-        color, apart = ways[way]
-        by_seed = {anchor: table.mean(axis=1) for anchor, table in by_anchor(gains(risk, way)).items()}
+    for way, (color, apart) in ways.items():
+        table = gains(risk, way).pivot_table("transferability", "seed", "anchor")
         label = f"b: {panels.name(risk, 'readout', way)}"
-        panels.points(mean, places + apart, panels.means(by_seed), label, color=color, **look)
-    frame = gram[[*features]].to_dataframe()
+        panels.points(mean, places + apart, panels.means(table), label, color=color, **look)
     for name, (label, color) in features.items():
-        by_seed = {anchor: rows[name] for anchor, rows in frame.groupby("anchor")}
-        panels.points(aligned, places, panels.means(by_seed), label, color=color, **look)
+        table = gram[[name]].to_dataframe().pivot_table(name, "seed", "anchor")
+        panels.points(aligned, places, panels.means(table), label, color=color, **look)
     powers = [f"{anchor:g}" if float(round(np.log10(anchor), 9)).is_integer() else "" for anchor in between]
     for ax in (mean, aligned):
         ax.set_xticks(places, ["0", *powers, "∞"])
