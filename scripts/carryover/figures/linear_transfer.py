@@ -1,6 +1,6 @@
 """Transfer between linear tasks ("Features are fate", Fig. 1, 2 and 4 to 8): networks beside the theory."""
 
-from itertools import cycle
+from itertools import cycle, product
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -108,11 +108,11 @@ def norm_factor(data, p):
     risk = data["risk"]
     only(risk, "target_norm")
     table = averages(transferability(risk, "finetuning"), ("solver", "depth", "noise", "angle", "gamma"))
-    cells = table[table["angle"] == RIGHT].groupby(["depth", "noise"])
-    rows, columns = table["depth"].nunique(), table["noise"].nunique()
-    size = (2.5 * columns + 0.9, 1.9 * rows + 1.4)
-    fig, axes = plt.subplots(rows, columns, figsize=size, sharex=True, sharey=True, squeeze=False)
-    for ((depth, noise), cell), ax in zip(cells, axes.flat, strict=True):
+    depths, noises = sorted(table["depth"].unique()), sorted(table["noise"].unique())
+    size = (2.5 * len(noises) + 0.9, 1.9 * len(depths) + 1.4)
+    fig, axes = plt.subplots(len(depths), len(noises), figsize=size, sharex=True, sharey=True, squeeze=False)
+    for (depth, noise), ax in zip(product(depths, noises), axes.flat, strict=True):
+        cell = table[(table["depth"] == depth) & (table["noise"] == noise) & (table["angle"] == RIGHT)]
         theory = at(data["theory"], depth=depth, noise=noise, angle=RIGHT).sel(gamma=slice(None, 1))
         for name, (style, color) in formulas.items():
             ax.plot(theory["gamma"], theory[name], style, color=color, label=FORMULAS[name])
