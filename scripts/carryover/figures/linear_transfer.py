@@ -198,12 +198,13 @@ def ridge_transfer(data, p):
         found = [best(draws[n], generator("best ridge", "", 0, "bootstrap")) for n in sizes]
         panels.points(penalty, factor * np.array(sizes), np.maximum(np.transpose(found), smallest), **points)
         optimum = optimal_ridge(theta, noise, np.array(sizes))
-        penalty.loglog(sizes, optimum, "--", color=color, label="(sin²θ + σ²)/(n cos²θ)")
+        penalty.plot(sizes, optimum, "--", color=color, label="(sin²θ + σ²)/(n cos²θ)")
     a, b = (f"n = {n}, γ = {gammas[n]:g}" for n in (shown, sizes[0]))
     many.set(xlabel="ridge penalty λ (leftmost: 0)", ylabel="risk", title=f"a: {a}")
     few.axhline(0, **layout.ZERO)
     few.set(xlabel="ridge penalty λ", ylabel="risk less that at λ = 0", title=f"b: {b}", ylim=(-0.12, 0.25))
-    penalty.set(xlabel="samples n", ylabel="best ridge penalty", title="c: best penalty by n")
+    penalty.set(xscale="log", yscale="log", xlabel="samples n", ylabel="best ridge penalty")
+    penalty.set_title("c: best penalty by n")
     note = "bars: s.d. of draws in a, 2 s.e. in b, which is cut above, 95 % bootstrap intervals in c, 0 drawn at 10⁻⁴"
     return layout.finish(fig, p.title, f"σ = {noise:g}, {panels.seeds_in_words(risk)}", note, columns=3)
 
