@@ -4,8 +4,8 @@ from carryover.workflow import command_line, plugin_job
 
 
 def main(argv):
-    with plugin_job.started(argv, "curve", __doc__, plugin_job.without_data) as (job, module, arguments):
-        job.save(module.compute(arguments.p))
+    with plugin_job.started(argv, "curve", __doc__, plugin_job.without_data) as (job, compute, arguments):
+        job.save(compute(arguments.p))
 
 
 if __name__ == "__main__":

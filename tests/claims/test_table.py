@@ -35,7 +35,6 @@ def spread(means, claim=None):
 def test_a_claim_holds_with_all_checks_and_fails_with_one_that_does_among_so_many(means, verdict):
     table = claims_table.gathered({"one": spread(means, "whole")})
     assert set(table["headline_verdict"].values.tolist()) == {verdict}
-    assert claims_table.counts(table)[verdict] == 1
 
 
 def test_every_archived_check_belongs_to_a_claim_and_every_claim_has_checks():
@@ -65,7 +64,8 @@ def test_by_paper_the_worst_news_comes_first_and_what_no_paper_says_last(tmp_pat
     assert table["claim"].values.tolist() == [
         f"{name}/{one}" for name in ("one", "a") for one in ("down", "open", "up")
     ]
-    assert claims_table.counts(table) == {"fails": 2, "undecided": 1, "holds": 1}
+    counts = "Of 4 claims, with 6 checks, 2 fail, 1 are undecided at this scale, 1 hold."
+    assert claims_page.summary(claims_page.by_paper(table)) == counts
     store.save(table, tmp_path / "claims.nc")
     assert store.load(tmp_path / "claims.nc")["verdict"].values.tolist() == table["verdict"].values.tolist()
 
@@ -102,8 +102,9 @@ def test_verdicts_of_other_tables_are_shown_with_what_differs(archived):
     assert found["one/up"] == f"papers' scale: {ends}; night: {ends}, of the bound 0.01"
     assert found["one/down"].startswith("papers' scale: fails (differs), -20 [")
     assert found["two/new"] == "papers' scale: not known; night: not known"
-    assert "1 have another verdict elsewhere" in claims_page.summary(table)
-    for page in (claims_page.page(table), claims_page.markdown(table)):
+    papers = claims_page.by_paper(table)
+    assert "1 have another verdict elsewhere" in claims_page.summary(papers)
+    for page in (claims_page.page(papers), claims_page.markdown(papers)):
         assert page.count("fails (differs)") >= 2
 
 

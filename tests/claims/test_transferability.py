@@ -15,7 +15,7 @@ from carryover.claims.support.transferability import (
     with_decay,
 )
 from carryover.errors import UserError
-from carryover.figures.linear_transfer import shares_within
+from carryover.figures.linear_transfer import shares_in_words
 from carryover.statistics.intervals import averages, best, within
 from toy import made_up_runs
 
@@ -70,8 +70,8 @@ def test_shares_are_told_by_block_and_only_where_a_formula_says_something():
     table = pd.DataFrame({"gamma": gamma, "angle": angle, "noise": 0.2, "sem": 0.01})
     off = np.where((gamma == 0.4) & (angle == 0.1), 0.021, 0.019)
     table = table.assign(mean=predicted("finetuning", table) + off)
-    assert shares_within(table, "finetuning") == {"γ < 1/2": 0.75, "1/2 ≤ γ < 1": 1.0}
-    assert shares_within(table[gamma >= 1], "finetuning") == {}
+    found = shares_in_words(table, ["finetuning"]).replace("\N{NO-BREAK SPACE}", " ")
+    assert found == "eq 15: 75% at γ < 1/2, 100% at 1/2 ≤ γ < 1"
 
 
 def test_decay_is_chosen_network_by_network():

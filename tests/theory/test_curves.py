@@ -12,7 +12,7 @@ from carryover.training.exact import diagonal_flow_limit
 
 
 def curve(name, **told):
-    return plugins.load(plugins.modules("theory.curves")[name]).compute(model_of("theory.curves", name)(**told))
+    return plugins.function_of("theory.curves", name)(model_of("theory.curves", name)(**told))
 
 
 def test_constants_of_the_covariance_bound_are_the_smallest_without_a_violation_in_the_first_half():

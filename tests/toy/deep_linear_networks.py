@@ -4,7 +4,7 @@ from functools import cache
 
 from carryover.config.parameters import model_of
 from carryover.measures import coefficients, risk
-from carryover.theory.curves import covariance_bound, gaussian_bounds, transfer_distances, transferability
+from carryover.theory.curves import linear_teachers, linear_transfer
 from toy import shards
 
 SEEDS = [0, 1, 2]
@@ -90,25 +90,25 @@ def measured(*experiments, measure=risk):
 def theory():
     """Transferability over a grid that has the noises and depths of the experiments, and angles between theirs."""
     p = model_of("theory.curves", "transferability")(noise=(0.0, 0.2, 0.3, 1.0), depth=(1, 2), angles=9, points=16)
-    return transferability.compute(p)
+    return linear_transfer.transferability(p)
 
 
 @cache
 def distances():
     angle, norm = (EXPERIMENTS["targets"][-1][name] for name in ("angle", "target_norm"))
-    return transfer_distances.compute(
+    return linear_transfer.transfer_distances(
         model_of("theory.curves", "transfer_distances")(angle=angle, target_norm=norm, depth=2, samples=12, repeats=2)
     )
 
 
 @cache
 def bound():
-    return covariance_bound.compute(model_of("theory.curves", "covariance_bound")(instances=200))
+    return linear_teachers.covariance_bound(model_of("theory.curves", "covariance_bound")(instances=200))
 
 
 @cache
 def gaussian():
-    return gaussian_bounds.compute(
+    return linear_teachers.gaussian_bounds(
         model_of("theory.curves", "gaussian_bounds")(dimension=(8, 16), gamma=(0.25, 0.5), draws=30)
     )
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 load = importlib.import_module
 LIBRARY = Path(__file__).resolve().parents[1]
-_FUNCTION = re.compile(r"^def ([a-z]\w*)\(data, p\)", re.MULTILINE)
-FUNCTIONS = {"claims": "check", "figures": "draw"}
+_FUNCTION = re.compile(r"^def ([a-z]\w*)\((?:data, )?p\)", re.MULTILINE)
+FUNCTIONS = {"claims": "check", "figures": "draw", "theory.curves": "compute"}
 """{kind: function of its plug-ins}, of kinds of which a module may hold several."""
 
 
@@ -17,8 +17,8 @@ def modules(kind):
     """{plug-in: its module} of one kind, sorted by name; nothing is imported.
 
     A plug-in is a module of `carryover.<kind>` without a leading underscore, but `parameters`. A family is a folder;
-    what families share are the modules beside it. A module of claims or figures may hold several plug-ins: then each is
-    a public function of `(data, p)` with its name.
+    what families share are the modules beside it. A module of claims, figures or theory curves may hold several
+    plug-ins: then each is a public function of `(data, p)`, or of a curve `(p)`, with its name.
     """
     folder = LIBRARY.joinpath(*kind.split("."))
     files = folder.glob("*/parameters.py" if kind == "families" else "*.py")
@@ -39,6 +39,6 @@ def names(kind):
 
 
 def function_of(kind, name):
-    """The function of a plug-in: `check` or `draw` of its own module, or that of its name in a module of several."""
+    """The function of a plug-in: that in `FUNCTIONS` of its own module, or that of its name in a module of several."""
     module = load(modules(kind)[name])
     return getattr(module, FUNCTIONS[kind], None) or getattr(module, name)

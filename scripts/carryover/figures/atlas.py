@@ -1,6 +1,6 @@
 """The atlas: maps of several families of what pretraining gains, over samples and similarity, in one colour scale."""
 
-from itertools import chain
+from math import ceil
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,27 +10,26 @@ from carryover.figures.drawing import layout, panels
 
 LARGEST = 1.0  # gain, log₁₀ of a ratio of risks, at which colours end
 LABELLED, COLUMN_LABELS = 7, 5  # rows and columns that have a label, at most
-FINETUNING = "finetuning"
 COLUMNS = 3
 
 
 def draw(data, p):
     """Roles: the maps of families, as comparisons.atlas makes them, by any names."""
-    # (about the map, protocol, setting, cells) of each panel: of finetuning, of transfer of the features alone, and of
-    # families that have only one of them.
-    ordered = [], [], []
+    maps = []
     for one in data.values():
         cells = atlas.cells(atlas.by_seed(one))
         shown = panels.some(cells["setting"].unique(), p.settings) if p.settings else [one.attrs["map_shown"]]
         cells = cells[cells["setting"].isin(shown)]
         alone = cells["protocol"].nunique() == 1
         for (protocol, setting), part in cells.groupby(["protocol", "setting"]):
-            ordered[2 if alone else protocol != FINETUNING].append((one.attrs, protocol, setting, part))
-    maps = [*chain(*ordered)]
-    rows = -(-len(maps) // COLUMNS)
+            # Finetuning, then transfer of the features alone, then families that have only one of them.
+            place = 2 if alone else int(protocol != "finetuning")
+            maps.append((place, one.attrs, protocol, setting, part))
+    maps.sort(key=lambda panel: panel[0])
+    rows = ceil(len(maps) / COLUMNS)
     fig, axes = plt.subplots(rows, COLUMNS, figsize=(3.1 * COLUMNS, 2.5 * rows + 1.1), squeeze=False)
-    for ax, one in zip(axes.flat, maps, strict=False):
-        image = _map(ax, *one)
+    for ax, (_, *panel) in zip(axes.flat, maps, strict=False):
+        image = _map(ax, *panel)
     for ax in axes.flat[len(maps) :]:
         ax.remove()
     label = f"gain: log₁₀ of risk from scratch / after transfer, cut at ±{LARGEST:g}"
@@ -53,13 +52,13 @@ def _map(ax, about, protocol, setting, cells):
         ax.plot([], [], color="k", label="between predicted gain and loss")
     if per_parameter.min() <= 1 <= per_parameter.max():
         ax.axvline(np.interp(0, np.log(per_parameter), x), color="0.35", linewidth=0.8, linestyle=":")
-    shown = x[:: -(-len(x) // COLUMN_LABELS)]
+    shown = x[:: ceil(len(x) / COLUMN_LABELS)]
     ax.set_xticks(shown, [f"{per_parameter.iloc[place]:.2g}" for place in shown])
     similarity = cells.groupby("row")["similarity"].mean()
-    named = similarity.index[:: -(-len(similarity) // LABELLED)]
+    named = similarity.index[:: ceil(len(similarity) / LABELLED)]
     ax.set_yticks(named, [f"{similarity[row]:.2g}".replace("-", "−") for row in named])
     sign_right = cells["right"].dropna()
-    transfer = FINETUNING if protocol == FINETUNING else "linear transfer"
+    transfer = "finetuning" if protocol == "finetuning" else "linear transfer"
     of = f", {about['map_setting']} {setting:g}" if about["map_setting"] else ""
     right = f", {sign_right.sum():.0f} of {len(sign_right)} as predicted" if len(sign_right) else ""
     ax.set_title(f"{about['map_family']}{of}\n{transfer}{right}")

@@ -3,6 +3,7 @@ published; how often each is the first; and the error against one ("Finetuning w
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 
 from carryover.claims import bound_correlations
 from carryover.figures.drawing import layout, panels
@@ -62,10 +63,9 @@ def _along(ax, values, scale, table=None):
     apart = 0.06 * (np.diff(sizes).min() if len(sizes) > 1 else 1)  # so that bars do not hide each other
     for place, (bound, name) in enumerate(bound_correlations.BOUNDS.items()):
         found = [jackknife.estimate(values.sel(bound=bound, samples=n).values, 0.0, scale) for n in sizes]
-        middle, low, high = (np.array([one[key] for one in found]) for key in ("statistic", "low", "high"))
-        color, x = COLORS[bound], sizes + (place - 1) * apart
-        ax.plot(x, middle, "o-", ms=4, color=color, label=name)
-        ax.vlines(x, low, high, color=color, alpha=0.5)
+        found, color, x = pd.DataFrame(found), COLORS[bound], sizes + (place - 1) * apart
+        ax.plot(x, found["statistic"], "o-", ms=4, color=color, label=name)
+        ax.vlines(x, found["low"], found["high"], color=color, alpha=0.5)
         if table is not None:
             theirs, _ = bound_correlations.published(table, bound)
             ax.plot(theirs.index, theirs, "--", color=color, label=f"{name}, published (MNIST)")

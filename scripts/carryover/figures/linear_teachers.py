@@ -23,37 +23,36 @@ def covariance_bound(data, p):
     """
     kinds = {"top": ("tasks differ along top eigenvectors", "#009E73"),
              "bottom": ("along bottom eigenvectors", "#CC79A7"), "random": ("along all", "0.4")}  # fmt: skip
-    constants = (("needed", "c", "for the risk (eq 3)", "#0072B2"),
-                 ("estimation_needed", "c_estimation", "for |Σ̃ − Σ| ≤ g", "#D55E00"))  # fmt: skip
     largest_risk = 1.0  # λ₁|Δ|², of instances of which both factors are 1
     curve = data["curve"]
     fig, (left, middle, right) = plt.subplots(1, 3, figsize=(11.5, 4.0))
     c, tested = float(curve["c"]), curve.isel(instance=curve["half"].values == 1)
-    bound = c**3 * tested["top_unit"] + c * tested["bottom_unit"]
+    risk, bound = tested["risk"], c**3 * tested["top_unit"] + c * tested["bottom_unit"]
     for kind, (label, color) in kinds.items():
         which = tested["alignment"].values == kind
-        left.plot(bound[which], tested["risk"][which], ".", ms=3, color=color, label=label)
+        left.loglog(bound[which], risk[which], ".", ms=3, color=color, label=label)
     ends = np.array([float(bound.min()), float(bound.max())])
     left.plot(ends, ends, "k--", linewidth=1, label="risk = bound")
-    left.set(xscale="log", yscale="log", xlabel=f"bound of eq 3 with c = {c:.2f}", ylabel="risk")
-    left.set_ylim(bottom=max(float(tested["risk"].min()), 1e-6))
     left.axvspan(largest_risk, ends[1], color="0.9", linewidth=0, zorder=0, label="bound above any possible risk")
-    left.set_title(f"a: in {np.mean(bound.values > largest_risk):.0%} the bound exceeds any possible risk")
+    above = float((bound > largest_risk).mean())
+    left.set_title(f"a: in {above:.0%} the bound exceeds any possible risk")
+    left.set(xlabel=f"bound of eq 3 with c = {c:.2f}", ylabel="risk", ylim=(max(float(risk.min()), 1e-6), None))
 
-    for needed, fitted, label, color in constants:
-        middle.hist(curve[needed], bins=60, histtype="step", color=color, label=label)
+    for needed, fitted, label, color in (
+        ("needed", "c", "for the risk (eq 3)", "#0072B2"),
+        ("estimation_needed", "c_estimation", "for |Σ̃ − Σ| ≤ g", "#D55E00"),
+    ):
+        middle.hist(curve[needed], bins=60, histtype="step", log=True, color=color, label=label)
         middle.axvline(float(curve[fitted]), color=color, linestyle=":", linewidth=1)
-    middle.set(xlabel="constant c that an instance needs", ylabel="instances", yscale="log")
-    middle.set_title("b: constants (dotted: fitted)")
+    middle.set(xlabel="constant c that an instance needs", ylabel="instances", title="b: constants (dotted: fitted)")
 
     samples = curve["samples"].values.astype(float)
     for kind, power in (("top", -1.5), ("bottom", -0.5)):
         values, color = curve[f"{kind}_term"].values, kinds[kind][1]
-        right.plot(samples, values, "o-", ms=3, color=color, label=f"{kind} term")
+        right.loglog(samples, values, "o-", ms=3, color=color, label=f"{kind} term")
         law = values[-1] * (samples / samples[-1]) ** power
         right.plot(samples, law, ":", color=color, label=f"$n^{{{power:g}}}$")
-    right.set(xscale="log", yscale="log", xlabel="samples n", ylabel="terms of the bound at c = 1")
-    right.set_title("c: terms for the spectrum of Fig. 1")
+    right.set(xlabel="samples n", ylabel="terms of the bound at c = 1", title="c: terms for the spectrum of Fig. 1")
     note = "a: constant fitted on one half of the instances, the other half shown; no risk exceeds λ₁|Δ|² = 1"
     return layout.finish(fig, p.title, note, columns=4)
 
@@ -66,42 +65,44 @@ def gaussian_bounds(data, p):
     """
     source_norm, angle = 4.0, 0.125  # in a: norm of the source, that of the target is 1; angle in units of π
     epsilon = 0.2  # of the bounds in b
-    bounds = {"one_layer": ("L = 1, eq 10", 1, "#0072B2"), "deep": ("L → ∞, eq 9", np.inf, "#D55E00")}
+    bounds = {"one_layer": ("L = 1, eq 10", 1), "deep": ("L → ∞, eq 9", np.inf)}  # label and depth
     curve = data["curve"]
+    depths = curve["depth"].values
+    colors = dict(zip(depths, ("#0072B2", "#56B4E9", "#E69F00", "#D55E00"), strict=True))
     fig, (left, middle, right) = plt.subplots(1, 3, figsize=(11.5, 3.9))
     highest = int(curve["dimension"].max())
 
     one = curve.sel(dimension=highest, source_norm=source_norm, angle=angle)
-    colors, between = {depth: color for _, depth, color in bounds.values()}, iter(("#56B4E9", "#E69F00", "#999999"))
-    for depth in curve["depth"].values:
+    for depth in depths:
         low, median, high = (one["risk"].sel(depth=depth).quantile(q, "draw") for q in (0.025, 0.5, 0.975))
         label = "risk, L → ∞" if np.isinf(depth) else f"risk, L = {depth:g}"
-        look = {"marker": "o", "ms": 3, "color": colors[depth] if depth in colors else next(between)}
-        panels.band(left, one["gamma"], median, low, high, label, **look)
+        panels.band(left, one["gamma"], median, low, high, label, marker="o", ms=3, color=colors[depth])
     for name in bounds:
         left.plot(one["gamma"], one[name].sel(epsilon=0.0), "kx", ms=7, label="bounds at ε = 0 (eqs 9, 10)")
     left.set(yscale="log", xlabel="samples per dimension n/d", ylabel="risk / |θ_T|²")
     left.set_title(f"a: |θ_S| = {source_norm:g} |θ_T|, θ = {angle:g} π")
 
-    for name, (label, depth, color) in bounds.items():
+    for name, (label, depth) in bounds.items():
         above = curve["risk"].sel(depth=depth) > curve[name].sel(epsilon=epsilon)
         for d, style in zip(curve["dimension"].values, (":", "-", "--"), strict=False):
             share = 100 * above.sel(dimension=d).mean(("source_norm", "angle", "draw"))
-            middle.plot(curve["gamma"], share, f"o{style}", ms=4, color=color, label=f"bound of {label}, d = {d}")
-    middle.set(title=f"b: bounds at ε = {epsilon:g}", ylim=(0, None))
-    middle.set(xlabel="samples per dimension n/d", ylabel="inputs that break the bound [%]")
+            look = {"ms": 4, "color": colors[depth], "label": f"bound of {label}, d = {d}"}
+            middle.plot(curve["gamma"], share, f"o{style}", **look)
+    middle.set(xlabel="samples per dimension n/d", ylabel="inputs that break the bound [%]", ylim=(0, None))
+    middle.set_title(f"b: bounds at ε = {epsilon:g}")
 
     tight = curve.sel(dimension=highest, epsilon=0.0)
     gain = 10 ** np.log10(tight["risk"].sel(depth=1) / tight["risk"].sel(depth=np.inf)).mean("draw")
-    expected, gain = xr.broadcast(tight["one_layer"] / tight["deep"], gain)
-    right.plot(*(values.values.ravel() for values in (expected, gain)), "o", ms=5, mfc="none", color="#009E73",
-               label="a pair of tasks at an n/d")  # fmt: skip
-    ends = [float(expected.min()), float(expected.max())]
+    pairs = xr.broadcast(tight["one_layer"] / tight["deep"], gain)
+    expected, found = (ratios.values.ravel() for ratios in pairs)
+    label = "a pair of tasks at an n/d"
+    right.loglog(expected, found, "o", ms=5, mfc="none", color="#009E73", label=label)
+    ends = [expected.min(), expected.max()]
     right.plot(ends, ends, "k-", linewidth=1, zorder=0, label="equal ratios")
-    for line in (right.axhline, right.axvline):
-        line(1, color="0.7", linewidth=0.6)
-    right.set(xscale="log", yscale="log", title="c: what depth gains")
+    right.axhline(1, color="0.7", linewidth=0.6)
+    right.axvline(1, color="0.7", linewidth=0.6)
     right.set(xlabel="ratio of the bounds, eq 10 / eq 9", ylabel="ratio of risks, L = 1 / L → ∞")
+    right.set_title("c: what depth gains")
     drawn = f"{curve.sizes['draw']} draws of inputs, d = {highest} in a and c; a: median and central 95 % of the draws"
     return layout.finish(fig, p.title, drawn, "b: mean over all pairs of tasks", "c: mean over draws", columns=3)
 
@@ -114,7 +115,8 @@ def ntk_bound(data, p):
     """
     top = 2.0  # of the axis: what is above 1 holds for every network
     runs = data["bound"]
-    trained, distances = runs.isel(run=~chosen(runs, solver="exact")), panels.values(runs, "distance")
+    solved, trained = where(runs, solver="exact"), runs.isel(run=~chosen(runs, solver="exact"))
+    distances = np.array(panels.values(runs, "distance"))
     size, widths = (2.2 * (len(distances) + 1) + 1.9, 4.4), [*[1] * len(distances), 1.7]
     fig, axes = plt.subplots(1, len(widths), figsize=size, squeeze=False, width_ratios=widths)
     *panes, last = axes[0]
@@ -123,10 +125,8 @@ def ntk_bound(data, p):
             name, look = panels.name(runs, "protocol", protocol), {"color": color, "ms": 4}
             panels.spread(ax, part, "absolute_risk", "samples", name, **look)
             panels.spread(ax, part, "bound", "samples", f"{name}, first term of the bound", linestyle="--", **look)
-            solved = {"protocol": protocol, "solver": "exact", "distance": distance}
-            if chosen(runs, **solved).any():
-                limit = panels.medians(where(runs, **solved), "absolute_risk", "samples")
-                ax.plot(limit.index, limit, "kx", ms=5, label="infinite width")
+            limit = panels.medians(where(solved, protocol=protocol, distance=distance), "absolute_risk", "samples")
+            ax.plot(limit.index, limit, "kx", ms=5, label="infinite width")
             if protocol == "finetuning":
                 panels.level(ax, part, "start_risk", "before finetuning", color="0.5", linestyle=":")
         ax.axhspan(1, top, color="0.85", linewidth=0, label="vacuous bound")
@@ -137,18 +137,16 @@ def ntk_bound(data, p):
     panes[0].set_ylabel("mean of min(|f − f*|, 1)")
 
     # The norm of what finetuning has to learn against |Δ|, for the largest number of samples.
-    tuned = where(trained, protocol="finetuning")
-    apart = tuned.isel(run=tuned["distance"].values > 0)  # the axes are logarithmic
-    n, places = apart["samples"].values.max(), np.array(panels.values(apart, "distance"))
+    tuned, n = where(trained, protocol="finetuning"), runs["samples"].values.max()
     norms = (("ntk_norm_linear", "norm, source learned exactly", "o"), ("ntk_norm", "norm, as pretrained", "^"))
     for quantity, label, marker in norms:
-        middle = panels.medians(where(apart, samples=n), quantity, "distance")
+        middle = panels.medians(where(tuned, samples=n), quantity, "distance")
         last.plot(middle.index, middle, marker, color=panels.COLORS["finetuning"], ms=6, mfc="none", label=label)
     for slope, label, style in ((3, "3 |Δ| (corollary 6.2)", "--"), (2, "2 |Δ|", "-")):
-        last.plot(places, slope * places, style, color="k", linewidth=1, label=label)
+        last.plot(distances, slope * distances, style, color="k", linewidth=1, label=label)
     last.set(yscale="log", xlabel="|Δ|", ylabel="√(ỹᵀ H⁻¹ ỹ)", title=f"norm in the bound, n = {n:g}")
     layout.plain_decades(last.yaxis)
-    layout.name_ticks(last, places)
+    layout.name_ticks(last, distances)
     below = float((tuned["bound"] < tuned["start_risk"]).mean())
     share = f"the bound is below the risk before finetuning in {below:.0%} of the runs"
     return layout.finish(fig, p.title, "Δ = θ_T − θ_S", panels.spread_in_words(runs), share)
@@ -177,7 +175,8 @@ def frozen_layer(data, p):
     # Mean risks: of one finetuned layer, and of the multiple of the source that fits the samples best.
     theta, n = np.pi * only(risk, "angle"), np.unique(risk["samples"].values)
     d = round(float((risk["samples"] / risk["gamma"]).values[0]))
-    source, target = np.eye(d)[0], np.cos(theta) * np.eye(d)[0] + np.sin(theta) * np.eye(d)[1]
+    source, orthogonal = np.eye(2, d)
+    target = np.cos(theta) * source + np.sin(theta) * orthogonal
     mean = gaussian_bound(source, target, n[n <= d], 0.0).clip(min=FLOOR)
     axes[0].plot(n[n <= d], mean, "k--", linewidth=1, label="one finetuned layer, mean (eq 10 at ε = 0)")
     fitted = linear_transfer_risk(theta, 0.0, n[n > 2])

@@ -19,31 +19,29 @@ LARGEST = 1.0  # transferability at which colours and slices end
 GAMMA, ANGLE, GAIN = "samples per dimension γ", "angle θ / π", "transferability"
 RIGHT = 0.5  # a right angle between the tasks, in units of π
 FORMULAS = {
-    "linear_transfer": {"linear": "eq 11"},
-    "finetuning": {"finetuning_norm": "eq 15 with the norm factor", "finetuning": "eq 15"},
+    "linear": "eq 11",
+    "linear_finite": "eq 8 less eq 10",
+    "finetuning": "eq 15",
+    "finetuning_norm": "eq 15 with the norm factor",
 }
-"""{protocol: {column of curves.transferability: label}}, first the formula that the networks follow."""
+"""{name of a formula, as `predicted` takes it: where it stands}"""
 
 
-def shares_within(table, formula):
-    """{block of γ: share of the rows of `averages` within two standard errors of a formula}, for the blocks there are.
+def shares_in_words(table, formulas):
+    """'eq 15: 8% at γ < 1/2, …; of eq 11: …': the shares of the rows of `averages` within two standard errors of
+    formulas, by names, in each block of γ.
 
     At γ = 1 the risk from scratch has no mean. Where a formula is 0 everywhere, networks learn the same function from
     any start, so that agreement means nothing: such blocks are left out.
     """
     table, names = table[table["gamma"] != 1], ["γ < 1/2", "1/2 ≤ γ < 1", "γ > 1"]
     blocks = pd.cut(table["gamma"], [0, 0.5, 1, np.inf], right=False, labels=names)
-    theories = {name: (rows, predicted(formula, rows)) for name, rows in table.groupby(blocks, observed=True)}
-    return {name: within(rows, theory) for name, (rows, theory) in theories.items() if np.any(theory != 0)}
-
-
-def _shares_in_words(table, formulas):
-    """'eq 15: 8% at γ < 1/2, …; of eq 11: …' of rows of `averages` and {formula: its label}."""
     notes = []
-    for name, label in formulas.items():
-        blocks = shares_within(table, name).items()
-        shares = [f"{share:.0%} at {block}".replace(" ", "\N{NO-BREAK SPACE}") for block, share in blocks]
-        notes.append(f"{label}: {', '.join(shares)}")
+    for formula in formulas:
+        theories = {block: (rows, predicted(formula, rows)) for block, rows in table.groupby(blocks, observed=True)}
+        shares = [f"{within(rows, theory):.0%} at {block}".replace(" ", "\N{NO-BREAK SPACE}")
+                  for block, (rows, theory) in theories.items() if np.any(theory != 0)]  # fmt: skip
+        notes.append(f"{FORMULAS[formula]}: {', '.join(shares)}")
     return "; of ".join(notes)
 
 
@@ -56,7 +54,8 @@ def transfer_diagram(data, p):
     table = averages(transferability(runs, p.protocol), ("angle", "gamma", "samples", "noise", "depth"))
     only(runs, "target_norm")
     theory = at(data["theory"], noise=p.noise, depth=2).transpose("angle", "gamma")
-    formulas, styles = FORMULAS[p.protocol], ("-", "--")
+    # First the formula that the networks follow.
+    formulas = {"linear": "-"} if p.protocol == "linear_transfer" else {"finetuning_norm": "-", "finetuning": "--"}
     first = next(iter(formulas))
     fig = plt.figure(figsize=(9.2, 7.6))
     surface = fig.add_subplot(2, 2, 1, projection="3d")
@@ -69,16 +68,15 @@ def transfer_diagram(data, p):
     surface.set(xlabel="γ", ylabel=ANGLE, zlabel=GAIN, title="a: theory", ylim=(angle.max(), angle.min()))
     surface.view_init(30, -75)
 
-    square = table.pivot(index="angle", columns="gamma", values="mean")
     solved = "exact limits" if set(runs["solver"].values) == {"exact"} else "trained networks"
-    maps = ((expected, gamma, angle, grid, "b: theory"),
-            (measured, square.columns, square.index, square.values, f"c: {solved}, mean over draws"))  # fmt: skip
-    for ax, x, y, gains, title in maps:
-        image = panels.gain_map(ax, x, y, gains, LARGEST)
-        for (name, label), style in zip(formulas.items(), styles, strict=False):
+    maps = {"b: theory": theory[first].to_pandas(),
+            f"c: {solved}, mean over draws": table.pivot(index="angle", columns="gamma", values="mean")}  # fmt: skip
+    for ax, (title, square) in zip((expected, measured), maps.items(), strict=True):
+        image = panels.gain_map(ax, square.columns, square.index, square, LARGEST)
+        for name, style in formulas.items():
             known = theory[name].where(theory[name] != 0)  # 0 where pretraining is forgotten is no boundary
             ax.contour(gamma, angle, known, levels=[0.0], colors="k", linestyles=style)
-            ax.plot([], [], style, color="k", label=f"no gain: {label}")
+            ax.plot([], [], style, color="k", label=f"no gain: {FORMULAS[name]}")
         ax.set(xlabel=GAMMA, ylabel=ANGLE, title=title, ylim=(0, 0.5), xlim=(0, 2.05))
     fig.colorbar(image, ax=[expected, measured], label=f"{GAIN}, cut at ±{LARGEST:g}", shrink=0.8)
 
@@ -88,14 +86,14 @@ def transfer_diagram(data, p):
         rows = table[(table["angle"] == nearest) & np.isfinite(predicted(first, table))]
         label = f"θ = {nearest:g} π"
         slices.errorbar(rows["gamma"], rows["mean"], rows["std"], fmt="o", ms=3, color=color, label=label)
-        for (name, label), style in zip(formulas.items(), styles, strict=False):
-            label = f"slices: {label}" if wanted == shown[0] else None
+        for name, style in formulas.items():
+            label = f"slices: {FORMULAS[name]}" if wanted == shown[0] else None
             slices.plot(gamma, theory[name].interp(angle=nearest), style, color=color, linewidth=1, label=label)
     slices.axhline(0, **layout.ZERO)
     slices.set(xlabel=GAMMA, ylabel=GAIN, ylim=(-1.1 * LARGEST, 1.1 * LARGEST), title="d: slices (bars: s.d. of draws)")
-    counted = formulas | ({"linear_finite": "eq 8 less eq 10"} if p.protocol == "linear_transfer" else {})
+    shares = shares_in_words(table, ("linear", "linear_finite") if p.protocol == "linear_transfer" else formulas)
     note = f"σ = {p.noise:g}, {panels.seeds_in_words(runs)}"
-    return layout.finish(fig, p.title, note, f"means within 2 s.e. of {_shares_in_words(table, counted)}", columns=3)
+    return layout.finish(fig, p.title, note, f"means within 2 s.e. of {shares}", columns=3)
 
 
 def norm_factor(data, p):
@@ -104,7 +102,7 @@ def norm_factor(data, p):
 
     Roles: `risk` of finetuned and single-task networks of several depths and noises, `theory`.
     """
-    formulas, styles = FORMULAS["finetuning"], {"finetuning": ("--", "#D55E00"), "finetuning_norm": ("-", "#0072B2")}
+    formulas = {"finetuning": ("--", "#D55E00"), "finetuning_norm": ("-", "#0072B2")}
     # Labels, markers, and offsets in γ, so that bars are seen apart.
     solvers = {"descent": ("gradient descent", "o", -0.006), "exact": ("exact limit", "x", 0.006)}
     risk = data["risk"]
@@ -114,20 +112,18 @@ def norm_factor(data, p):
     size = (2.5 * len(noises) + 0.9, 1.9 * len(depths) + 1.4)
     fig, axes = plt.subplots(len(depths), len(noises), figsize=size, sharex=True, sharey=True, squeeze=False)
     for (depth, noise), ax in zip(product(depths, noises), axes.flat, strict=True):
-        theory = at(data["theory"], depth=depth, noise=noise).interp(angle=RIGHT)
-        below = theory.where(theory["gamma"] < 1, drop=True)
-        for name, (style, color) in styles.items():
-            ax.plot(below["gamma"], below[name], style, color=color, label=formulas[name])
-        rows = table[(table["depth"] == depth) & (table["noise"] == noise) & np.isclose(table["angle"], RIGHT)]
+        cell = table[(table["depth"] == depth) & (table["noise"] == noise) & (table["angle"] == RIGHT)]
+        theory = at(data["theory"], depth=depth, noise=noise, angle=RIGHT).sel(gamma=slice(None, 1))
+        for name, (style, color) in formulas.items():
+            ax.plot(theory["gamma"], theory[name], style, color=color, label=FORMULAS[name])
         for solver, (label, marker, offset) in solvers.items():
-            points = rows[rows["solver"] == solver]
+            points = cell[cell["solver"] == solver]
             look = {"fmt": marker, "color": "k", "ms": 4, "linewidth": 1, "label": label}
             ax.errorbar(points["gamma"] + offset, points["mean"], 2 * points["sem"], **look)
         ax.set_title(f"L = {depth}, σ = {noise:g}")
     plt.setp(axes[:, 0], ylabel=GAIN)
     plt.setp(axes[-1], xlabel=GAMMA)
-    deep = table[(table["solver"] == "exact") & (table["depth"] > 1)]
-    shares = _shares_in_words(deep, {name: formulas[name] for name in styles})
+    shares = shares_in_words(table[(table["solver"] == "exact") & (table["depth"] > 1)], formulas)
     note = f"θ = {RIGHT:g} π, {panels.seeds_in_words(risk)}, bars: 2 s.e."
     return layout.finish(fig, p.title, note, f"exact limits at all angles, L > 1, within 2 s.e. of {shares}")
 
@@ -148,10 +144,9 @@ def regularised_scratch(data, p):
     for ax, letter, (choice, label), color in zip(maps, "abc", choices.items(), colors, strict=True):
         runs = transferability(risk, "linear_transfer", with_decay(risk, choice))
         square = runs.pivot_table("transferability", "angle", "gamma", aggfunc="median")
-        image = panels.gain_map(ax, square.columns, square.index, square.values, LARGEST)
-        if min(square.shape) > 1:
-            gains = square.values.clip(-LARGEST, LARGEST)
-            ax.contour(square.columns, square.index, gains, levels=[0.0], colors="k", linewidths=1)
+        image = panels.gain_map(ax, square.columns, square.index, square, LARGEST)
+        cut = square.clip(-LARGEST, LARGEST)
+        ax.contour(square.columns, square.index, cut, levels=[0.0], colors="k", linewidths=1)
         ax.set(xlabel=GAMMA, title=f"{letter}: {label}")
         gains = runs[runs["angle"] == RIGHT].groupby("gamma")["transferability"]
         middle, low, high = (gains.quantile(share) for share in (0.5, 0.25, 0.75))
@@ -197,18 +192,17 @@ def ridge_transfer(data, p):
         for counts, style in (((None, None), wide), ((shown, sizes[0]), thin)):
             above, less = (ridge_transfer_risk(theta, fine, n, noise) for n in counts)
             less = less - ridge_transfer_risk(theta, 0.0, counts[1], noise)
-            many.plot(fine, above, color=color, **style)
-            few.plot(fine, less, color=color, **style)
+            many.semilogx(fine, above, color=color, **style)
+            few.semilogx(fine, less, color=color, **style)
 
         found = [best(draws[n], generator("best ridge", "", 0, "bootstrap")) for n in sizes]
         panels.points(penalty, factor * np.array(sizes), np.maximum(np.transpose(found), smallest), **points)
         optimum = optimal_ridge(theta, noise, np.array(sizes))
         penalty.plot(sizes, optimum, "--", color=color, label="(sin²θ + σ²)/(n cos²θ)")
     a, b = (f"n = {n}, γ = {gammas[n]:g}" for n in (shown, sizes[0]))
-    many.set(xscale="log", xlabel="ridge penalty λ (leftmost: 0)", ylabel="risk", title=f"a: {a}")
+    many.set(xlabel="ridge penalty λ (leftmost: 0)", ylabel="risk", title=f"a: {a}")
     few.axhline(0, **layout.ZERO)
-    few.set(xscale="log", xlabel="ridge penalty λ", ylabel="risk less that at λ = 0", title=f"b: {b}")
-    few.set_ylim(-0.12, 0.25)
+    few.set(xlabel="ridge penalty λ", ylabel="risk less that at λ = 0", title=f"b: {b}", ylim=(-0.12, 0.25))
     penalty.set(xscale="log", yscale="log", xlabel="samples n", ylabel="best ridge penalty")
     penalty.set_title("c: best penalty by n")
     note = "bars: s.d. of draws in a, 2 s.e. in b, which is cut above, 95 % bootstrap intervals in c, 0 drawn at 10⁻⁴"
@@ -231,11 +225,11 @@ def dataset_distances(data, p):
     # All points of the diagram of linear transfer, but those at γ = 1, where the risk from scratch has no mean.
     table = averages(transferability(where(data["diagram"], noise=noise), "linear_transfer"), ("gamma", "angle"))
     table, single = table[table["gamma"] != 1], distance.sel(target_norm=1.0)
+    table = table.assign(**{name: np.interp(table["angle"], single["angle"], single[name]) for name in names})
     for ax, name in zip(axes[0], names, strict=True):
-        place = np.interp(table["angle"], single["angle"], single[name])
-        points = ax.scatter(place, table["mean"], c=table["gamma"], s=9, cmap="viridis", linewidths=0)
-        for one_gamma, line in table.assign(place=place).sort_values("angle").groupby("gamma"):
-            ax.plot(line["place"], line["mean"], color=points.to_rgba(one_gamma), linewidth=0.5)
+        points = ax.scatter(table[name], table["mean"], c=table["gamma"], s=9, cmap="viridis", linewidths=0)
+        for one_gamma, line in table.groupby("gamma"):
+            ax.plot(line[name], line["mean"], color=points.to_rgba(one_gamma), linewidth=0.5)
     fig.colorbar(points, ax=list(axes[0]), label="samples per\ndimension γ")
     axes[0, 0].set_ylabel("transferability of\nlinear transfer, all γ")
     for row, (protocol, formula) in zip(axes[1:], formulas.items(), strict=True):

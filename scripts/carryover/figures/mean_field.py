@@ -1,6 +1,6 @@
 """Linear transfer of ReLU networks in the mean-field scaling ("Features are fate", Fig. 3 and 9)."""
 
-from itertools import pairwise, product
+from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -60,25 +60,24 @@ def mean_field_transfer(data, p):
 
 def _kernels(fig, gram, risk, scales):
     """Kernels of the first seed, all on one scale, and the alignment of the network's with the source's units."""
-    grams = {"initial_gram": "before", "gram": "pretrained", "source_gram": "source's units"}
-    aligned = {"initial_gram": "initial_alignment", "gram": "alignment"}
-    axes = fig.subplots(1, len(grams) * len(scales), squeeze=False)[0]
-    firsts = {scale: where(gram, teacher_scale=scale).isel(run=0) for scale in scales}
-    largest = float(max(first[name].max() for first in firsts.values() for name in grams))
-    for ax, (scale, name) in zip(axes, product(scales, grams), strict=True):
-        runs, first = where(gram, teacher_scale=scale), firsts[scale]
+    titles = {"initial_gram": "before", "gram": "pretrained", "source_gram": "source's units"}
+    axes = fig.subplots(1, len(titles) * len(scales), squeeze=False)[0].reshape(len(scales), -1)
+    firsts = [where(gram, teacher_scale=scale).isel(run=0) for scale in scales]
+    largest = float(max(first[name].max() for first in firsts for name in titles))
+    for row, scale, first in zip(axes, scales, firsts, strict=True):
+        runs, whole = where(gram, teacher_scale=scale), where(risk, teacher_scale=scale, protocol="linear_transfer")
+        before, after = (float(runs[name].mean()) for name in ("initial_alignment", "alignment"))
+        left = float((2 * whole["pretrained_loss"] / whole["target_variance"]).mean())  # the loss is half a mean square
+        after_in_words = f"alignment {after:.2f}\nsource risk, μ = 0: {left:.1%} of its variance"
+        notes = f"alignment {before:.2f}", after_in_words, ""
         order = np.argsort(np.linalg.eigh(first["source_gram"].values)[1][:, -2])  # alike inputs beside each other
-        image = ax.imshow(first[name].values[np.ix_(order, order)], cmap="viridis", vmin=0, vmax=largest)
-        note = f"alignment {float(runs[aligned[name]].mean()):.2f}" if name in aligned else ""
-        if name == "gram":
-            whole = where(risk, teacher_scale=scale, protocol="linear_transfer")
-            left = 2 * whole["pretrained_loss"] / whole["target_variance"]  # the loss is half of the mean square
-            note += f"\nsource risk, μ = 0: {float(left.mean()):.1%} of its variance"
-        ax.set(xticks=[], yticks=[], title=f"a: {grams[name]}" if ax is axes[0] else grams[name], xlabel=note)
-        if name == "initial_gram":
-            ax.set_ylabel(f"teacher scale {scale:g}")
-        ax.grid(False)
-    fig.colorbar(image, ax=list(axes), label="kernel k(x, x')", shrink=0.8)
+        for ax, (name, title), note in zip(row, titles.items(), notes, strict=True):
+            image = ax.imshow(first[name].values[np.ix_(order, order)], cmap="viridis", vmin=0, vmax=largest)
+            ax.set(xticks=[], yticks=[], title=title, xlabel=note)
+            ax.grid(False)
+        row[0].set_ylabel(f"teacher scale {scale:g}")
+    axes[0, 0].set_title("a: before")
+    fig.colorbar(image, ax=list(axes.flat), label="kernel k(x, x')", shrink=0.8)
 
 
 def _scratch(axes, table):
@@ -110,16 +109,15 @@ def _map(ax, runs, outside, law):
     """Mean transferability by n and μ, where that of every readout changes its sign, and the n at which the power law
     falls to the least risk of the features."""
     styles = {"zero": "-", "pretrained": "--", "least_squares": ":"}  # by how the readout was trained
-    ways = [way for way in styles if way in panels.values(runs, "readout")]
-    maps = {way: gains(runs, way).pivot_table("transferability", "ablated", "samples") for way in ways}
+    maps = {way: gains(runs, way).pivot_table("transferability", "ablated", "samples") for way in styles}
     square = maps[READOUT]
     middle, rows = np.log2(square.columns.to_numpy(dtype=float)), np.arange(len(square))
     image = panels.gain_map(ax, middle, rows, square.values, CUT)
-    for way in ways:
+    for way, style in styles.items():
         found = maps[way].apply(boundary, axis=1).to_numpy()
         found = np.log2(np.where(found > 0, found, np.inf))  # without end where there is none, and not seen
         label = f"found, {panels.name(runs, 'readout', way)}"
-        ax.plot(found, rows, styles[way], marker="x", ms=4, color="k", linewidth=1.2, label=label)
+        ax.plot(found, rows, style, marker="x", ms=4, color="k", linewidth=1.2, label=label)
     least = outside["least_risk"].groupby("ablated").mean().sel(ablated=square.index.to_numpy()).values
     predicted = np.log2(law.samples(np.maximum(least, np.finfo(float).tiny)))
     inside = (predicted >= middle[0] - 0.5) & (predicted <= middle[-1] + 0.5)
@@ -160,15 +158,13 @@ def mean_field_anchor(data, p):
     # On the axes of b and c, 0 and infinity stand a decade beside the logarithms of the other anchors.
     places = [np.log10(anchor) for anchor in between]
     places = np.array([min(places) - 1, *places, max(places) + 1])
-    for way in [way for way in ways if way in panels.values(risk, "readout")]:
-        color, apart = ways[way]
-        by_seed = {anchor: table.mean(axis=1) for anchor, table in by_anchor(gains(risk, way)).items()}
+    for way, (color, apart) in ways.items():
+        table = gains(risk, way).pivot_table("transferability", "seed", "anchor")
         label = f"b: {panels.name(risk, 'readout', way)}"
-        panels.points(mean, places + apart, panels.means(by_seed), label, color=color, **look)
-    frame = gram[[*features]].to_dataframe()
+        panels.points(mean, places + apart, panels.means(table), label, color=color, **look)
     for name, (label, color) in features.items():
-        by_seed = {anchor: rows[name] for anchor, rows in frame.groupby("anchor")}
-        panels.points(aligned, places, panels.means(by_seed), label, color=color, **look)
+        table = gram[[name]].to_dataframe().pivot_table(name, "seed", "anchor")
+        panels.points(aligned, places, panels.means(table), label, color=color, **look)
     powers = [f"{anchor:g}" if float(round(np.log10(anchor), 9)).is_integer() else "" for anchor in between]
     for ax in (mean, aligned):
         ax.set_xticks(places, ["0", *powers, "∞"])

@@ -1,12 +1,13 @@
 """The table of claims as text: Markdown and HTML."""
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 from tabulate import tabulate
 
 from carryover.claims.support import table as tables
-from carryover.claims.support.table import DIFFERS, counts
+from carryover.claims.support.table import DIFFERS
 from carryover.provenance import store
 from carryover.templates import rendering
 from carryover.workflow import command_line
@@ -26,25 +27,14 @@ def main(argv):
     with command_line.job("claims_table", arguments, [*arguments.groups, *others.values()]) as job:
         others = {name: tables.read(file) for name, file in others.items()}
         table = tables.gathered({file.stem: store.load(file) for file in arguments.groups}, others)
-        print(summary(table))
+        papers = by_paper(table)
+        print(summary(papers))
         for output in arguments.output:
             if output.suffix == ".nc":
                 job.save(table, output)
             else:
                 write = markdown if output.suffix == ".md" else page
-                job.path(output).write_text(write(table, job.note), encoding="utf-8")
-
-
-def summary(table):
-    """How many claims have which verdict, in one sentence."""
-    number = counts(table)
-    words = f"{number['fails']} fail, {number['undecided']} are undecided at this scale, {number['holds']} hold"
-    differ = 0
-    if "headline_elsewhere" in table:
-        found = zip(table["headline"].values.tolist(), table["headline_elsewhere"].values.tolist(), strict=True)
-        differ = len({name for name, text in found if DIFFERS in text})
-    said = f"Of {sum(number.values())} claims, with {table.sizes['claim']} checks, {words}."
-    return said + (f" {differ} have another verdict elsewhere." if differ else "")
+                job.path(output).write_text(write(papers, job.note), encoding="utf-8")
 
 
 def by_paper(table):
@@ -63,6 +53,16 @@ def by_paper(table):
         }
         papers.setdefault(first.headline_paper, []).append(claim)
     return papers
+
+
+def summary(papers):
+    """How many claims, as `by_paper` returns them, have which verdict, in one sentence."""
+    claims = [claim for found in papers.values() for claim in found]
+    number, checks = Counter(claim["verdict"] for claim in claims), sum(len(claim["checks"]) for claim in claims)
+    words = f"{number['fails']} fail, {number['undecided']} are undecided at this scale, {number['holds']} hold"
+    differ = sum(DIFFERS in claim["elsewhere"] for claim in claims)
+    elsewhere = f" {differ} have another verdict elsewhere." if differ else ""
+    return f"Of {len(claims)} claims, with {checks} checks, {words}.{elsewhere}"
 
 
 def _check(row):
@@ -91,10 +91,10 @@ def _check(row):
     }
 
 
-def markdown(table, note=""):
+def markdown(papers, note=""):
     """The table as GitHub's Markdown: a line for each claim, by paper; its checks unfold. `note` is a comment."""
-    parts = ["# Claims", summary(table)]
-    for paper, claims in by_paper(table).items():
+    parts = ["# Claims", summary(papers)]
+    for paper, claims in papers.items():
         rows = []
         for claim in claims:
             checks = ["{verdict}: {statement}: {statistic} ({bound}; {id})".format(**one) for one in claim["checks"]]
@@ -105,6 +105,6 @@ def markdown(table, note=""):
     return "\n\n".join([*parts, f"<!-- {note} -->"]) + "\n"
 
 
-def page(table, note=""):
+def page(papers, note=""):
     """A whole HTML page that needs no other file; `note` is one more line at its end."""
-    return rendering.rendered("claims.html.j2", summary=summary(table), papers=by_paper(table), note=note)
+    return rendering.rendered("claims.html.j2", summary=summary(papers), papers=papers, note=note)

@@ -54,11 +54,9 @@ def page(config, results, note=""):
     """
     there = files(config, results)
     absent = [name for name in config.get("figures", {}) if ("figures", name) not in there]
-    all_claims = there.pop(("claims", "all"), None)
-    table = store.load(all_claims) if all_claims else None
-    claims = claims_page.by_paper(table) if all_claims else {}
-    recorded = records.all_records(results)
-    sections = {}
+    table = there.pop(("claims", "all"), None)
+    claims = claims_page.by_paper(store.load(table)) if table else {}
+    recorded, sections = records.all_records(results), {}
     for (kind, name), file in there.items():
         entry, record = config[kind][name], job_record.read(job_record.record_path(file))
         about = config.get("papers", {}).get(entry.get("paper"), {"name": OWN, "heading": "Figures of your own"})
@@ -70,25 +68,25 @@ def page(config, results, note=""):
         heading = "Tables" if kind == "tables" else about.get("heading", about["name"])
         section["parts"].setdefault(heading, []).append(part)
     sections |= {name: _section({"name": name}, config, claims) for name in claims if name not in sections}
-    summary = claims_page.summary(table) if all_claims else ""
+    summary = claims_page.summary(claims) if claims else ""
     return rendering.rendered(
         "report.html.j2", results=results, absent=absent, papers=sections, summary=summary, note=note
     )
 
 
-def _section(about, config, all_claims):
+def _section(about, config, claims):
     """A paper: citation, overview, index and claims, with no figures and tables yet under `parts`."""
-    claims = all_claims.get(about["name"], [])
-    found = {claim["id"].removeprefix("claim-"): claim for paper in all_claims.values() for claim in paper}
+    known = {claim["id"].removeprefix("claim-"): claim for paper in claims.values() for claim in paper}
+    own = claims.get(about["name"], [])
     cited = [str(about[key]) for key in ("authors", "title", "venue", "year") if key in about]
     cited += [f"arXiv:{about['arxiv']}"] if "arxiv" in about else []
-    verdicts = Counter(claim["verdict"] for claim in claims)
+    verdicts = Counter(claim["verdict"] for claim in own)
     return {
         "citation": ", ".join(cited),
         "overview": about.get("overview", ""),
         "verdicts": ", ".join(f"{verdict}: {number}" for verdict, number in verdicts.items()),
-        "items": reproduction_items(about, config, found),
-        "claims": claims,
+        "items": reproduction_items(about, config, known),
+        "claims": own,
         "parts": {},
     }
 

@@ -77,12 +77,6 @@ def _elsewhere(row, others, name, verdict):
     return "; ".join(texts)
 
 
-def counts(table):
-    """{verdict: number of claims}, worst news first."""
-    _, first = np.unique(table["headline"].values, return_index=True)
-    return {verdict: int((table["headline_verdict"].values[first] == verdict).sum()) for verdict in ORDER}
-
-
 def write(table, path):
     """Write a table of all checks as text."""
     frame = table[[*WORDS, *NUMBERS]].to_dataframe()

@@ -1,13 +1,10 @@
-"""Theory curve: risk of diagonal linear networks from scratch and after finetuning, for many samples and dimensions.
+"""Theory curves: risk of diagonal linear networks from scratch and after finetuning, for many samples and dimensions.
 
 "Feature reuse in multi-task learning and finetuning (appendix)", the tasks of its Fig. 1 and 5; the paper has no such
 formula. Flows end at the interpolating function of least penalty, and its risk is that of `theory.interpolation`.
 """
 
-from typing import Any
-
 import numpy as np
-import xarray as xr
 
 from carryover.errors import UserError
 from carryover.labels import described
@@ -18,7 +15,7 @@ _SMALL = 1e-3  # weights from which training from scratch starts, and the readou
 _LINEAR = 1e8  # factor on the squares of weights from which on the penalty is that of a readout alone, Σ β²/w²
 
 
-def compute(p: Any) -> xr.Dataset:
+def diagonal_risk(p):
     """Risks over rescale, main_features, overlap and samples, after pretraining that has learned its task exactly.
 
     Raises UserError where the samples are not fewer than the dimensions.
@@ -32,25 +29,29 @@ def compute(p: Any) -> xr.Dataset:
     counts = np.stack([shared, k - shared, p.auxiliary_features - shared,
                        p.dimension - p.auxiliary_features - k + shared], axis=-1)  # fmt: skip
     beta = np.stack([size, size, 0 * size, 0 * size], axis=-1)
-    fresh = np.broadcast_to(_SMALL**2, beta.shape)
     learned = np.array([True, False, True, False])
     first = p.auxiliary_features**-0.25  # √|β| on the path that has learned; the other and all readouts are small
-    other = _SMALL**2
-    up, down = (np.where(learned, ((first + sign * _SMALL) / 2) ** 2, other) for sign in (1, -1))
-    squares = _LINEAR * np.where(learned, first**2, 2 * _SMALL**2)
-    starts = {"single_task": (fresh, fresh), "finetuning": (up, down), "finetuning_probe": (squares, squares)}
-    factor = rescale[..., None] ** 2
-    risks = {name: interpolation_risk(samples, counts, beta, *(factor * one for one in start))
-             for name, start in starts.items()}  # fmt: skip
+    fresh, factor = _SMALL**2, rescale[..., None] ** 2
+    up, down = (np.where(learned, ((first + sign * _SMALL) / 2) ** 2, fresh) for sign in (1, -1))
+    squares = _LINEAR * np.where(learned, first**2, 2 * fresh)
+    starts = {
+        "single_task": (fresh, fresh, "risk from scratch"),
+        "finetuning": (up, down, "risk after finetuning"),
+        "finetuning_probe": (squares, squares, "risk of a readout alone on the pretrained features"),
+    }
     dims = ("rescale", "main_features", "overlap", "samples")
-    meaning = {"single_task": "risk from scratch", "finetuning": "risk after finetuning",
-               "finetuning_probe": "risk of a readout alone on the pretrained features"}  # fmt: skip
     return described(
-        {name: (dims, risk, meaning[name]) for name, risk in risks.items()},
+        {name: (dims, interpolation_risk(samples, counts, beta, factor * up, factor * down), meaning)
+         for name, (up, down, meaning) in starts.items()},
         {
             "rescale": (axes[0], "factor on all weights before training"),
             "main_features": (np.array(p.main_features), "active dimensions of the main task"),
             "overlap": (axes[2], "share of them that the auxiliary task has"),
             "samples": (np.array(p.samples), "main-task samples"),
         },
-    )
+    )  # fmt: skip
+
+
+def diagonal_nested_risk(p):
+    """The same for nested tasks, by the factor on the weights before finetuning."""
+    return diagonal_risk(p)

@@ -6,16 +6,17 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from carryover.config.parameters import Fraction, Model, parameter
 
+Several = Annotated[int, Field(ge=2)]
+
 
 class CovarianceBound(Model):
-    instances: Annotated[int, Field(ge=2)] = parameter(
-        2000, "random problems; the constants are fitted on half of them")  # fmt: skip
+    instances: Several = parameter(2000, "random problems; the constants are fitted on half of them")
 
 
 class DiagonalRisk(Model):
     """The tasks, as in experiments with diagonal networks."""
 
-    dimension: Annotated[int, Field(ge=2)] = parameter(200, "input dimensions D")
+    dimension: Several = parameter(200, "input dimensions D")
     auxiliary_features: PositiveInt = parameter(8, "active dimensions of the auxiliary task, ±1/√k each")
     main_features: tuple[PositiveInt, ...] = parameter((8,), "active dimensions k of the main task")
     main_norm: Literal["l1", "l2"] = parameter("l2", "its coefficients are ±1/√k (l2) or ±1/k (l1)")
@@ -29,10 +30,10 @@ class DiagonalNestedRisk(DiagonalRisk):
 
 
 class GaussianBounds(Model):
-    dimension: tuple[Annotated[int, Field(ge=2)], ...] = parameter((40, 160), "input dimensions d")
+    dimension: tuple[Several, ...] = parameter((40, 160), "input dimensions d")
     gamma: tuple[Annotated[float, Field(gt=0, le=1)], ...] = parameter(
         (0.1, 0.25, 0.5, 0.75), "samples per input dimension n/d")  # fmt: skip
-    draws: Annotated[int, Field(ge=2)] = parameter(200, "random inputs of each dimension and number of samples")
+    draws: Several = parameter(200, "random inputs of each dimension and number of samples")
 
 
 class ReluPenalty(Model):
@@ -42,7 +43,7 @@ class ReluPenalty(Model):
         (0.0, 0.5, 0.9, 0.99, 1.0), "cosines between pretrained and finetuned input weights")  # fmt: skip
     auxiliary_magnitude: tuple[NonNegativeFloat, ...] = parameter(
         (0.01, 1.0, 100.0), "coefficients of the feature in the auxiliary task")  # fmt: skip
-    points: Annotated[int, Field(ge=2)] = parameter(301, "magnitudes, evenly spaced in their logarithm")
+    points: Several = parameter(301, "magnitudes, evenly spaced in their logarithm")
 
 
 class TransferDistances(Model):
@@ -63,5 +64,5 @@ class Transferability(Model):
 
     noise: tuple[NonNegativeFloat, ...] = parameter((0.0, 0.2, 0.5), "standard deviations σ of the label noise")
     depth: tuple[PositiveInt, ...] = parameter((1, 2, 3), "layers; 1 keeps the norm outside the data, as eq 15 does")
-    angles: Annotated[int, Field(ge=2)] = parameter(101, "angles from 0 to π/2, evenly spaced")
-    points: Annotated[int, Field(ge=2)] = parameter(200, "values of γ from 0.005 to 1.995, evenly spaced")
+    angles: Several = parameter(101, "angles from 0 to π/2, evenly spaced")
+    points: Several = parameter(200, "values of γ from 0.005 to 1.995, evenly spaced")

@@ -4,17 +4,14 @@
 which section 1.2 compares it.
 """
 
-from typing import Any
-
 import numpy as np
-import xarray as xr
 
 from carryover.labels import described
 from carryover.theory.norms import q_norm
 from carryover.theory.penalty import relu_penalty, relu_penalty_exponent
 
 
-def compute(p: Any) -> xr.Dataset:
+def compute(p):
     """Penalty and exponent, both (correlation, auxiliary_magnitude, magnitude) and dimensionless.
 
     Equation 11 of the paper; the pretrained input weights have the norm √auxiliary_magnitude (section 1.2). The
@@ -22,14 +19,13 @@ def compute(p: Any) -> xr.Dataset:
     reuse in multi-task learning and finetuning", whose slope is 2 arcsinh(β/auxiliary_magnitude).
     """
     correlation, auxiliary = np.array(p.correlation, float), np.array(p.auxiliary_magnitude, float)
-    magnitude = np.geomspace(1e-3, 1e3, p.points)
-    unit = (magnitude, np.sqrt(auxiliary)[:, None], correlation[:, None, None], 0.0)
-    dims = ("correlation", "auxiliary_magnitude", "magnitude")
-    first_layer = np.sqrt(auxiliary)[:, None, None]
-    diagonal = q_norm(magnitude[:, None], first_layer, 0.0)
+    magnitude, by_auxiliary = np.geomspace(1e-3, 1e3, p.points), auxiliary[:, None]
+    unit = (magnitude, np.sqrt(by_auxiliary), correlation[:, None, None], 0.0)
+    diagonal = q_norm(magnitude[:, None], np.sqrt(by_auxiliary[..., None]), 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):  # what has no weight at the start cannot move
-        slope = 2 * np.arcsinh(magnitude / auxiliary[:, None])
+        slope = 2 * np.arcsinh(magnitude / by_auxiliary)
         diagonal_exponent = magnitude * slope / diagonal
+    dims = ("correlation", "auxiliary_magnitude", "magnitude")
     return described(
         {
             "penalty": (dims, relu_penalty(*unit), "penalty on the distance from the pretrained unit"),

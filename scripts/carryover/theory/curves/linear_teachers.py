@@ -1,0 +1,150 @@
+"""Theory curves of "A theoretical analysis of fine-tuning with linear teachers": its bounds beside risks on inputs that
+are drawn."""
+
+import numpy as np
+from scipy.optimize import brentq
+
+from carryover.errors import UserError
+from carryover.labels import described
+from carryover.streams import generator
+from carryover.theory.linear_teachers import (
+    benign_overfitting_bound,
+    covariance_terms,
+    deep_gaussian_bound,
+    deep_linear_limit,
+    estimation_error_bound,
+    gaussian_bound,
+    linear_limit,
+    population_risk,
+)
+
+_CONFIDENCE = 3.0  # δ: the bound by the covariance is to hold with probability 1 − exp(−δ)
+_SAMPLES = np.array([10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000])
+_FIGURE_1 = np.repeat([1.5, 0.3], [50, 950])  # the spectrum for which the terms are drawn against n
+_MEANING = {
+    "spectrum": "spectrum of the covariance",
+    "alignment": "where the tasks differ",
+    "risk": "population risk of finetuning",
+    "top_unit": "term of the top eigenvectors at c = 1",
+    "bottom_unit": "term of the bottom eigenvectors at c = 1",
+    "benign_overfitting": "bound of benign overfitting",
+    "m": "number of top eigenvectors of the least bound at c = 1",
+    "needed": "least c at which the bound holds for every m",
+    "estimation_needed": "least c at which the bound on the covariance's error holds",
+    "n": "samples",
+    "dimension": "input dimensions",
+}
+_SOURCE_NORM = np.array([0.25, 1.0, 4.0])
+_ANGLE = np.array([0.0625, 0.125, 0.25, 0.5])  # in units of π
+_DEPTH = np.array([1, 2, 7, np.inf])
+_EPSILON = np.array([0.0, 0.1, 0.2, 0.4])  # at 0 the bounds are means
+
+
+def covariance_bound(p):
+    """Theorem 4.2 on random instances: what its open constant is, and how its two terms fall with the samples.
+
+    Risk and bound over `instance`, the constants that fit the first half, and the bound's terms over `samples` for Δ of
+    norm 1 with equal components along all eigenvectors of the spectrum of the paper's figure 1.
+
+    An instance is a spectrum, a difference Δ = θ_T − θ_S of norm 1 and n < d Gaussian inputs; the largest eigenvalue is
+    1. `risk` is equation 2; the bound for a constant c is c³ `top_unit` + c `bottom_unit`, at the m that is best for
+    c = 1. `needed` is the least c at which the bound holds for every m, `estimation_needed` that at which
+    |XᵀX/n − Σ| ≤ g, never below it. `c` and `c_estimation` are their largest values in the first half (half 0),
+    `violations` and `violations_estimation` the instances of the other half that need more.
+    """
+    instances = [_instance(i) for i in range(p.instances)]
+    half = (np.arange(p.instances) >= p.instances // 2).astype(int)
+    columns = {name: np.array([one[name] for one in instances]) for name in _MEANING}
+    variables: dict[str, tuple] = {name: ("instance", values, _MEANING[name]) for name, values in columns.items()}
+    for suffix, name in (("", "needed"), ("_estimation", "estimation_needed")):
+        largest = columns[name][half == 0].max()
+        variables[f"c{suffix}"] = ((), largest, f"largest {_MEANING[name]}, first half")
+        more = int((columns[name][half == 1] > largest).sum())
+        variables[f"violations{suffix}"] = ((), more, "instances of the second half that need more")
+    top, bottom = covariance_terms(np.full(1000, 1000**-0.5), _FIGURE_1, _SAMPLES, 50, _CONFIDENCE)
+    variables["top_term"] = ("samples", top, _MEANING["top_unit"])
+    variables["bottom_term"] = ("samples", bottom, _MEANING["bottom_unit"])
+    variables["half"] = ("instance", half, "0 where the constants are fitted, 1 where they are tested")
+    curve = described(variables, {"instance": (np.arange(p.instances), "instance"), "samples": (_SAMPLES, "samples")})
+    return curve.set_coords(["half", "spectrum", "alignment"])
+
+
+def _instance(index):
+    """{name in _MEANING: value} of one random problem."""
+    rng = generator("covariance_bound", {"instance": index}, 0, "instance")
+    d = int(rng.integers(30, 61))
+    n, cut = int(rng.integers(1, d)), int(rng.integers(1, d // 2 + 1))
+    # Gaussian inputs have no preferred axes: a diagonal covariance stands for all with its spectrum.
+    spectra = {
+        "flat": lambda: np.ones(d),
+        "power law": lambda: np.arange(1.0, d + 1) ** -rng.uniform(0.5, 2),
+        "two levels": lambda: np.where(np.arange(d) < cut, 1.0, 10 ** rng.uniform(-2, -0.3)),
+    }
+    equal = {"top": slice(cut, None), "bottom": slice(cut), "random": slice(0)}  # where the tasks do not differ
+    spectrum, alignment = (list(kinds)[rng.integers(len(kinds))] for kinds in (spectra, equal))
+    cov, difference = spectra[spectrum](), rng.standard_normal(d)
+    difference[equal[alignment]] = 0
+    difference /= np.linalg.norm(difference)
+    X = rng.standard_normal((n, d)) * np.sqrt(cov)
+    risk = population_risk(linear_limit(np.zeros(d), difference, X), difference, cov)
+    top, bottom = covariance_terms(difference, cov, n, np.arange(1, d + 1), _CONFIDENCE)
+    best = np.argmin(top + bottom)
+    error = np.linalg.norm(X.T @ X / n - np.diag(cov), 2) / estimation_error_bound(cov, n, _CONFIDENCE)
+    # Where g is the covariance's error itself, the bound holds for every m.
+    needed = brentq(lambda c: (c**3 * top + c * bottom).min() - risk, 0, error, xtol=1e-18)
+    return {
+        "spectrum": spectrum, "alignment": alignment, "n": n, "dimension": d, "risk": risk,
+        "benign_overfitting": benign_overfitting_bound(difference, cov, n),
+        "top_unit": top[best], "bottom_unit": bottom[best], "m": best + 1,
+        "needed": needed, "estimation_needed": error,
+    }  # fmt: skip
+
+
+def gaussian_bounds(p):
+    """Theorem 5.4: risks on Gaussian inputs beside the two bounds that do not depend on the inputs, each at a fixed ε.
+
+    `risk` of each draw of inputs by the depth, and the bounds `one_layer` (eq 10) and `deep`, of endlessly many layers
+    (eq 9), by ε. Inputs are N(0, I) and prefer no direction, so that the tasks may lie in the plane of the first two.
+
+    Raises UserError where gamma and dimension make no whole number of samples.
+    """
+    risks = np.stack([[_risks(d, gamma, p.draws) for gamma in p.gamma] for d in p.dimension])
+    source, target = _tasks(p.dimension[0])
+    samples = p.dimension[0] * np.array(p.gamma)[:, None, None, None]
+    one_layer, deep = (bound(source, target, samples, _EPSILON) for bound in (gaussian_bound, deep_gaussian_bound))
+    tasks = ("gamma", "source_norm", "angle")
+    return described(
+        {
+            "risk": (("dimension", "gamma", "depth", *tasks[1:], "draw"), risks, "population risk of finetuning"),
+            "one_layer": ((*tasks, "epsilon"), one_layer, "bound on the risk of one layer (eq 10)"),
+            "deep": ((*tasks, "epsilon"), deep, "bound on the risk of endlessly many layers (eq 9)"),
+        },
+        {
+            "dimension": (np.array(p.dimension), "input dimensions"),
+            "gamma": (np.array(p.gamma), "samples per input dimension, n/d"),
+            "source_norm": (_SOURCE_NORM, "norm of the source's coefficients; the target's is 1"),
+            "angle": (_ANGLE, "angle between source and target task", "pi"),
+            "depth": (_DEPTH, "layers, with the readout"),
+            "epsilon": (_EPSILON, "ε of the bounds"),
+            "draw": (np.arange(p.draws), "draw of the inputs"),
+        },
+    )
+
+
+def _tasks(dimension):
+    """Sources (norms, 1, 1, d) and targets (angles, 1, d), whose norm is 1: risks and bounds grow with its square."""
+    first, second = np.eye(2, dimension)
+    turned = np.multiply.outer(np.cos(np.pi * _ANGLE), first) + np.multiply.outer(np.sin(np.pi * _ANGLE), second)
+    return _SOURCE_NORM[:, None, None, None] * first, turned[:, None]
+
+
+def _risks(dimension, gamma, draws):
+    """(depths, norms, angles, draws) of so many dimensions and samples."""
+    samples = round(gamma * dimension)
+    if abs(samples - gamma * dimension) > 1e-9:
+        raise UserError(f"gamma {gamma:g} of {dimension} dimensions is no whole number of samples.")
+    rng = generator("gaussian_bounds", {"dimension": dimension, "samples": samples}, 0, "inputs")
+    X = rng.standard_normal((draws, samples, dimension))
+    source, target = _tasks(dimension)
+    limits = deep_linear_limit(source, target, X, _DEPTH[:, None, None, None])
+    return population_risk(limits, target, np.ones(dimension))
