@@ -15,8 +15,8 @@ def followed(make, *arguments, **told):
     """What `make` makes with these arguments, and (problem, what its solver answers) of every piece."""
     seen = []
 
-    def solve(problem, p, progress):
-        seen.append((problem, contract.solver(p)(problem, p, progress)))
+    def solve(problem, p):
+        seen.append((problem, contract.solver(p)(problem, p)))
         return seen[-1][1]
 
     return make(*arguments, solve=solve, **told), seen

@@ -98,11 +98,11 @@ class Piece:
 
 
 Solver = Callable[..., Trained]
-"""A function of (problem, p, progress=None) in solvers.py that trains the networks of a `Piece`, in its runs' order.
+"""A function of (problem, p) in solvers.py that trains the networks of a `Piece`, in its runs' order.
 
-It calls progress with {"step": …, "active": …}, if there is one, and raises Divergence for runs that leave the finite
-numbers, UserError where the problem has no such solution. `PORTABLE` in solvers.py, {solver: promise on other
-processors}, names solvers that promise less than rounding (see `provenance.portability`).
+It raises Divergence for runs that leave the finite numbers, UserError where the problem has no such solution.
+`PORTABLE` in solvers.py, {solver: promise on other processors}, names solvers that promise less than rounding (see
+`provenance.portability`).
 """
 
 Problems = Callable[[Any, Shard], Iterator[Piece]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,6 @@ def run(
     experiment: str,
     seeds: Sequence[int],
     pretrained: xr.Dataset | None = None,
-    progress: Callable[[Mapping[str, float]], None] | None = None,
     solve: Callable[..., Trained] | None = None,
 ) -> xr.Dataset:
     """Pose and solve the problems of a shard.
@@ -56,7 +55,6 @@ def run(
     ----------
     p : parameters of a family's stage, its model `Pretrain` or `Finetune`
     experiment, seeds, pretrained : those of the `Shard`
-    progress : argument of the solver
     solve : the `Solver`, if it is not the one that `p` names
 
     Returns
@@ -84,7 +82,7 @@ def run(
         count = max(values.size for values in columns.values())
         columns = {name: values if values.ndim else np.full(count, values) for name, values in columns.items()}
         try:
-            trained = solve(piece.problem, p, progress)
+            trained = solve(piece.problem, p)
         except Divergence as error:  # who trains knows their indices alone
             raise Divergence(error.runs, error.what, columns) from error
         solved.append((columns, piece.variables(trained)))  # without the problem, whose data are large

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 
 from carryover.networks.deep_linear import Balanced
-from carryover.training.integrate import History, Progress, Values, integrate
+from carryover.training.integrate import History, Values, integrate
 from carryover.training.linear_limits import Factored
 from carryover.training.result import Trained
 from carryover.training.steppers import RODAS, Flow
@@ -32,7 +32,6 @@ def balanced_flow(
     start: np.ndarray,
     *,
     depth: int,
-    progress: Progress | None = None,
     **settings: Any,
 ) -> Trained:
     """Follow every run's gradient flow on |Xβ − y|²/(2n), until it is `tolerance` above its floor, or to `max_time`.
@@ -62,9 +61,7 @@ def balanced_flow(
         The loss of some runs is not finite.
     """
     history = History(len(start))
-    integrate(
-        _Flow(data, targets, sets, np.asarray(start, dtype=np.float64), depth=depth, **settings), history, progress
-    )
+    integrate(_Flow(data, targets, sets, np.asarray(start, dtype=np.float64), depth=depth, **settings), history)
     return history.trained(Balanced(history.stacked()[0], depth))
 
 

@@ -15,7 +15,7 @@ from torch import nn
 from carryover.tasks.class_subsets import ClassTask
 from carryover.tasks.prepared_images import PreparedImages
 from carryover.training.convnet_ensemble import ConvnetEnsemble
-from carryover.training.integrate import Ensemble, History, Progress, Values, log_spaced, slices, train
+from carryover.training.integrate import Ensemble, History, Values, log_spaced, slices, train
 from carryover.training.result import Trained
 
 Tasks = Sequence[Sequence[ClassTask]]  # the main task first, each by run
@@ -36,7 +36,6 @@ def gradient_descent(
     max_epochs: int,
     checkpoints: int = 16,
     together: int = 32,
-    progress: Progress | None = None,
     **settings: Any,
 ) -> Trained:
     """Train networks of one shape until their loss, the mean over an epoch's batches, is `tolerance`, or to the end.
@@ -86,7 +85,7 @@ def gradient_descent(
     counts = np.array([[len(one.train) for one in task] for task in tasks])
     kinds = np.unique(counts, axis=1, return_inverse=True)[1].ravel()
     for kind in range(kinds.max() + 1):
-        train(training, history, together, progress, np.flatnonzero(kinds == kind))
+        train(training, history, together, np.flatnonzero(kinds == kind))
     return history.trained(*history.stacked())
 
 
@@ -94,7 +93,6 @@ class _Training(Ensemble):
     """Convolutional networks that are trained epoch by epoch."""
 
     PER_RUN = ("time", "loss", "risk")
-    report_every = 1
 
     def __init__(
         self, runs: np.ndarray, network: nn.Module, start: Callable[[int], State], tasks: Tasks,

@@ -17,7 +17,7 @@ import torch
 
 from carryover.networks.diagonal import Weights
 from carryover.training.devices import tensor, torch_device
-from carryover.training.integrate import Ensemble, History, Progress, Values, log_spaced, train
+from carryover.training.integrate import Ensemble, History, Values, log_spaced, train
 from carryover.training.losses import LOSSES, RISKS, squared_distance
 from carryover.training.result import Task, Trained
 
@@ -77,13 +77,12 @@ class DiagonalEnsemble(Ensemble):
 
     @classmethod
     def trained(
-        cls, tasks: Sequence[Task], start: Weights, progress: Progress | None, observe: Mapping[str, Callable],
-        **settings: Any,
-    ) -> Trained:  # fmt: skip
+        cls, tasks: Sequence[Task], start: Weights, observe: Mapping[str, Callable], **settings: Any
+    ) -> Trained:
         """Train all runs, with curves of what else is to be observed."""
         history = History(len(start.first_plus), observe)
         ensemble = partial(cls, tasks=tasks, start=start, **settings)
-        train(ensemble, history, BYTES // sum(task.X[0].nbytes for task in tasks), progress)
+        train(ensemble, history, BYTES // sum(task.X[0].nbytes for task in tasks))
         first, second = history.stacked()
         return history.trained(Weights(first[:, 0, 0], first[:, 1, 0], second[:, 0], -second[:, 1]))
 
@@ -121,7 +120,6 @@ def gradient_descent(
     start: Weights,
     *,
     observe: Mapping[str, Callable] | None = None,
-    progress: Progress | None = None,
     **settings: Any,
 ) -> Trained:
     """Train every run by gradient descent on L = Σ_o weight · mean loss of output o, until L ≤ `tolerance`.
@@ -150,14 +148,13 @@ def gradient_descent(
     Divergence
         The loss of some runs is not finite or 1e4 times its start.
     """
-    return _Descent.trained(tasks, start, progress, observe or {}, observables=observe or {}, **settings)
+    return _Descent.trained(tasks, start, observe or {}, observables=observe or {}, **settings)
 
 
 class _Descent(DiagonalEnsemble):
     """Networks with the loss, the negative gradient (R, O, D) and the risk at their present weights."""
 
     PER_RUN = (*DiagonalEnsemble.PER_RUN, "limit", "gradient", "active", "evaluations")
-    report_every = 100
 
     def __init__(
         self, *posed: Any, observables: Mapping[str, Callable], learning_rate: float,

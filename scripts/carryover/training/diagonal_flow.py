@@ -23,16 +23,14 @@ from scipy.linalg.blas import dsyrk
 
 from carryover.networks.diagonal import Weights
 from carryover.training.diagonal import DiagonalEnsemble, coefficients
-from carryover.training.integrate import Progress, slices
+from carryover.training.integrate import slices
 from carryover.training.result import Task, Trained
 from carryover.training.steppers import ROS2, SHRINK, Cholesky, Flow
 
 _LONGEST = 20.0  # largest |a| of one step: a weight may change by e^20
 
 
-def gradient_flow(
-    tasks: Sequence[Task], start: Weights, *, progress: Progress | None = None, **settings: Any
-) -> Trained:
+def gradient_flow(tasks: Sequence[Task], start: Weights, **settings: Any) -> Trained:
     """Train every run by gradient flow on L = Σ_o weight · mean squared error of output o, until L ≤ `tolerance`.
 
     The flow of "feature reuse in multi-task learning and finetuning (appendix)", eqs 8–9, with the outputs of eqs
@@ -53,7 +51,7 @@ def gradient_flow(
     Divergence
         The loss of some runs is not finite.
     """
-    return _Flow.trained(tasks, start, progress, {}, **settings)
+    return _Flow.trained(tasks, start, {}, **settings)
 
 
 class _Flow(Flow, DiagonalEnsemble):

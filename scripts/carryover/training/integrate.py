@@ -7,9 +7,11 @@ observes losses after the epochs of a schedule alone, and gradient flow one of `
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, pairwise
+from time import monotonic
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,11 +21,13 @@ from carryover.training.devices import in_chunks
 from carryover.training.result import Divergence, Trained
 
 Values = np.ndarray | torch.Tensor | float
-Progress = Callable[[dict], None]
 CHECKPOINTS = 64
 """Of a run at most: curves hold so many values, about evenly spaced in the logarithm of time, besides its end."""
 _OPTIONAL = ("learning_rate", "at_rest")
+_PAUSE = 10.0  # seconds between two lines of the log
 _BLOWN_UP = 2  # times the loss at the start: what a step too large does to a network that starts from almost nothing
+
+_LOG, _reported = logging.getLogger(__name__), monotonic()
 
 
 def pick(values: Any, which: torch.Tensor) -> Any:
@@ -61,7 +65,6 @@ class Ensemble(ABC):
     tolerance: Any  # of the loss, (R,) or a number for all
     diverged: Sequence[int] = ()  # runs that were dropped
     steps = 0
-    report_every = 10  # steps, to `progress`
 
     def __len__(self) -> int:
         return len(self.runs)
@@ -107,20 +110,27 @@ class Ensemble(ABC):
 
 
 def train(
-    ensemble: Callable[[np.ndarray], Ensemble], history: History, most: int, progress: Progress | None = None,
-    runs: np.ndarray | None = None,
-) -> list[int]:  # fmt: skip
+    ensemble: Callable[[np.ndarray], Ensemble], history: History, most: int, runs: np.ndarray | None = None
+) -> list[int]:
     """Train runs (all of the history if None) in ensembles of at most `most`, which `ensemble` makes of their indices;
     the runs that were dropped."""
 
     def trained(chunk: np.ndarray) -> Sequence[int]:
-        integrate(one := ensemble(chunk), history, progress)
+        integrate(one := ensemble(chunk), history)
         return one.diverged
 
     return sorted(chain(*in_chunks(trained, np.arange(len(history)) if runs is None else runs, most)))
 
 
-def integrate(ensemble: Ensemble, history: History, progress: Progress | None = None) -> None:
+def report(**state: Values) -> None:
+    """Log where training stands, at most every ten seconds; other calls are cheap, and read nothing from a device."""
+    global _reported
+    if (now := monotonic()) - _reported >= _PAUSE:
+        _reported = now
+        _LOG.info(", ".join(f"{name} {_as_array(values).max():g}" for name, values in state.items()))
+
+
+def integrate(ensemble: Ensemble, history: History) -> None:
     """Train an ensemble until every network has ended; what the history knows of their runs is forgotten."""
     history.forget(ensemble.runs)
     while len(ensemble):
@@ -135,8 +145,7 @@ def integrate(ensemble: Ensemble, history: History, progress: Progress | None = 
             ensemble.keep(~ended)
         if not len(ensemble):
             break
-        if progress is not None and ensemble.steps % ensemble.report_every == 0:
-            progress({"step": ensemble.steps, "active": len(ensemble), "loss": ensemble.loss.max()})
+        report(step=ensemble.steps, active=len(ensemble), loss=ensemble.loss)
         ensemble.steps += 1
         recorded = ensemble.advance()
         if recorded is not None and recorded.any():

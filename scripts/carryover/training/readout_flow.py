@@ -14,13 +14,12 @@ on the features X√c. Mean-field networks take means over their m units, featur
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from carryover.networks.diagonal import Weights
-from carryover.training.integrate import CHECKPOINTS, History
+from carryover.training.integrate import CHECKPOINTS, History, report
 from carryover.training.result import Trained
 
 HALVINGS = 60  # of the ratio of two times, between which training stops: to rounding
@@ -103,7 +102,6 @@ def readout_flow(
     tolerance: float,
     max_time: float = np.inf,
     teacher: np.ndarray,
-    progress: Callable[[dict], None] | None = None,
 ) -> Trained:
     """Solve each run's flow of a diagonal network's readout until its mean squared error is `tolerance`, or `max_time`.
 
@@ -139,8 +137,7 @@ def readout_flow(
         ended = {"loss": loss, "risk": risks[-1], "risk_best": risks.min(), "evaluations": 1,
                  "converged": loss <= tolerance}  # fmt: skip
         history.end(own, [(other + one * change)[None, None] for one, other in paths], ended)
-        if progress is not None:
-            progress({"step": run + 1, "active": len(X) - run - 1})
+        report(step=run + 1, active=len(X) - run - 1)
     return history.trained(Weights(start.first_plus, start.first_minus, *history.stacked()))
 
 

@@ -16,7 +16,7 @@ MAX_TIME = 1e9  # of flow; slow directions end before, those of smallest eigenva
 ACCURACY = 1e-6  # of a step of the flow, relative
 
 
-def exact(problem, p, progress=None):
+def exact(problem, p):
     """The limit of gradient flow from vanishing weights, so that nothing is trained: no steps, no curves."""
     targets, sets = problem.reduced_targets(), problem.task.sets
     folds = getattr(p, "folds", 0)
@@ -83,22 +83,22 @@ def _validated(problem, folds, s):
     return squares / len(X)
 
 
-def balanced(problem, p, progress=None):
+def balanced(problem, p):
     """Gradient flow of balanced networks, as an ordinary differential equation of their function alone."""
     return balanced_flow(
         problem.data, problem.reduced_targets(), problem.task.sets, problem.coefficients, depth=problem.depth,
-        risk=problem.risk, tolerance=p.tolerance, max_time=MAX_TIME, accuracy=ACCURACY, progress=progress,
+        risk=problem.risk, tolerance=p.tolerance, max_time=MAX_TIME, accuracy=ACCURACY,
     )  # fmt: skip
 
 
-def descent(problem, p, progress=None):
+def descent(problem, p):
     """Gradient descent on all layers, or on the last ones alone while the first are frozen, as the papers train.
 
     The loss is above the least that the layers can reach.
     """
     settings = {
         "learning_rate": p.learning_rate, "tolerance": p.tolerance, "max_steps": p.max_steps,
-        "precision": p.precision, "device": p.device, "progress": progress,
+        "precision": p.precision, "device": p.device,
     }  # fmt: skip
     task, start = problem.task, problem.weights()
     if not problem.frozen:

@@ -9,6 +9,7 @@ from carryover.families.mean_field.pretrain import averaged, summed
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import function_power, relu_kernel, relu_risk
 from carryover.training.devices import tensor
+from carryover.training.integrate import report
 from carryover.training.population_flow import population_flow
 from carryover.training.readout_flow import Modes
 from carryover.training.relu_flow import gradient_flow
@@ -18,7 +19,7 @@ CUT = 4  # of a rate, by this factor
 PORTABLE = {"flow": "distribution"}  # units that start small choose their place early
 
 
-def flow(problem, p, progress=None):
+def flow(problem, p):
     """Gradient flow, which plain descent follows with small steps, input weights on the sphere.
 
     It is on the population loss where the problem has no samples. Times and losses are those of descent. The trainers
@@ -26,7 +27,7 @@ def flow(problem, p, progress=None):
     their time runs half as fast.
     """
     start, teacher = summed(problem.start[problem.networks]), problem.teacher
-    settings = {"accuracy": p.accuracy, "max_steps": p.max_steps, "device": p.device, "progress": progress}
+    settings = {"accuracy": p.accuracy, "max_steps": p.max_steps, "device": p.device}
     if problem.task is None:
         unit_teacher = Weights(teacher.first, teacher.second / teacher.first.shape[-2])
         trained = population_flow(
@@ -49,7 +50,7 @@ def flow(problem, p, progress=None):
     return replace(trained, weights=weights, loss=trained.loss / 2, time=2 * trained.time, curves=curves)
 
 
-def exact(problem, p, progress=None):
+def exact(problem, p):
     """What a readout on features that stay learns, in closed form, or the network as it is: no steps.
 
     Pretraining is that with an infinite anchor: the readout follows the gradient flow on the population loss of the
@@ -74,10 +75,10 @@ def exact(problem, p, progress=None):
             time = modes.stop(start, max_time, p.tolerance)
             return modes.after(start, time), time
 
-        weights, (loss, risk, time) = None, _on_samples(problem, follow, progress)
+        weights, (loss, risk, time) = None, _on_samples(problem, follow)
     else:
         weights, loss, time = Weights(problem.start.first, np.empty_like(problem.start.second)), [], []
-        for index, network, whole in _networks(problem, progress):
+        for index, network, whole in _networks(problem):
             begin = network.second[0]
             modes = Modes.of_population(whole.kernel, whole.overlaps, whole.power, speed=len(begin))
             time.append(modes.stop(begin, problem.max_time[index], p.tolerance))
@@ -89,7 +90,7 @@ def exact(problem, p, progress=None):
     return Trained.solved(weights, loss, risk, time, converged=done)
 
 
-def descent(problem, p, progress=None):
+def descent(problem, p):
     """Gradient descent of the readout alone, for linear_transfer, at a rate of `learning_rate` · width.
 
     It is linear, so that its steps are solved and not taken, as many as it would take. Readouts themselves are not
@@ -109,20 +110,20 @@ def descent(problem, p, progress=None):
         steps = bisect_left(range(most), True, key=lambda steps: modes.loss(after(steps)) <= p.tolerance)
         return after(steps), steps, rate
 
-    loss, risk, steps, rate = _on_samples(problem, descend, progress)
+    loss, risk, steps, rate = _on_samples(problem, descend)
     steps = steps.astype(np.int64)
     return Trained.solved(
         None, loss, risk, steps * rate, evaluations=steps, converged=loss <= p.tolerance, learning_rate=rate
     )
 
 
-def _on_samples(problem, learn, progress):
+def _on_samples(problem, learn):
     """Loss, risk and what else `learn` says of every run's readout, (·, runs).
 
     The decomposition of a network's features of one data set serves all of its readouts.
     """
     task, found = problem.task, [()] * len(problem.networks)
-    for index, network, whole in _networks(problem, progress):
+    for index, network, whole in _networks(problem):
         mine, width = problem.networks == index, network.second.shape[-1]
         for which in np.unique(task.sets[mine]):
             runs = np.flatnonzero(mine & (task.sets == which))
@@ -157,11 +158,10 @@ class Quadratic:
         return max(0.0, readout @ self.kernel @ readout - 2 * readout @ self.overlaps + self.power)
 
 
-def _networks(problem, progress):
-    """Index, network and `Quadratic` of each network that learns; progress is called after each."""
+def _networks(problem):
+    """Index, network and `Quadratic` of each network that learns."""
     count = len(problem.start.first)
     for index in range(count):
         network = problem.start[index]
         yield index, network, Quadratic.of(network, problem.teacher[index])
-        if progress is not None:
-            progress({"step": index + 1, "active": count - index - 1})
+        report(step=index + 1, active=count - index - 1)
