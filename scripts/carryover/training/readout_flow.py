@@ -68,6 +68,11 @@ class Modes:
         off = self.directions @ start - self.optimum
         return start + np.expm1(-np.multiply.outer(time, self.rates)) * off @ self.directions
 
+    def descended(self, start: np.ndarray, rate: float, steps: int) -> np.ndarray:
+        """The readout (m,) after so many steps of gradient descent from `start` (m,), each of the flow time `rate`."""
+        off = self.directions @ start - self.optimum
+        return start + ((1 - rate * self.rates) ** steps - 1) * off @ self.directions
+
     def stop(self, start: np.ndarray, time: float, tolerance: float) -> float:
         """The first time, up to `time`, at which the loss is at most the tolerance; `time` where there is none."""
 
