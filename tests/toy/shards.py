@@ -1,7 +1,7 @@
 """Shards of a family: what a job trains, in memory, with parameters by name."""
 
 from carryover.config.parameters import model_of
-from carryover.families import contract, stages
+from carryover.families import stages
 from carryover.labels import labelled
 from carryover.workflow.collecting import collect
 
@@ -16,7 +16,7 @@ def followed(make, *arguments, **told):
     seen = []
 
     def solve(problem, p):
-        seen.append((problem, contract.solver(p)(problem, p)))
+        seen.append((problem, stages.solver(p)(problem, p)))
         return seen[-1][1]
 
     return make(*arguments, solve=solve, **told), seen

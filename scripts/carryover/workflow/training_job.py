@@ -6,7 +6,7 @@ from pathlib import Path
 
 from carryover.config import parameters
 from carryover.errors import UserError
-from carryover.families import contract, stages
+from carryover.families import stages
 from carryover.provenance import portability, store
 from carryover.training import devices
 from carryover.workflow import command_line
@@ -34,11 +34,11 @@ def main(stage, argv, description):
         parameters=points[0] if len(points) == 1 else {"together": points},
         seeds=arguments.seeds,
         device=getattr(points[0], "device", None),
-        portable=portability.weakest(map(contract.portable, points)),
+        portable=portability.weakest(map(stages.portable, points)),
     ) as job:
         pretrained = store.load(start) if start else None
         trained = []
-        with naming_what_is_missing(contract.stage(points[0]), [start]):
+        with naming_what_is_missing(stages.stage(points[0]), [start]):
             for p in points:
                 # of several, some may start from scratch
                 own = pretrained if len(points) == 1 or stages.starts(p) else None

@@ -17,9 +17,8 @@ import numpy as np
 import torch
 
 from carryover.errors import UserError
-from carryover.families import stages
-from carryover.families.contract import Piece
 from carryover.families.convnet.parameters import Task
+from carryover.families.stages import Piece, of_training
 from carryover.networks.efficientnet import NETWORKS
 from carryover.streams import generator
 from carryover.tasks import class_subsets
@@ -70,7 +69,7 @@ def problems(p, shard):
     names = ["" if read else spelled(source.classes) for source in sources]
     runs = {"seed": seeds, "task": tasks, "network": p.network, "source_classes": names}
     attributes = classes.attributes() | {"classes": len(sources[0].classes)}
-    yield Piece(problem, runs, lambda trained: stages.of_training(trained) | state(trained), MEANING,
+    yield Piece(problem, runs, lambda trained: of_training(trained) | state(trained), MEANING,
                 attributes=attributes)  # fmt: skip
 
 

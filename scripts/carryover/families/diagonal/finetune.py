@@ -6,9 +6,9 @@ from itertools import product
 
 import numpy as np
 
-from carryover.families.contract import Piece, cartesian_product
 from carryover.families.diagonal import pretrain
 from carryover.families.diagonal.parameters import PRETRAINED
+from carryover.families.stages import Piece, cartesian_product
 from carryover.networks.diagonal import Weights
 from carryover.streams import generator
 from carryover.tasks import sparse

@@ -6,8 +6,7 @@ from functools import partial
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.families import stages
-from carryover.families.contract import Piece
+from carryover.families.stages import Piece, of_training
 from carryover.networks.diagonal import Weights
 from carryover.streams import generator
 from carryover.tasks import sparse
@@ -57,7 +56,7 @@ def variables(problem, auxiliary_teacher, trained):
         "coefficients": (("run", "output", "input"), trained.weights.coefficients(), "coefficients β of the network"),
         "teacher": (("run", "input"), problem.teacher, "coefficients of the task that is learned"),
         "auxiliary_teacher": (("run", "input"), auxiliary_teacher, "coefficients of the auxiliary task"),
-        **stages.of_training(trained),
+        **of_training(trained),
         **layers,
     }
 

@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 from numpy.random import Generator
 
-from carryover.families.contract import Piece
 from carryover.families.relu import pretrain
+from carryover.families.stages import Piece
 from carryover.networks.relu import Weights
 from carryover.streams import generator
 from carryover.tasks import units
