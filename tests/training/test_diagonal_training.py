@@ -32,7 +32,9 @@ def ensemble(seed=0, runs=3, samples=(4,), D=7, scale=0.3, taught=False):
 def trained(trainer, X, y, w, **told):
     """Every run with inputs and targets of its own, and, unless it is told, a teacher of zeros."""
     tasks = [Task(x, t, np.arange(len(x))) for x, t in zip(X, y, strict=True)]
-    return trainer(tasks, w, **{"teacher": np.zeros_like(w.first_plus), "device": "cpu", **told})
+    posed = {"teacher": np.zeros_like(w.first_plus)}
+    posed |= {name: told.pop(name) for name in ("teacher", "trainable", "weights") if name in told}
+    return trainer(diagonal.Problem(tasks, w, **posed), **{"device": "cpu", **told})
 
 
 gradient_descent = partial(trained, diagonal.gradient_descent)

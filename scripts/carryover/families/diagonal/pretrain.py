@@ -1,6 +1,5 @@
-"""Tasks of diagonal linear networks, the problem that solvers take, and pretraining on the auxiliary task."""
+"""Tasks of diagonal linear networks, and pretraining on the auxiliary task."""
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -10,6 +9,7 @@ from carryover.families.stages import Piece, of_training
 from carryover.networks.diagonal import Weights
 from carryover.streams import generator
 from carryover.tasks import sparse
+from carryover.training.diagonal import Problem
 from carryover.training.result import Task
 
 MEANING = {
@@ -22,17 +22,6 @@ LAYERS = {
     "second_plus": "readout weights of the positive path",
     "second_minus": "readout weights of the negative path",
 }
-
-
-@dataclass(frozen=True)
-class Problem:
-    """An ensemble of networks to be trained."""
-
-    tasks: list[Task]  # one per output
-    start: Weights  # first layers (runs, D), readouts (runs, outputs, D)
-    teacher: np.ndarray  # (runs, D), of output 0
-    trainable: tuple = ("first", "second")
-    weights: tuple | None = None  # per output, of its mean loss; None: 1
 
 
 def problems(p, shard):

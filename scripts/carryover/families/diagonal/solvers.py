@@ -60,29 +60,20 @@ def flow(problem, p):
     """Gradient flow, followed by an adaptive integrator; that of a readout alone is solved."""
     max_time = p.max_time or math.inf
     if "first" in problem.trainable:
-        return gradient_flow(**_posed(problem, p), accuracy=p.accuracy, max_time=max_time)
+        return gradient_flow(
+            problem, accuracy=p.accuracy, tolerance=p.tolerance, max_time=max_time, max_steps=p.max_steps,
+            device=p.device,
+        )  # fmt: skip
     task = problem.tasks[0]
     return readout_flow(
-        task.X[task.sets], task.y, problem.start, tolerance=p.tolerance, max_time=max_time, teacher=problem.teacher,
-    )  # fmt: skip
+        task.X[task.sets], task.y, problem.start, tolerance=p.tolerance, max_time=max_time, teacher=problem.teacher
+    )
 
 
 def descent(problem, p):
     """Plain full-batch gradient descent, as the paper trains."""
     return gradient_descent(
-        **_posed(problem, p), learning_rate=p.learning_rate, loss=p.loss, trainable=problem.trainable,
-        normalised=p.loss == "cross_entropy" and p.normalised, observe=OBSERVED if p.loss == "cross_entropy" else None,
+        problem, learning_rate=p.learning_rate, loss=p.loss, normalised=p.loss == "cross_entropy" and p.normalised,
+        observe=OBSERVED if p.loss == "cross_entropy" else None, tolerance=p.tolerance, max_steps=p.max_steps,
+        device=p.device,
     )  # fmt: skip
-
-
-def _posed(problem, p):
-    """The arguments that both trainers share."""
-    return {
-        "tasks": problem.tasks,
-        "start": problem.start,
-        "teacher": problem.teacher,
-        "weights": problem.weights,
-        "tolerance": p.tolerance,
-        "max_steps": p.max_steps,
-        "device": p.device,
-    }
