@@ -106,13 +106,11 @@ def descent(problem, p):
         return gradient_descent(problem.data, targets, task.sets, start, risk=problem.risk, **settings)
     # Behind frozen layers the others are a network of their own, whose inputs are the features. Targets of one seed
     # share features and inputs, and to factorise these costs more than to train: each pair of them is taken once.
-    frozen, places, features, data = start.hidden[:, : problem.frozen], {}, [], []
-    pairs = np.empty(len(task.sets), dtype=int)
-    for run, s in enumerate(task.sets.tolist()):
-        pairs[run] = places.setdefault((s, frozen[run].tobytes()), len(features))
-        if pairs[run] == len(features):
-            features.append(Weights(frozen[run], start.readout[run]).features().astype(np.float64))
-            data.append(Factored.of(task.X[s] @ features[-1]))
+    known = np.column_stack([task.sets, problem.coefficients])
+    _, firsts, pairs = np.unique(known, axis=0, return_index=True, return_inverse=True)
+    pairs, frozen = pairs.ravel(), Weights(start.hidden[:, : problem.frozen], start.readout)
+    features = [frozen[run].features().astype(np.float64) for run in firsts]
+    data = [Factored.of(task.X[task.sets[run]] @ own) for run, own in zip(firsts, features, strict=True)]
     targets = np.stack([data[pair].targets(y) for pair, y in zip(pairs, task.y, strict=True)])
 
     def through(which, beta):
