@@ -208,7 +208,6 @@ def portable(p: Any) -> str:
 def of_training(trained: Trained) -> Variables:
     """Variables of a `Trained`, without its weights."""
     curve = ("run", "checkpoint")
-    measured = {name: getattr(trained, name) for name in MEASURED}
     curves = {f"{k}_curve": (curve, v, f"{CURVES[k]} along training") for k, v in trained.curves.items()}
     return {
         "loss": ("run", trained.loss, "loss on the training data"),
@@ -216,7 +215,7 @@ def of_training(trained: Trained) -> Variables:
         "converged": ("run", trained.converged.astype(np.int8), "1 where the loss reached its tolerance"),
         "risk_final": ("run", trained.risk_final, "risk at the end of training"),
         "risk_best": ("run", trained.risk_best, "smallest risk along training"),
-        **{name: ("run", values, MEASURED[name]) for name, values in measured.items() if values is not None},
+        **{name: ("run", values, MEASURED[name]) for name, values in trained.measured.items()},
         "time": (curve, trained.time, "flow time of the checkpoint"),
         **curves,
     }

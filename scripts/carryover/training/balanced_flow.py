@@ -13,6 +13,7 @@ it costs no more than one that is not, and all runs take theirs together, each o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ def balanced_flow(
     """
     history = History(len(start))
     integrate(_Flow(data, targets, sets, np.asarray(start, dtype=np.float64), depth=depth, **settings), history)
-    return history.trained(Balanced(history.stacked()[0], depth))
+    return history.trained(partial(Balanced, depth=depth))
 
 
 class _Flow(Flow):

@@ -134,8 +134,7 @@ def gradient_descent(
     )  # fmt: skip
     if diverged := train(group, history, _BYTES[place.type] // (size * dtype.itemsize)):
         raise Divergence(diverged, f"gradient descent diverged with learning rate {learning_rate:g}")
-    beta, *layers = history.stacked()
-    return history.trained(Reduced(beta, coordinates, layers))
+    return history.trained(lambda beta, *layers: Reduced(beta, coordinates, layers))
 
 
 @dataclass(frozen=True)

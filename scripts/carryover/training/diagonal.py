@@ -74,8 +74,9 @@ class DiagonalEnsemble(Ensemble):
         """Train all runs, with curves of what else is observed."""
         history, inputs = History(len(problem.teacher), observe), sum(task.X[0].nbytes for task in problem.tasks)
         train(partial(cls, problem=problem, **settings), history, BYTES // inputs)
-        first, second = history.stacked()
-        return history.trained(Weights(first[:, 0, 0], first[:, 1, 0], second[:, 0], -second[:, 1]))
+        return history.trained(
+            lambda first, second: Weights(first[:, 0, 0], first[:, 1, 0], second[:, 0], -second[:, 1])
+        )
 
     def predict(self, output: int, beta: torch.Tensor) -> torch.Tensor:
         """X β of one output, (runs, n). Row vector times transpose: the order for which batched products are fast."""

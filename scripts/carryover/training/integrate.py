@@ -258,15 +258,12 @@ class History:
         for ends, layer in zip(self._weights, layers, strict=True):
             ends[runs] = layer
 
-    def stacked(self) -> list[np.ndarray]:
-        """The arrays of weights of all runs at their ends, (runs, …)."""
-        return self._weights
-
-    def trained(self, weights: object) -> Trained:
-        """The result once all runs have ended; `weights` in the type of their family."""
+    def trained(self, networks: Callable[..., object]) -> Trained:
+        """The result once all runs have ended; `networks` makes those of a family of their arrays of weights (runs, …),
+        in the order of `Ensemble.weights`."""
         ends, curves = self._ends, self._thinned()
         return Trained(
-            weights=weights,
+            weights=networks(*self._weights),
             loss=ends["loss"],
             evaluations=ends["evaluations"],
             converged=ends["converged"],
@@ -274,7 +271,7 @@ class History:
             risk_best=np.fmin(ends["risk_best"], np.fmin.reduce(self._curves["risk"], axis=1)),
             time=curves.pop("time"),
             curves=curves,
-            **{name: ends[name] for name in _OPTIONAL if not np.isnan(ends[name]).all()},
+            measured={name: ends[name] for name in _OPTIONAL if not np.isnan(ends[name]).all()},
         )
 
     def _thinned(self) -> dict[str, np.ndarray]:

@@ -87,7 +87,7 @@ def population_flow(
     flow = partial(_Flow, start=start, teacher=teacher, place=place, **settings)
     angles = 2 * torch.float64.itemsize * H * (H + teacher.first.shape[1])  # in bytes
     train(flow, history, BYTES[place.type] // angles)
-    return history.trained(start.like(*history.stacked()))
+    return history.trained(start.like)
 
 
 class PopulationGradient:

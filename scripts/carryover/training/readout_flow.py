@@ -15,6 +15,7 @@ on the features X√c. Mean-field networks take means over their m units, featur
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -143,7 +144,7 @@ def readout_flow(
                  "converged": loss <= tolerance}  # fmt: skip
         history.end(own, [(other + one * change)[None, None] for one, other in paths], ended)
         report(step=run + 1, active=len(X) - run - 1)
-    return history.trained(Weights(start.first_plus, start.first_minus, *history.stacked()))
+    return history.trained(partial(Weights, start.first_plus, start.first_minus))
 
 
 def _times(rates: np.ndarray, end: float, count: int) -> np.ndarray:

@@ -216,4 +216,4 @@ def gradient_descent(
         if rate < learning_rate / _CUT ** (_FALLBACKS - 0.5):
             raise Divergence(diverged, f"gradient descent diverged with learning rates down to {rate:g}")
         rate, runs = rate / _CUT, np.array(diverged)
-    return history.trained(start.like(*history.stacked()))
+    return history.trained(start.like)

@@ -79,7 +79,7 @@ def gradient_flow(
     together = BYTES[place.type] // (samples * (64 * H + 8 * samples) + 80 * H * D)
     with blas_threads(samples):
         train(flow, history, together)
-    return history.trained(start.like(*history.stacked()))
+    return history.trained(start.like)
 
 
 class _Flow(Flow):

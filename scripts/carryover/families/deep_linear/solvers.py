@@ -33,7 +33,7 @@ def exact(problem, p):
         above_floor[run] = (residual**2).sum() / (2 * data.samples)
     return Trained.solved(
         Balanced(coefficients, problem.depth), above_floor, problem.risk(slice(None), coefficients),
-        validation_loss=validation if folds else None,
+        measured={"validation_loss": validation} if folds else {},
     )  # fmt: skip
 
 

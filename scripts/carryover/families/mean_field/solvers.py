@@ -100,9 +100,8 @@ def descent(problem, p):
         rates[run] = rate
         steps[run] = bisect_left(range(most), True, key=lambda some: modes.loss(after(some)) <= p.tolerance)
         loss[run], risk[run] = modes.loss(after(steps[run])), whole.risk(after(steps[run]))
-    return Trained.solved(
-        None, loss, risk, steps * rates, evaluations=steps, converged=loss <= p.tolerance, learning_rate=rates
-    )
+    known = {"evaluations": steps, "converged": loss <= p.tolerance, "measured": {"learning_rate": rates}}
+    return Trained.solved(None, loss, risk, steps * rates, **known)
 
 
 def _learning(problem):

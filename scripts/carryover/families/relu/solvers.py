@@ -68,7 +68,7 @@ def ridge(problem, p):
         Weights(start.first, readouts if probe else start.second),
         np.array([one.loss for one in fitted]),
         np.array(risks),
-        ridge_strength=np.array([one.strength for one in fitted]),
+        measured={"ridge_strength": np.array([one.strength for one in fitted])},
     )
 
 
