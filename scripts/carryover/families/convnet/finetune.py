@@ -11,6 +11,7 @@ from carryover.families.stages import Piece, of_training
 from carryover.networks.convnet_weights import packed, rescaled, unpacked
 from carryover.streams import generator
 from carryover.tasks.class_subsets import class_task, sampled, tested
+from carryover.training.convnet import Problem
 
 
 def problems(p, shard):
@@ -58,7 +59,7 @@ def problems(p, shard):
     for samples in p.samples:
         rngs = [generator(experiment, {"task": number}, seed, "samples") for seed, number in starts]
         some = [sampled(task, samples, rng) for task, rng in zip(whole, rngs, strict=True)]
-        problem = pretrain.Problem(
+        problem = Problem(
             network=classes.network(outputs, starts[0][0]),
             state=lambda run: rescaled(states[start[run]], factor[run], p.rescaled),
             tasks=[[task[place] for place in start] for task in (some, beside) if task],

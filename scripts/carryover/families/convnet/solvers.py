@@ -23,8 +23,7 @@ def descent(problem, p):
     try:
         with torch.backends.cudnn.flags(enabled=True, allow_tf32=p.precision != "float32"):
             return gradient_descent(
-                problem.network, problem.state, problem.tasks, problem.images, problem.draws,
-                learning_rate=p.learning_rate, decay="constant" if hasattr(p, "protocol") else "cosine",
+                problem, learning_rate=p.learning_rate, decay="constant" if hasattr(p, "protocol") else "cosine",
                 weight_decay=p.weight_decay, batch_size=p.batch_size, tolerance=p.tolerance, max_epochs=p.max_epochs,
                 checkpoints=getattr(p, "checkpoints", 16), renew=statistics != "kept",
                 renew_tested=statistics == "of_samples", precision=p.precision, device=torch_device(p.device),
