@@ -138,8 +138,6 @@ class See:
 
         def keep(place: Place, module: nn.Module, inputs: Any, output: Any) -> None:
             counts[place.name] += 1
-            if place.name in self.left_out:
-                return
             try:
                 tensor = outputs.entry_of(place.name.partition(":")[0], output, place.entry)
                 tensor = outputs.batch_first(place.name, tensor, sizes, self._axis, self._tokens_first)
@@ -155,7 +153,8 @@ class See:
             if count != 1 and (count or not place.matched):
                 said = f"names must be submodules that are called once for each input, {place.name} was {count} times"
                 self._leave_out(place, UserError(said))
-        self._append({name: values for name, values in kept.items() if name not in self.left_out}, sample_id)
+        self._places = [place for place in self._places if place.name not in self.left_out]
+        self._append({place.name: kept[place.name] for place in self._places if place.name in kept}, sample_id)
         return result
 
     @contextmanager
@@ -176,24 +175,22 @@ class See:
 
     def _leave_out(self, place: Place, error: UserError) -> None:
         """Leave out what a pattern matched, if it was never in; raise the error otherwise."""
-        if place.name not in self.left_out:
-            if not place.matched or self.samples:
-                raise error
-            self.left_out[place.name] = str(error)
+        if not place.matched or self.samples:
+            raise error
+        self.left_out.setdefault(place.name, str(error))
 
-    def _append(self, kept: dict[str, np.ndarray], sample_id: Sequence | None) -> None:
+    def _append(self, batch: dict[str, np.ndarray], sample_id: Sequence | None) -> None:
         """Keep a batch; UserError where it is not finite, empty, or does not go with those before it."""
-        for name, values in kept.items():
+        for name, values in batch.items():
             if not np.isfinite(values).all():
                 row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
                 raise UserError(
                     f"{name} must be finite in single precision, and is not for sample {self.samples + row}, "
                     f"which is number {row + 1} of its batch"
                 )
-        if not kept:
+        if not batch:
             reasons = "; ".join(list(self.left_out.values())[:3]) or "none of them is called"
             raise UserError(f"nothing that the names match can be recorded: {reasons}")
-        batch = {place.name: kept[place.name] for place in self._places if place.name in kept}
         if sample_id is not None:
             batch["sample_id"] = np.array([str(one) for one in np.asarray(sample_id).tolist()])
         counts = {name: len(values) for name, values in batch.items()}

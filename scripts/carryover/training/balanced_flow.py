@@ -139,7 +139,6 @@ class _Flow(Flow):
         return norm ** (2 * self.power) * curvature, self.power * norm ** (self.power - 2) * gradient
 
     def advance(self) -> torch.Tensor:
-        """Try one step of every run; the mask of those whose step was accepted."""
         self.evaluations += self.EVALUATIONS
         h = self.length()
         curvature, column = self._jacobian()

@@ -69,7 +69,6 @@ class _Flow(Flow, DiagonalEnsemble):
         self.begin(self._correlations(self.residual).abs().amax((1, 2)))
 
     def advance(self) -> torch.Tensor:
-        """Try one step of every run; the mask of the runs whose step was accepted."""
         self.evaluations += self.EVALUATIONS
         length = self.length()
         h = length[:, None]

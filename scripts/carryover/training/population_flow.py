@@ -188,7 +188,6 @@ class _Flow(Flow):
         return torch.cat([first, second], 2), flow, loss, loss + penalty
 
     def advance(self) -> torch.Tensor:
-        """Try one step of every run; the mask of those whose step was accepted."""
         self._find_radius()
         step, stages = self._affordable()
         units, flow, loss, energy = self._at(

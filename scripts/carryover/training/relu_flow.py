@@ -129,7 +129,6 @@ class _Flow(Flow):
         return [self.point.first, self.point.second]
 
     def advance(self) -> torch.Tensor:
-        """Try one step of every run; the mask of those to be recorded."""
         self.evaluations += self.EVALUATIONS
         tangent, point, h = self.tangent, self.point, self.length().clamp(max=_LONGEST)
         block, weights = h[:, None, None], (point.first, point.second)
