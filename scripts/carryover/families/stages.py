@@ -138,20 +138,13 @@ Problems = Callable[[Any, Shard], Iterator[Piece]]
 solved before the next is taken. It raises UserError where the parameters have no such problem."""
 
 
-def run(
-    p: Any,
-    experiment: str,
-    seeds: Sequence[int],
-    pretrained: xr.Dataset | None = None,
-    solve: Callable[..., Trained] | None = None,
-) -> xr.Dataset:
+def run(p: Any, experiment: str, seeds: Sequence[int], pretrained: xr.Dataset | None = None) -> xr.Dataset:
     """Pose and solve the problems of a shard.
 
     Parameters
     ----------
     p : parameters of a family's stage, its model `Pretrain` or `Finetune`
     experiment, seeds, pretrained : those of the `Shard`
-    solve : the `Solver`, if it is not the one that `p` names
 
     Returns
     -------
@@ -171,8 +164,7 @@ def run(
         shared["pretrain_solver"] = str(pretrained["pretrain_solver"].values[0])
     elif not hasattr(p, "protocol"):
         shared["pretrain_solver"] = p.solver
-    solved = []
-    solve = solve or solver(p)
+    solved, solve = [], solver(p)
     for piece in stage(p)(p, shard):
         columns = {name: np.asarray(values) for name, values in {**piece.runs, **shared}.items()}
         count = max(values.size for values in columns.values())
