@@ -8,16 +8,17 @@ observes losses after the epochs of a schedule alone, and gradient flow one of `
 from __future__ import annotations
 
 import logging
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain, pairwise
+from itertools import pairwise
 from time import monotonic
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
-from carryover.training.devices import in_chunks
+from carryover.errors import UserError
 from carryover.training.result import Divergence, Trained
 
 Values = np.ndarray | torch.Tensor | float
@@ -112,14 +113,30 @@ class Ensemble(ABC):
 def train(
     ensemble: Callable[[np.ndarray], Ensemble], history: History, most: int, runs: np.ndarray | None = None
 ) -> list[int]:
-    """Train runs (all of the history if None) in ensembles of at most `most`, which `ensemble` makes of their indices;
-    the runs that were dropped."""
+    """Train runs (all of the history if None) in as few ensembles of at most `most` (at least one) as possible, which
+    `ensemble` makes of their indices; the runs that were dropped.
 
-    def trained(chunk: np.ndarray) -> Sequence[int]:
-        integrate(one := ensemble(chunk), history)
-        return one.diverged
-
-    return sorted(chain(*in_chunks(trained, np.arange(len(history)) if runs is None else runs, most)))
+    The sizes of ensembles differ by one at most. After PyTorch reported that a GPU's memory is too small for one, half
+    of its runs are tried, which is said on stderr; UserError where it is too small for one run.
+    """
+    runs = np.arange(len(history)) if runs is None else runs
+    dropped: list[int] = []
+    waiting = np.array_split(runs, -(-len(runs) // max(1, most))) if len(runs) else []
+    while waiting:
+        chunk = waiting.pop(0)
+        try:
+            dropped += integrate(ensemble(chunk), history)
+            continue
+        except torch.OutOfMemoryError:
+            pass  # as long as the error is handled, its frames hold the tensors that should be freed
+        if len(chunk) == 1:
+            raise UserError("a GPU's memory is too small for one network: choose the device cpu, or smaller sizes.")
+        fewer = len(chunk) // 2
+        torch.cuda.empty_cache()
+        print(f"the GPU's memory is too small for {len(chunk)} networks: continuing with {fewer}", file=sys.stderr)
+        rest = np.concatenate([chunk, *waiting])
+        waiting = np.split(rest, range(fewer, len(rest), fewer))
+    return sorted(dropped)
 
 
 def report(**state: Values) -> None:
@@ -130,8 +147,11 @@ def report(**state: Values) -> None:
         _LOG.info(", ".join(f"{name} {_as_array(values).max():g}" for name, values in state.items()))
 
 
-def integrate(ensemble: Ensemble, history: History) -> None:
-    """Train an ensemble until every network has ended; what the history knows of their runs is forgotten."""
+def integrate(ensemble: Ensemble, history: History) -> Sequence[int]:
+    """Train an ensemble until every network has ended; the runs that were dropped.
+
+    What the history knows of their runs is forgotten.
+    """
     history.forget(ensemble.runs)
     while len(ensemble):
         ended = ensemble.ended()
@@ -150,6 +170,7 @@ def integrate(ensemble: Ensemble, history: History) -> None:
         recorded = ensemble.advance()
         if recorded is not None and recorded.any():
             history.record(pick(ensemble.runs, recorded), ensemble.observed(recorded))
+    return ensemble.diverged
 
 
 class Descent(Ensemble):
