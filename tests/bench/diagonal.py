@@ -5,6 +5,7 @@ import torch
 from _plain import best_in_turns, refuse_difference, row, sgd
 
 from carryover.networks.diagonal import Weights, weights_at
+from carryover.training.diagonal import Problem
 from carryover.training.diagonal_flow import gradient_flow
 from carryover.training.exact import diagonal_flow_limit
 from carryover.training.result import Task
@@ -41,7 +42,7 @@ def compare(name, X, teacher, start, limit):
 
     def flow():
         tasks = [Task(X[None], y[None], np.zeros(1, dtype=int))]
-        return gradient_flow(tasks, weights, teacher=teacher[None], tolerance=1e-10, device="cpu")
+        return gradient_flow(Problem(tasks, weights, teacher[None]), tolerance=1e-10, device="cpu")
 
     goal, found = diagonal_flow_limit(X, y, *start), flow()
     refuse_difference(found.weights.coefficients()[0, 0], goal, TARGET, "gradient flow and exact limit")

@@ -79,7 +79,7 @@ def compare(case):
     descent_time, descent = timed(
         lambda: gradient_descent(tasks, start, learning_rate=0.5, max_epochs=case.epochs, **until(tasks))
     )
-    epochs, rate, arrived = int(descent.evaluations[0]), descent.learning_rate[0], descent.converged.all()
+    epochs, rate, arrived = int(descent.evaluations[0]), descent.measured["learning_rate"][0], descent.converged.all()
     loop = relu_network(tasks, start)
     few = max(20, int(0.3 / sgd(*loop, rate, 20) * 20))  # epochs of about .3 seconds
     loop_time = epochs * float(np.median([sgd(*loop, rate, few) for _ in range(5)])) / few

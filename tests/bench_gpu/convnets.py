@@ -12,7 +12,7 @@ from carryover.streams import generator
 from carryover.tasks.class_subsets import ClassTask
 from carryover.tasks.images import ImageSet, images
 from carryover.tasks.prepared_images import PreparedImages
-from carryover.training.convnet import gradient_descent
+from carryover.training.convnet import Problem, gradient_descent
 from carryover.training.convnet_ensemble import ConvnetEnsemble
 
 TOGETHER, WIDTH, STEPS = 16, 8, 2
@@ -57,11 +57,11 @@ def epoch(pixels_wide, device):
     network = NETWORKS["resnet18"](torch.Generator().manual_seed(0), CLASSES)
 
     def train():
-        gradient_descent(
+        posed = Problem(
             network, lambda run: network.state_dict(), [[task]], prepared,
             lambda run, use, number: generator("benchmark", {"number": number}, run, use),
-            learning_rate=0.01, batch_size=batch, max_epochs=1, precision=precision, device=device,
         )  # fmt: skip
+        gradient_descent(posed, learning_rate=0.01, batch_size=batch, max_epochs=1, precision=precision, device=device)
         return count
 
     return train

@@ -5,8 +5,8 @@ import pytest
 
 from carryover.config.parameters import model_of
 from carryover.errors import UserError
-from carryover.families.contract import Shard
 from carryover.families.mean_field import parameters, pretrain
+from carryover.families.stages import Shard
 from toy.mean_field_toys import TASK, finetuned, followed, pretrained
 
 WEIGHTS = {"first", "second", "start_first", "teacher_directions", "teacher_readout", "source_readout"}

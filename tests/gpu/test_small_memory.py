@@ -2,6 +2,7 @@
 
 import gc
 import itertools
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carryover.errors import UserError
-from carryover.training.devices import in_chunks
+from carryover.training import integrate
 from rounding import assert_same_runs, share
 from toy.trainer_shards import TRAINERS, scarce
 
@@ -44,15 +45,18 @@ def test_networks_are_the_same_in_halves(name, monkeypatch, capsys):
 @settings(derandomize=True, deadline=None, max_examples=20)
 @given(runs=st.integers(1, 45), asked=st.integers(1, 9), most=st.integers(1, 9))
 def test_every_run_is_trained_once_in_order_and_never_too_many_together(runs, asked, most):
-    tried = []
+    tried, found = [], []
 
-    def train(piece):
+    def trained(piece, history):
         tried.append(len(piece))
         if len(piece) > most:
             raise torch.OutOfMemoryError
-        return piece
+        found.append(piece)
+        return piece[:1].tolist()
 
-    found = in_chunks(train, np.arange(runs), asked)
+    with patch.object(integrate, "integrate", trained):
+        dropped = integrate.train(lambda piece: piece, None, asked, np.arange(runs))
+    assert dropped == [piece[0] for piece in found]
     np.testing.assert_array_equal(np.concatenate(found), np.arange(runs))
     assert max(map(len, found)) <= min(asked, most)
     too_many = [size for size in tried if size > most]

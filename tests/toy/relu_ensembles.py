@@ -38,9 +38,9 @@ def part(tasks, w, run):
 
 def assert_same(one, other, run=slice(None), share=0.0):
     """Two trainings have the same weights, records and curves, up to `share` of the largest number of each."""
-    known = [f.name for f in dataclasses.fields(one) if getattr(one, f.name) is not None]
-    fields = [name for name in known if name not in ("weights", "curves")]
+    fields = [f.name for f in dataclasses.fields(one) if f.name not in ("weights", "curves", "measured")]
     pairs = {name: (getattr(one, name), getattr(other, name)[run]) for name in fields}
+    pairs |= {name: (one.measured[name], other.measured[name][run]) for name in other.measured}
     pairs |= {name: (getattr(one.weights, name), getattr(other.weights, name)[run]) for name in ("first", "second")}
     pairs |= {name: (one.curves[name], other.curves[name][run]) for name in other.curves}
     for name, (found, expected) in pairs.items():

@@ -1,25 +1,31 @@
 """Shards of a family: what a job trains, in memory, with parameters by name."""
 
+from unittest.mock import patch
+
 from carryover.config.parameters import model_of
-from carryover.families import contract, stages
+from carryover.families import stages
 from carryover.labels import labelled
 from carryover.workflow.collecting import collect
 
 
-def shard(family, stage, seeds, start=None, *, experiment="toy", solve=None, **told):
+def shard(family, stage, seeds, start=None, *, experiment="toy", **told):
     """The dataset of a stage."""
-    return stages.run(model_of(f"families.{family}", stage)(**told), experiment, list(seeds), start, solve=solve)
+    return stages.run(model_of(f"families.{family}", stage)(**told), experiment, list(seeds), start)
 
 
 def followed(make, *arguments, **told):
     """What `make` makes with these arguments, and (problem, what its solver answers) of every piece."""
-    seen = []
+    seen, solver = [], stages.solver
 
-    def solve(problem, p, progress):
-        seen.append((problem, contract.solver(p)(problem, p, progress)))
-        return seen[-1][1]
+    def watched(p):
+        def solve(problem, p):
+            seen.append((problem, solver(p)(problem, p)))
+            return seen[-1][1]
 
-    return make(*arguments, solve=solve, **told), seen
+        return solve
+
+    with patch.object(stages, "solver", watched):
+        return make(*arguments, **told), seen
 
 
 def measured(family, measure, shards, **told):

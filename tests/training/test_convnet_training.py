@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from carryover.networks.convnet_weights import packed
-from carryover.training.convnet import Feed, gradient_descent
+from carryover.training.convnet import Feed, Problem, gradient_descent
 from carryover.training.convnet_ensemble import ConvnetEnsemble
 from carryover.training.result import Divergence
 from toy import convnet_toys as toys
@@ -14,10 +14,11 @@ from toy import convnet_toys as toys
 def train(runs=2, count=6, kind="resnet18", images=None, start=0, **options):
     images = images or toys.prepared()
     options = {"learning_rate": 0.02, "max_epochs": 6, "batch_size": 128} | options
-    return gradient_descent(
+    posed = Problem(
         toys.network(kind), lambda run: toys.network(kind, seed=start + run).state_dict(),
-        [toys.task(images, runs, count)], images, toys.draws, **options,
+        [toys.task(images, runs, count)], images, toys.draws,
     )  # fmt: skip
+    return gradient_descent(posed, **options)
 
 
 def test_full_batches_follow_the_plain_loop_down_a_cosine():
@@ -84,7 +85,7 @@ def test_dropped_units_depend_on_run_and_step_alone_and_spare_the_global_generat
     images = toys.prepared()
     network = toys.network("vgg11")
     ensemble = ConvnetEnsemble(network, [network.state_dict()] * 2, (), images.shape)
-    feed = Feed(ensemble, [toys.task(images, 2, 6)], images, toys.draws, 0)
+    feed = Feed(ensemble, Problem(network, None, [toys.task(images, 2, 6)], images, toys.draws), 0)
     kept, later = (torch.stack(feed.dropout_masks(number, 300)) for number in (0, 1))
     assert kept.shape == (2, 2, 300, 128)
     assert kept.unique().tolist() == [0, 2]

@@ -7,6 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from carryover.training import integrate
 from carryover.training.integrate import History, log_spaced
 
 RUNS, CHECKPOINTS = 5, 4
@@ -72,9 +73,9 @@ def test_groups_that_shrink_and_begin_again_leave_what_a_plain_loop_notes(traini
                 if chosen[run] == 5:
                     plain.end[run] = numbers[run]
             runs = [run for run in runs if chosen[run] != 5]
-    matrices, tens = history.stacked()
-    trained = history.trained("networks")
-    assert (trained.weights, trained.learning_rate) == ("networks", None)
+    trained = history.trained(lambda *layers: layers)
+    matrices, tens = trained.weights
+    assert not trained.measured
     assert set(trained.curves) == {"loss", "risk", "norm"}
     for run in range(RUNS):
         loss, risk, _, weights = plain.end[run]
@@ -106,4 +107,14 @@ def test_the_smallest_risk_may_lie_between_checkpoints():
     history.record(np.arange(2), {"time": np.ones(2), "risk": np.array([0.5, 0.5])})
     values = {"loss": np.zeros(2), "risk": np.ones(2), "evaluations": 1, "converged": np.ones(2, bool)}
     history.end(np.arange(2), [np.zeros(2)], {**values, "risk_best": np.array([0.1, 0.9])})
-    np.testing.assert_array_equal(history.trained(None).risk_best, [0.1, 0.5])
+    np.testing.assert_array_equal(history.trained(lambda *layers: layers).risk_best, [0.1, 0.5])
+
+
+def test_the_log_has_a_line_where_ten_seconds_have_passed(caplog, monkeypatch):
+    clock = iter([5.0, 10.5, 11.0, 20.6])
+    monkeypatch.setattr(integrate, "_reported", 0.0)
+    monkeypatch.setattr(integrate, "monotonic", lambda: next(clock))
+    with caplog.at_level("INFO", "carryover"):
+        for step in range(4):
+            integrate.report(step=step, active=np.int64(3), loss=torch.tensor([0.25, 0.5]))
+    assert caplog.messages == ["step 1, active 3, loss 0.5", "step 3, active 3, loss 0.5"]

@@ -139,7 +139,7 @@ def test_samples_that_contradict_each_other_end_at_the_smallest_loss(samples, wi
     assert (trained.evaluations < 1000).all()  # of the 10 000 that were granted
     if width == 100:  # of all samples two differ by 1
         np.testing.assert_allclose(trained.loss, 0.5 / samples, rtol=1e-6)
-        assert trained.at_rest.all()
+        assert trained.measured["at_rest"].all()
     assert np.isfinite(trained.weights.first).all()
 
 
@@ -159,7 +159,7 @@ def test_a_run_that_stays_at_a_kink_ends_there(start):
     tasks, w = unit([[1, 0], [-1, 0], [0, 1]], [-1, -1, 1], start)
     trained = gradient_flow(tasks, w, tolerance=1e-3, trainable="first", device="cpu")
     assert not trained.converged.any()
-    assert not trained.at_rest.any()
+    assert not trained.measured["at_rest"].any()
     assert trained.evaluations[0] < 5000
     assert 2 / 3 <= trained.loss[0] < 0.68
     np.testing.assert_allclose(trained.weights.first[0, 0], [0, 1], atol=0.01)
@@ -169,7 +169,7 @@ def test_a_network_that_responds_to_nothing_ends_where_it_begins():
     tasks, w = unit([[1, 0], [1, 1]], [1, 1], [-1.0, -1.0])
     trained = gradient_flow(tasks, w, tolerance=1e-3, device="cpu")
     assert (trained.converged[0], trained.evaluations[0], trained.loss[0]) == (False, 1, 1.0)
-    assert trained.at_rest[0]
+    assert trained.measured["at_rest"][0]
     np.testing.assert_array_equal(trained.weights.first, w.first)
 
 

@@ -64,7 +64,7 @@ def test_training_is_that_of_autograd(samples, size, loss):
     trained = gradient_descent(tasks, w, **settings, shuffles=generators.__getitem__)
     per_epoch = max(-(-n // (size or n)) for n in samples)
     np.testing.assert_array_equal(trained.evaluations, 40 * per_epoch)
-    np.testing.assert_array_equal(trained.learning_rate, 0.05)
+    np.testing.assert_array_equal(trained.measured["learning_rate"], 0.05)
     for run, generator in enumerate(generators):
         shuffled = [o for o, n in enumerate(samples) if n > size > 0]  # their orders are drawn in turn, in blocks
         blocks = {o: generator.drawn[i :: len(shuffled)] for i, o in enumerate(shuffled)}
@@ -152,12 +152,12 @@ def test_a_run_that_diverges_begins_again_with_a_quarter_of_the_rate(size, preci
     settings |= {"observe": {"risk": lambda first, second, runs: second.sum((1, 2))}}
     settings |= {"shuffles": lambda run: np.random.default_rng([9, run])}
     trained = gradient_descent(tasks, w, learning_rate=0.08, **settings)
-    cuts = np.log(0.08 / trained.learning_rate) / np.log(4)
-    np.testing.assert_array_equal(trained.learning_rate, 0.08 / 4 ** np.round(cuts))
+    cuts = np.log(0.08 / trained.measured["learning_rate"]) / np.log(4)
+    np.testing.assert_array_equal(trained.measured["learning_rate"], 0.08 / 4 ** np.round(cuts))
     assert cuts[[0, 2, 4]].max() == 0 < cuts[1] < cuts[3]
     for run in range(5):
         own = {**settings, "shuffles": lambda _, run=run: np.random.default_rng([9, run])}
-        alone = gradient_descent(*part(tasks, w, run), learning_rate=trained.learning_rate[run], **own)
+        alone = gradient_descent(*part(tasks, w, run), learning_rate=trained.measured["learning_rate"][run], **own)
         assert_same(alone, trained, slice(run, run + 1), share=share(precision, 200 * 3, 4 + 6 + 7))
 
 

@@ -19,7 +19,7 @@ from carryover import archive, runs
 from carryover.config import files, parameters, plugins
 from carryover.config.artifacts import STAGES
 from carryover.errors import UserError
-from carryover.families import contract, stages
+from carryover.families import stages
 from carryover.provenance import environment, job_record
 from carryover.training import devices
 from carryover.workflow import startup
@@ -59,7 +59,7 @@ class Run:
     @property
     def chaotic(self) -> bool:
         """Whether a solver promises no more than the distribution (`job_record.PORTABLE`)."""
-        return any(contract.portable(p) == "distribution" for p in self.stages)
+        return any(stages.portable(p) == "distribution" for p in self.stages)
 
     def bound(self, quantity: str, band: dict) -> float:
         """On the difference of a quantity, or where training enlarges rounding on the median of several.
@@ -119,7 +119,7 @@ def comparable(sweep, bands, superseded):
         if not (measure := "risk" if "risk" in spec.measures else next(iter(spec.measures), "")):
             continue
         points = [p for stage in STAGES for p in sweep.points(experiment, stage).values()]
-        chaotic = any(contract.portable(point.parameters) == "distribution" for point in points)
+        chaotic = any(stages.portable(point.parameters) == "distribution" for point in points)
         why = f"superseded: {superseded[experiment]}" if experiment in superseded else ""
         why = why or archive.mismatch(sweep, experiment, measure)
         if not why and chaotic and experiment not in bands:

@@ -21,9 +21,8 @@ from tqdm import tqdm
 from carryover.diagnosis.diagnosis import DEFAULTS, Parameters, diagnose
 from carryover.diagnosis.modules import Call, batches, called, labels_of, random_state_restored
 from carryover.diagnosis.networks import reinitialised, renew_statistics, weight_changes
-from carryover.diagnosis.outputs import Reduction
 from carryover.diagnosis.quantities import attributes
-from carryover.diagnosis.recording import record
+from carryover.diagnosis.recording import Reduction, record
 from carryover.diagnosis.task import Task
 from carryover.errors import UserError
 

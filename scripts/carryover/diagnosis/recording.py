@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -21,10 +21,17 @@ import torch
 import xarray as xr
 from torch import Tensor, nn
 
-from carryover.diagnosis import outputs
 from carryover.diagnosis.modules import Place, bare, core, evaluating, places
 from carryover.errors import UserError
 from carryover.provenance import store
+
+Reduction = str | Callable[[Tensor], Tensor]
+REDUCTIONS = ("flatten", "mean", "first", "last")
+_CHANNELS_FIRST = (nn.modules.conv._ConvNd, nn.modules.batchnorm._BatchNorm, nn.modules.pooling._MaxPoolNd,
+                   nn.modules.pooling._AvgPoolNd, nn.modules.pooling._AdaptiveAvgPoolNd,
+                   nn.modules.pooling._AdaptiveMaxPoolNd, nn.modules.instancenorm._InstanceNorm,
+                   nn.GroupNorm)  # fmt: skip
+_FEATURES_LAST = (nn.Linear, nn.LayerNorm, nn.Embedding, nn.MultiheadAttention, nn.RNNBase)
 
 
 @contextmanager
@@ -33,7 +40,7 @@ def record(
     names: str | Sequence[str],
     path: str | Path | None = None,
     *,
-    reduce: outputs.Reduction = "flatten",
+    reduce: Reduction = "flatten",
     batch_axis: int | None = None,
 ) -> Iterator[See]:
     """Record what submodules of a torch module give out.
@@ -71,8 +78,8 @@ def record(
         A ValueError, for a name that is no submodule, for a submodule that is not called once, whose output has no
         batch of the inputs' size, is not finite, or differs in shape between calls, and where nothing was seen.
     """
-    if not callable(reduce) and reduce not in outputs.REDUCTIONS:
-        kinds = ", ".join(outputs.REDUCTIONS)
+    if not callable(reduce) and reduce not in REDUCTIONS:
+        kinds = ", ".join(REDUCTIONS)
         raise UserError(f"reduce must be one of {kinds}, or a function of the output, got {reduce!r}")
     if path is not None and Path(path).suffix != ".nc":
         raise UserError(f"path must be where the file goes and end in .nc, got {path}")
@@ -104,7 +111,7 @@ class See:
     matched and what cannot be recorded.
     """
 
-    def __init__(self, module: nn.Module, places: list[Place], reduce: outputs.Reduction, axis: int | None) -> None:
+    def __init__(self, module: nn.Module, places: list[Place], reduce: Reduction, axis: int | None) -> None:
         self.samples = self.nbytes = 0
         self.left_out: dict[str, str] = {}
         self._module, self._places, self._reduce, self._axis = module, places, reduce, axis
@@ -126,7 +133,7 @@ class See:
         self, call: Callable[[], Any], inputs: Any, sample_id: Sequence | None = None, token_mask: Tensor | None = None
     ) -> Any:
         """What `call` returns, which calls the module or what it consists of with these inputs."""
-        given = dict(outputs.tensors(inputs))
+        given = dict(_tensors(inputs))
         first = next((one for one in given.values() if one.ndim), None)
         sizes = set() if first is None else {first.shape[0], *first.shape[self._axis or 0 :][:1]}
         if token_mask is None:
@@ -138,12 +145,10 @@ class See:
 
         def keep(place: Place, module: nn.Module, inputs: Any, output: Any) -> None:
             counts[place.name] += 1
-            if place.name in self.left_out:
-                return
             try:
-                tensor = outputs.entry_of(place.name.partition(":")[0], output, place.entry)
-                tensor = outputs.batch_first(place.name, tensor, sizes, self._axis, self._tokens_first)
-                units = outputs.units(place.name, bare(place.part), tensor, self._reduce, mask)
+                tensor = _entry(place.name.partition(":")[0], output, place.entry)
+                tensor = _batch_first(place.name, tensor, sizes, self._axis, self._tokens_first)
+                units = _units(place.name, bare(place.part), tensor, self._reduce, mask)
                 kept[place.name] = units.detach().to("cpu", copy=True).numpy()  # the next layer may overwrite its input
             except UserError as error:
                 self._leave_out(place, error)
@@ -155,7 +160,8 @@ class See:
             if count != 1 and (count or not place.matched):
                 said = f"names must be submodules that are called once for each input, {place.name} was {count} times"
                 self._leave_out(place, UserError(said))
-        self._append({name: values for name, values in kept.items() if name not in self.left_out}, sample_id)
+        self._places = [place for place in self._places if place.name not in self.left_out]
+        self._append({place.name: kept[place.name] for place in self._places if place.name in kept}, sample_id)
         return result
 
     @contextmanager
@@ -176,24 +182,22 @@ class See:
 
     def _leave_out(self, place: Place, error: UserError) -> None:
         """Leave out what a pattern matched, if it was never in; raise the error otherwise."""
-        if place.name not in self.left_out:
-            if not place.matched or self.samples:
-                raise error
-            self.left_out[place.name] = str(error)
+        if not place.matched or self.samples:
+            raise error
+        self.left_out.setdefault(place.name, str(error))
 
-    def _append(self, kept: dict[str, np.ndarray], sample_id: Sequence | None) -> None:
+    def _append(self, batch: dict[str, np.ndarray], sample_id: Sequence | None) -> None:
         """Keep a batch; UserError where it is not finite, empty, or does not go with those before it."""
-        for name, values in kept.items():
+        for name, values in batch.items():
             if not np.isfinite(values).all():
                 row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
                 raise UserError(
                     f"{name} must be finite in single precision, and is not for sample {self.samples + row}, "
                     f"which is number {row + 1} of its batch"
                 )
-        if not kept:
+        if not batch:
             reasons = "; ".join(list(self.left_out.values())[:3]) or "none of them is called"
             raise UserError(f"nothing that the names match can be recorded: {reasons}")
-        batch = {place.name: kept[place.name] for place in self._places if place.name in kept}
         if sample_id is not None:
             batch["sample_id"] = np.array([str(one) for one in np.asarray(sample_id).tolist()])
         counts = {name: len(values) for name, values in batch.items()}
@@ -212,3 +216,92 @@ class See:
             self._batches.setdefault(name, []).append(values)
         self.samples += next(iter(counts.values()))
         self.nbytes += sum(values.nbytes for values in batch.values())
+
+
+def _tensors(value: Any, path: str = "") -> Iterator[tuple[str, Tensor]]:
+    """(path, tensor) of every tensor in nested tuples, lists and mappings; a path is of keys and indices, as `1.0`."""
+    if isinstance(value, Tensor):
+        yield path, value
+        return
+    if isinstance(value, tuple | list):
+        value = dict(zip(getattr(value, "_fields", range(len(value))), value, strict=True))
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from _tensors(part, f"{path}.{key}".removeprefix("."))
+
+
+def _entry(name: str, output: Any, entry: str | None) -> Tensor:
+    """The output, or the named entry of it; the only tensor of a tuple or mapping needs no name."""
+    held = dict(_tensors(output))
+    if entry in held:
+        return held[entry]
+    if entry is None and len({id(value) for value in held.values()}) == 1:
+        return next(iter(held.values()))
+    some = ", ".join(f"{name}:{key}" for key in held) or "none fits"
+    if entry is None:
+        raise UserError(f"{name} gives a {type(output).__name__}, so say which entry of it: {some}")
+    raise UserError(f"{name}:{entry} is no tensor in the submodule's output; there are: {some}")
+
+
+def _batch_first(name: str, output: Tensor, sizes: set[int], axis: int | None, tokens: bool) -> Tensor:
+    """The output with the batch as axis 0.
+
+    `sizes` are numbers that the batch may have by the network's inputs (none: anything), `axis` is what the user says,
+    and `tokens` whether the network has layers with tokens in axis 0.
+    """
+    given = 0 if axis is None else axis
+    if output.ndim <= given:
+        raise UserError(f"{name} must have the batch along axis {given}, and has the shape {tuple(output.shape)}")
+    if sizes and output.shape[given] not in sizes:
+        raise UserError(
+            f"{name} must have the batch along axis {given}, and has {output.shape[given]} there for {max(sizes)} "
+            f"samples, of its shape {tuple(output.shape)}: say batch_axis=, or name a layer with one output for each "
+            "sample"
+        )
+    if tokens and axis is None and output.ndim == 3:
+        raise UserError(
+            f"{name} may have tokens along axis 0, for its network has layers with batch_first=False: say "
+            f"batch_axis=1, or batch_axis=0 if its axis 0 is the batch"
+        )
+    return output.movedim(given, 0)
+
+
+def _units(name: str, part: nn.Module, output: Tensor, reduce: Reduction, mask: Tensor | None) -> Tensor:
+    """(batch, units) in single precision of an output (batch, …)."""
+    samples, output = len(output), output.float()
+    if callable(reduce):
+        output = reduce(output)
+        if not isinstance(output, Tensor) or len(output) != samples:
+            raise UserError(f"reduce must give a tensor of ({samples}, …) for {name}")
+    elif output.ndim > 2 and reduce != "flatten":
+        features_last = isinstance(part, _FEATURES_LAST) or (output.ndim == 3 and not isinstance(part, _CHANNELS_FIRST))
+        if features_last:
+            output = _over_tokens(name, output, reduce, mask)
+        elif reduce == "mean":
+            output = output.flatten(2).mean(2)
+        else:
+            raise UserError(f"{name} has no {reduce} token, it is (batch, channels, …): take reduce='mean'")
+    if not output.numel():
+        raise UserError(f"{name} is empty, of shape {tuple(output.shape)}")
+    return output.reshape(samples, -1).float()
+
+
+def _over_tokens(name: str, output: Tensor, reduce: str, mask: Tensor | None) -> Tensor:
+    """(batch, features) of (batch, tokens …, features): the mean, the first or the last of the tokens that count."""
+    if mask is None:
+        tokens = output.flatten(1, -2)
+        return tokens.mean(1) if reduce == "mean" else tokens[:, 0 if reduce == "first" else -1]
+    if output.ndim != 3 or mask.shape != output.shape[:2]:
+        raise UserError(
+            f"{name} is {tuple(output.shape)}, and the mask of tokens {tuple(mask.shape)} does not fit it: give "
+            f"token_mask of (batch, tokens), True for tokens that count, or record it apart with reduce='flatten'"
+        )
+    mask = mask.to(output.device).bool()
+    if not mask.any(1).all():
+        raise UserError(f"the mask leaves no token of sample {int((~mask.any(1)).nonzero()[0])} of the batch")
+    if reduce == "mean":
+        kept = output.masked_fill(~mask[..., None], 0)  # padding may be anything, infinite too
+        return kept.sum(1) / mask.sum(1, keepdim=True)
+    places = torch.arange(mask.shape[1], device=output.device)
+    place = torch.where(mask, places, mask.shape[1]).amin(1) if reduce == "first" else (mask * places).amax(1)
+    return output[torch.arange(len(output), device=output.device), place]

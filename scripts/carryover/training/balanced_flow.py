@@ -13,13 +13,14 @@ it costs no more than one that is not, and all runs take theirs together, each o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 
 from carryover.networks.deep_linear import Balanced
-from carryover.training.integrate import History, Progress, Values, integrate
+from carryover.training.integrate import History, Values, integrate
 from carryover.training.linear_limits import Factored
 from carryover.training.result import Trained
 from carryover.training.steppers import RODAS, Flow
@@ -32,7 +33,6 @@ def balanced_flow(
     start: np.ndarray,
     *,
     depth: int,
-    progress: Progress | None = None,
     **settings: Any,
 ) -> Trained:
     """Follow every run's gradient flow on |Xβ − y|²/(2n), until it is `tolerance` above its floor, or to `max_time`.
@@ -62,10 +62,8 @@ def balanced_flow(
         The loss of some runs is not finite.
     """
     history = History(len(start))
-    integrate(
-        _Flow(data, targets, sets, np.asarray(start, dtype=np.float64), depth=depth, **settings), history, progress
-    )
-    return history.trained(Balanced(history.stacked()[0], depth))
+    integrate(_Flow(data, targets, sets, np.asarray(start, dtype=np.float64), depth=depth, **settings), history)
+    return history.trained(partial(Balanced, depth=depth))
 
 
 class _Flow(Flow):
@@ -141,7 +139,6 @@ class _Flow(Flow):
         return norm ** (2 * self.power) * curvature, self.power * norm ** (self.power - 2) * gradient
 
     def advance(self) -> torch.Tensor:
-        """Try one step of every run; the mask of those whose step was accepted."""
         self.evaluations += self.EVALUATIONS
         h = self.length()
         curvature, column = self._jacobian()

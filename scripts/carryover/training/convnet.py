@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
 from typing import Any
@@ -15,44 +16,40 @@ from torch import nn
 from carryover.tasks.class_subsets import ClassTask
 from carryover.tasks.prepared_images import PreparedImages
 from carryover.training.convnet_ensemble import ConvnetEnsemble
-from carryover.training.integrate import Ensemble, History, Progress, Values, log_spaced, slices, train
+from carryover.training.integrate import Ensemble, History, Values, log_spaced, slices, train
 from carryover.training.result import Trained
 
-Tasks = Sequence[Sequence[ClassTask]]  # the main task first, each by run
-State = Mapping[str, torch.Tensor]  # parameters and buffers by name
-Draws = Callable[[int, str, int], np.random.Generator]
 Batch = tuple[torch.Tensor, torch.Tensor]  # images (R, b, C, H, W) and labels (R, b)
 _RENEWED = 1024  # most images whose statistics normalisations start with
 _EVALUATED = 2048, 512  # most test images in one forward pass: of all networks, and of one
 
 
+@dataclass(frozen=True)
+class Problem:
+    """Networks of one shape to be trained on classes of images.
+
+    Each task has as many classes for all runs; their outputs stand side by side. Generators are of a run, a use
+    ("order", "augmentation", "dropout") and the number of the epoch or step, so that a run does not depend on its
+    companions.
+    """
+
+    network: nn.Module  # of their shape, which is left as it is
+    state: Callable[[int], Mapping[str, torch.Tensor]]  # by run: parameters and buffers before the first step
+    tasks: Sequence[Sequence[ClassTask]]  # the main task first, each by run
+    images: PreparedImages
+    draws: Callable[[int, str, int], np.random.Generator]
+
+
 def gradient_descent(
-    network: nn.Module,
-    start: Callable[[int], State],
-    tasks: Tasks,
-    images: PreparedImages,
-    draws: Draws,
-    *,
-    max_epochs: int,
-    checkpoints: int = 16,
-    together: int = 32,
-    progress: Progress | None = None,
-    **settings: Any,
+    problem: Problem, *, max_epochs: int, checkpoints: int = 16, together: int = 32, **settings: Any
 ) -> Trained:
-    """Train networks of one shape until their loss, the mean over an epoch's batches, is `tolerance`, or to the end.
+    """Train networks until their loss, the mean over an epoch's batches, is `tolerance`, or to the end.
 
     Parameters
     ----------
-    network : nn.Module
-        One of their shape, which is left as it is.
-    start : function of the run
-        The network before the first step.
-    tasks : sequence of tasks by run
-        Each has as many classes for all runs; their outputs stand side by side. An epoch goes once through the samples
-        of the largest task, in batches of at most `batch_size` (0: of any size) whose sizes differ by one at most;
-        smaller tasks begin again.
-    draws : function of run, use ("order", "augmentation", "dropout") and number of the epoch or step
-        A generator. So a run does not depend on its companions.
+    batch_size : int
+        An epoch goes once through the samples of the largest task, in batches of at most so many (0: of any size)
+        whose sizes differ by one at most; smaller tasks begin again.
     checkpoints : int
         The most log-spaced epochs after which loss and risk are recorded, besides a network's last one.
     together : int
@@ -79,32 +76,29 @@ def gradient_descent(
         The loss of some runs is not finite.
     """
     schedule = log_spaced(max_epochs, checkpoints)
-    history = History(len(tasks[0]), checkpoints=len(schedule))
-    training = partial(
-        _Training, network=network, start=start, tasks=tasks, images=images, draws=draws, schedule=schedule, **settings
-    )
-    counts = np.array([[len(one.train) for one in task] for task in tasks])
+    history = History(len(problem.tasks[0]), checkpoints=len(schedule))
+    training = partial(_Training, problem=problem, schedule=schedule, **settings)
+    counts = np.array([[len(one.train) for one in task] for task in problem.tasks])
     kinds = np.unique(counts, axis=1, return_inverse=True)[1].ravel()
     for kind in range(kinds.max() + 1):
-        train(training, history, together, progress, np.flatnonzero(kinds == kind))
-    return history.trained(*history.stacked())
+        train(training, history, together, np.flatnonzero(kinds == kind))
+    return history.trained(lambda packed: packed)
 
 
 class _Training(Ensemble):
     """Convolutional networks that are trained epoch by epoch."""
 
     PER_RUN = ("time", "loss", "risk")
-    report_every = 1
 
     def __init__(
-        self, runs: np.ndarray, network: nn.Module, start: Callable[[int], State], tasks: Tasks,
-        images: PreparedImages, draws: Draws, schedule: np.ndarray, *, learning_rate: float, decay: str = "constant",
-        batch_size: int = 128, tolerance: float = 0.0, renew: bool = False, renew_tested: bool = False, **options: Any,
+        self, runs: np.ndarray, problem: Problem, schedule: np.ndarray, *, learning_rate: float,
+        decay: str = "constant", batch_size: int = 128, tolerance: float = 0.0, renew: bool = False,
+        renew_tested: bool = False, **options: Any,
     ) -> None:  # fmt: skip
-        columns = slices(len(task[0].classes) for task in tasks)
-        states = [start(int(run)) for run in runs]
-        self.networks = ConvnetEnsemble(network, states, columns, images.shape, runs=runs, **options)
-        self.feed, self.tasks, self.images = Feed(self.networks, tasks, images, draws, batch_size), tasks, images
+        columns = slices(len(task[0].classes) for task in problem.tasks)
+        states = [problem.state(int(run)) for run in runs]
+        self.networks = ConvnetEnsemble(problem.network, states, columns, problem.images.shape, runs=runs, **options)
+        self.problem, self.feed = problem, Feed(self.networks, problem, batch_size)
         self.rates = np.full(max(schedule) * self.feed.per_epoch, learning_rate)
         if decay == "cosine":
             self.rates = self.rates * (1 + np.cos(math.pi * np.arange(len(self.rates)) / len(self.rates))) / 2
@@ -143,14 +137,14 @@ class _Training(Ensemble):
 
     def _test_errors(self, places: np.ndarray) -> np.ndarray:
         """Share of its test images that each of the networks at `places` misclassifies."""
-        own = [self.tasks[0][run] for run in self.runs[places]]
+        own = [self.problem.tasks[0][run] for run in self.runs[places]]
         counts = np.array([len(task.test) for task in own])
         at_once, wrong = min(_EVALUATED[1], max(1, _EVALUATED[0] // len(own))), np.zeros(len(own))
         for first in range(0, counts.max(), at_once):
             # Where there are fewer images than of others, the last one stands in, and does not count.
             rows = [np.minimum(np.arange(first, first + at_once), count - 1) for count in counts]
             rows = [row[: max(counts) - first] for row in rows]
-            batches = [self.images.batch("test", task.test[row], device=self.networks.device)
+            batches = [self.problem.images.batch("test", task.test[row], device=self.networks.device)
                        for task, row in zip(own, rows, strict=True)]  # fmt: skip
             outputs = self.networks.outputs(places, torch.stack(batches))[:, :, self.networks.columns[0]]
             found = outputs.argmax(2).cpu().numpy()
@@ -163,11 +157,9 @@ class _Training(Ensemble):
 class Feed:
     """Batches of every task, stacked over the networks of an ensemble that may shrink."""
 
-    def __init__(
-        self, ensemble: ConvnetEnsemble, tasks: Tasks, images: PreparedImages, draws: Draws, size: int
-    ) -> None:
-        self._ensemble, self._tasks, self._images, self._draws = ensemble, tasks, images, draws
-        self._counts = [len(task[ensemble.runs[0]].train) for task in tasks]
+    def __init__(self, ensemble: ConvnetEnsemble, problem: Problem, size: int) -> None:
+        self._ensemble, self._problem = ensemble, problem
+        self._counts = [len(task[ensemble.runs[0]].train) for task in problem.tasks]
         self._steps = [-(-count // size) if size and count > size else 1 for count in self._counts]
         self.per_epoch = max(self._steps)
         self._plain: dict[int, Batch] = {}  # of whole tasks, by place, where they are the same in every step
@@ -181,7 +173,7 @@ class Feed:
             parts.append(np.array_split(order, steps, axis=1))
         for step in range(self.per_epoch):
             number = epoch * self.per_epoch + step
-            rngs = self._generators("augmentation", number) if self._images.augments else []
+            rngs = self._generators("augmentation", number) if self._problem.images.augments else []
             batches = []
             for place, own in enumerate(parts):
                 batches.append(self._plain.get(place) or self._taken(place, own[step % len(own)], rngs))
@@ -212,7 +204,7 @@ class Feed:
         self._plain = {place: (images[which], labels[which]) for place, (images, labels) in self._plain.items()}
 
     def _generators(self, use: str, number: int) -> list[np.random.Generator]:
-        return [self._draws(int(run), use, number) for run in self._ensemble.runs]
+        return [self._problem.draws(int(run), use, number) for run in self._ensemble.runs]
 
     def _first(self, count: int) -> np.ndarray:
         """The first samples of a task for each network, (R, count)."""
@@ -222,7 +214,7 @@ class Feed:
         """Those `samples` (R, b) of a task, augmented if there are generators."""
         batches, labels = [], []
         for run, some, rng in zip_longest(self._ensemble.runs, samples, rngs):
-            task = self._tasks[place][run]
-            batches.append(self._images.batch("train", task.train[some], rng, self._ensemble.device))
+            task = self._problem.tasks[place][run]
+            batches.append(self._problem.images.batch("train", task.train[some], rng, self._ensemble.device))
             labels.append(task.train_labels[some])
         return torch.stack(batches), torch.from_numpy(np.stack(labels))

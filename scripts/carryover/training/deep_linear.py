@@ -21,7 +21,7 @@ import torch
 
 from carryover.networks.deep_linear import Weights
 from carryover.training.devices import tensor, torch_device
-from carryover.training.integrate import Descent, History, Progress, Values, log_spaced, train
+from carryover.training.integrate import Descent, History, Values, log_spaced, train
 from carryover.training.linear_limits import Factored
 from carryover.training.result import Divergence, Trained
 
@@ -103,7 +103,6 @@ def gradient_descent(
     max_steps: int,
     precision: str = "float32",
     device: str = "auto",
-    progress: Progress | None = None,
 ) -> Trained:
     """Train every run by gradient descent on |Xβ − y|²/(2n), until it is `tolerance` above its floor.
 
@@ -133,10 +132,9 @@ def gradient_descent(
         _Group, data=own, coordinates=coordinates, layers=layers, targets=targets, risk=risk, rate=learning_rate,
         tolerance=tolerance, schedule=log_spaced(max_steps), dtype=dtype, device=place,
     )  # fmt: skip
-    if diverged := train(group, history, _BYTES[place.type] // (size * dtype.itemsize), progress):
+    if diverged := train(group, history, _BYTES[place.type] // (size * dtype.itemsize)):
         raise Divergence(diverged, f"gradient descent diverged with learning rate {learning_rate:g}")
-    beta, *layers = history.stacked()
-    return history.trained(Reduced(beta, coordinates, layers))
+    return history.trained(lambda beta, *layers: Reduced(beta, coordinates, layers))
 
 
 @dataclass(frozen=True)

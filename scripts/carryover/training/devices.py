@@ -1,19 +1,15 @@
-"""Where tensors are, ensembles in chunks that fit there, and memory that is freed."""
+"""Where tensors are, and memory that is freed."""
 
 from __future__ import annotations
 
 import ctypes
 import platform
-import sys
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import torch
 
 from carryover.errors import UserError
-
-Result = TypeVar("Result")
 
 
 def torch_device(name: str = "auto") -> torch.device:
@@ -30,31 +26,6 @@ def torch_device(name: str = "auto") -> torch.device:
 def tensor(values: Any, device: torch.device, dtype: torch.dtype = torch.float64) -> torch.Tensor:
     """Numbers, an array or lists, on a device."""
     return torch.as_tensor(np.ascontiguousarray(values), dtype=dtype, device=device)
-
-
-def in_chunks(train: Callable[[np.ndarray], Result], runs: np.ndarray, most: int) -> list[Result]:
-    """What `train` returns of runs, (·,) indices, in as few chunks of at most `most` (at least one) as possible.
-
-    The sizes of chunks differ by one at most. After PyTorch reported that a GPU's memory is too small for a chunk, half
-    of its runs are tried, which is said on stderr; UserError where it is too small for one run.
-    """
-    results: list[Result] = []
-    waiting = np.array_split(runs, -(-len(runs) // max(1, most))) if len(runs) else []
-    while waiting:
-        chunk = waiting.pop(0)
-        try:
-            results.append(train(chunk))
-            continue
-        except torch.OutOfMemoryError:
-            pass  # as long as the error is handled, its frames hold the tensors that should be freed
-        if len(chunk) == 1:
-            raise UserError("a GPU's memory is too small for one network: choose the device cpu, or smaller sizes.")
-        fewer = len(chunk) // 2
-        torch.cuda.empty_cache()
-        print(f"the GPU's memory is too small for {len(chunk)} networks: continuing with {fewer}", file=sys.stderr)
-        rest = np.concatenate([chunk, *waiting])
-        waiting = np.split(rest, range(fewer, len(rest), fewer))
-    return results
 
 
 def keep_freed() -> None:

@@ -8,7 +8,8 @@ g = −∂L/∂β.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -17,7 +18,7 @@ import torch
 
 from carryover.networks.diagonal import Weights
 from carryover.training.devices import tensor, torch_device
-from carryover.training.integrate import Ensemble, History, Progress, Values, log_spaced, train
+from carryover.training.integrate import Ensemble, History, Values, log_spaced, train
 from carryover.training.losses import LOSSES, RISKS, squared_distance
 from carryover.training.result import Task, Trained
 
@@ -26,66 +27,56 @@ _INSPECT = 50  # steps between inspections of which runs have ended: each waits 
 _BLOWN_UP = 1e4  # times the loss at the start
 
 
+@dataclass(frozen=True)
+class Problem:
+    """Diagonal linear networks to be trained."""
+
+    tasks: Sequence[Task]  # one per output
+    start: Weights  # first layers (runs, D), readouts (runs, outputs, D)
+    teacher: np.ndarray  # (runs, D), of output 0
+    trainable: Container[str] = ("first", "second")  # layers
+    weights: Sequence[float] | None = None  # of the outputs' mean losses; None: 1 each
+
+
 class DiagonalEnsemble(Ensemble):
     """Diagonal linear networks in training.
 
     Parameters
     ----------
     runs : (R,)
-        Those of the arrays below that are trained here.
-    tasks : sequence of Task
-        One per output.
-    start : Weights
-        first (runs, D), second (runs, O, D).
-    teacher : (runs, D)
-        Coefficients of output 0's teacher.
+        Those of the problem that are trained here.
     tolerance, max_steps : float, int
         A run ends where its loss is at most the tolerance, or with `converged` false where the budget of gradient
         evaluations is spent.
-    weights : sequence of float
-        Of the outputs' mean losses; 1 each if None.
     """
 
     PER_RUN: ClassVar[tuple[str, ...]] = (
         "X", "y", "teacher", "first", "second", "time", "loss", "risk", "risk_best",
     )  # fmt: skip
-
     risk_best: torch.Tensor  # (R,), the smallest one of output 0 so far
     risk_of = staticmethod(squared_distance)  # of output 0's coefficients and those of its teacher
 
     def __init__(
-        self,
-        runs: np.ndarray,
-        tasks: Sequence[Task],
-        start: Weights,
-        *,
-        teacher: np.ndarray,
-        tolerance: float,
-        max_steps: int = 10_000,
-        weights: Sequence[float] | None = None,
-        device: str = "auto",
+        self, runs: np.ndarray, problem: Problem, *, tolerance: float, max_steps: int = 10_000, device: str = "auto"
     ) -> None:
         self.runs, self.tolerance, self.max_steps, self.device = runs, tolerance, max_steps, torch_device(device)
-        self.X = [tensor(task.X[task.sets[runs]], self.device) for task in tasks]
-        self.y = [tensor(task.y[runs], self.device) for task in tasks]
-        own, self.teacher = start[runs], tensor(teacher[runs], self.device)
+        self.X = [tensor(task.X[task.sets[runs]], self.device) for task in problem.tasks]
+        self.y = [tensor(task.y[runs], self.device) for task in problem.tasks]
+        own, self.teacher = problem.start[runs], tensor(problem.teacher[runs], self.device)
         self.first = tensor(np.stack([own.first_plus, own.first_minus], axis=1)[:, :, None], self.device)
         self.second = tensor(np.stack([own.second_plus, -own.second_minus], axis=1), self.device)
-        self.output_weights = [1.0] * len(tasks) if weights is None else list(weights)
+        self.trainable, self.output_weights = problem.trainable, problem.weights or [1.0] * len(problem.tasks)
         self.time = torch.zeros(len(runs), dtype=torch.float64, device=self.device)
         self.risk_best = torch.full_like(self.time, torch.nan)
 
     @classmethod
-    def trained(
-        cls, tasks: Sequence[Task], start: Weights, progress: Progress | None, observe: Mapping[str, Callable],
-        **settings: Any,
-    ) -> Trained:  # fmt: skip
-        """Train all runs, with curves of what else is to be observed."""
-        history = History(len(start.first_plus), observe)
-        ensemble = partial(cls, tasks=tasks, start=start, **settings)
-        train(ensemble, history, BYTES // sum(task.X[0].nbytes for task in tasks), progress)
-        first, second = history.stacked()
-        return history.trained(Weights(first[:, 0, 0], first[:, 1, 0], second[:, 0], -second[:, 1]))
+    def trained(cls, problem: Problem, observe: Iterable[str] = (), **settings: Any) -> Trained:
+        """Train all runs, with curves of what else is observed."""
+        history, inputs = History(len(problem.teacher), observe), sum(task.X[0].nbytes for task in problem.tasks)
+        train(partial(cls, problem=problem, **settings), history, BYTES // inputs)
+        return history.trained(
+            lambda first, second: Weights(first[:, 0, 0], first[:, 1, 0], second[:, 0], -second[:, 1])
+        )
 
     def predict(self, output: int, beta: torch.Tensor) -> torch.Tensor:
         """X β of one output, (runs, n). Row vector times transpose: the order for which batched products are fast."""
@@ -116,14 +107,7 @@ def coefficients(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
     return (first * second).sum(1)
 
 
-def gradient_descent(
-    tasks: Sequence[Task],
-    start: Weights,
-    *,
-    observe: Mapping[str, Callable] | None = None,
-    progress: Progress | None = None,
-    **settings: Any,
-) -> Trained:
+def gradient_descent(problem: Problem, *, observe: Mapping[str, Callable] | None = None, **settings: Any) -> Trained:
     """Train every run by gradient descent on L = Σ_o weight · mean loss of output o, until L ≤ `tolerance`.
 
     The method of "feature reuse in multi-task learning and finetuning" (learning rate .5 in pretraining, .1 in
@@ -132,11 +116,8 @@ def gradient_descent(
 
     Parameters
     ----------
-    tasks, start, settings
-        Those of `DiagonalEnsemble`, and:
-    learning_rate : float
-    trainable : container of "first" and "second"
-        The layers that move.
+    tolerance, max_steps, device, learning_rate
+        The first two as `DiagonalEnsemble` takes them.
     loss : str
         A name in `LOSSES`; cross-entropy takes labels ±1.
     normalised : bool
@@ -150,23 +131,21 @@ def gradient_descent(
     Divergence
         The loss of some runs is not finite or 1e4 times its start.
     """
-    return _Descent.trained(tasks, start, progress, observe or {}, observables=observe or {}, **settings)
+    return _Descent.trained(problem, observe or {}, observables=observe or {}, **settings)
 
 
 class _Descent(DiagonalEnsemble):
     """Networks with the loss, the negative gradient (R, O, D) and the risk at their present weights."""
 
     PER_RUN = (*DiagonalEnsemble.PER_RUN, "limit", "gradient", "active", "evaluations")
-    report_every = 100
 
     def __init__(
-        self, *posed: Any, observables: Mapping[str, Callable], learning_rate: float,
-        trainable: Container[str] = ("first", "second"), loss: str = "squared", normalised: bool = False,
-        **settings: Any,
+        self, *posed: Any, observables: Mapping[str, Callable], learning_rate: float, loss: str = "squared",
+        normalised: bool = False, **settings: Any,
     ) -> None:  # fmt: skip
         super().__init__(*posed, **settings)
         self.observables, self.learning_rate, self.normalised = observables, learning_rate, normalised
-        self.trainable, self.loss_function, self.risk_of = trainable, LOSSES[loss], RISKS[loss]
+        self.loss_function, self.risk_of = LOSSES[loss], RISKS[loss]
         self.schedule = frozenset(log_spaced(self.max_steps).tolist())
         self.active = torch.ones(len(self), dtype=torch.bool, device=self.device)
         self.evaluations = torch.zeros_like(self.time, dtype=torch.int64)

@@ -14,34 +14,30 @@ Errors measured in β instead of a let steps be rejected without end near the li
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from scipy.linalg.blas import dsyrk
 
-from carryover.networks.diagonal import Weights
-from carryover.training.diagonal import DiagonalEnsemble, coefficients
-from carryover.training.integrate import Progress, slices
-from carryover.training.result import Task, Trained
+from carryover.training.diagonal import DiagonalEnsemble, Problem, coefficients
+from carryover.training.integrate import slices
+from carryover.training.result import Trained
 from carryover.training.steppers import ROS2, SHRINK, Cholesky, Flow
 
 _LONGEST = 20.0  # largest |a| of one step: a weight may change by e^20
 
 
-def gradient_flow(
-    tasks: Sequence[Task], start: Weights, *, progress: Progress | None = None, **settings: Any
-) -> Trained:
+def gradient_flow(problem: Problem, **settings: Any) -> Trained:
     """Train every run by gradient flow on L = Σ_o weight · mean squared error of output o, until L ≤ `tolerance`.
 
     The flow of "feature reuse in multi-task learning and finetuning (appendix)", eqs 8–9, with the outputs of eqs
-    24–25. Both layers move. A step takes two gradient evaluations.
+    24–25. Both layers move, whatever the problem says. A step takes two gradient evaluations.
 
     Parameters
     ----------
-    tasks, start, settings
-        Those of `DiagonalEnsemble`, and:
+    tolerance, max_steps, device
+        The first two as `DiagonalEnsemble` takes them.
     accuracy : float
         Bound of the error that one step makes in the logarithm of any weight; with one output it concerns only the
         path, not the limit.
@@ -53,7 +49,7 @@ def gradient_flow(
     Divergence
         The loss of some runs is not finite.
     """
-    return _Flow.trained(tasks, start, progress, {}, **settings)
+    return _Flow.trained(problem, **settings)
 
 
 class _Flow(Flow, DiagonalEnsemble):
@@ -73,7 +69,6 @@ class _Flow(Flow, DiagonalEnsemble):
         self.begin(self._correlations(self.residual).abs().amax((1, 2)))
 
     def advance(self) -> torch.Tensor:
-        """Try one step of every run; the mask of the runs whose step was accepted."""
         self.evaluations += self.EVALUATIONS
         length = self.length()
         h = length[:, None]

@@ -7,23 +7,28 @@ observes losses after the epochs of a schedule alone, and gradient flow one of `
 
 from __future__ import annotations
 
+import logging
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain, pairwise
+from itertools import pairwise
+from time import monotonic
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
-from carryover.training.devices import in_chunks
+from carryover.errors import UserError
 from carryover.training.result import Divergence, Trained
 
 Values = np.ndarray | torch.Tensor | float
-Progress = Callable[[dict], None]
 CHECKPOINTS = 64
 """Of a run at most: curves hold so many values, about evenly spaced in the logarithm of time, besides its end."""
 _OPTIONAL = ("learning_rate", "at_rest")
+_PAUSE = 10.0  # seconds between two lines of the log
 _BLOWN_UP = 2  # times the loss at the start: what a step too large does to a network that starts from almost nothing
+
+_LOG, _reported = logging.getLogger(__name__), monotonic()
 
 
 def pick(values: Any, which: torch.Tensor) -> Any:
@@ -61,7 +66,6 @@ class Ensemble(ABC):
     tolerance: Any  # of the loss, (R,) or a number for all
     diverged: Sequence[int] = ()  # runs that were dropped
     steps = 0
-    report_every = 10  # steps, to `progress`
 
     def __len__(self) -> int:
         return len(self.runs)
@@ -107,21 +111,47 @@ class Ensemble(ABC):
 
 
 def train(
-    ensemble: Callable[[np.ndarray], Ensemble], history: History, most: int, progress: Progress | None = None,
-    runs: np.ndarray | None = None,
-) -> list[int]:  # fmt: skip
-    """Train runs (all of the history if None) in ensembles of at most `most`, which `ensemble` makes of their indices;
-    the runs that were dropped."""
+    ensemble: Callable[[np.ndarray], Ensemble], history: History, most: int, runs: np.ndarray | None = None
+) -> list[int]:
+    """Train runs (all of the history if None) in as few ensembles of at most `most` (at least one) as possible, which
+    `ensemble` makes of their indices; the runs that were dropped.
 
-    def trained(chunk: np.ndarray) -> Sequence[int]:
-        integrate(one := ensemble(chunk), history, progress)
-        return one.diverged
+    The sizes of ensembles differ by one at most. After PyTorch reported that a GPU's memory is too small for one, half
+    of its runs are tried, which is said on stderr; UserError where it is too small for one run.
+    """
+    runs = np.arange(len(history)) if runs is None else runs
+    dropped: list[int] = []
+    waiting = np.array_split(runs, -(-len(runs) // max(1, most))) if len(runs) else []
+    while waiting:
+        chunk = waiting.pop(0)
+        try:
+            dropped += integrate(ensemble(chunk), history)
+            continue
+        except torch.OutOfMemoryError:
+            pass  # as long as the error is handled, its frames hold the tensors that should be freed
+        if len(chunk) == 1:
+            raise UserError("a GPU's memory is too small for one network: choose the device cpu, or smaller sizes.")
+        fewer = len(chunk) // 2
+        torch.cuda.empty_cache()
+        print(f"the GPU's memory is too small for {len(chunk)} networks: continuing with {fewer}", file=sys.stderr)
+        rest = np.concatenate([chunk, *waiting])
+        waiting = np.split(rest, range(fewer, len(rest), fewer))
+    return sorted(dropped)
 
-    return sorted(chain(*in_chunks(trained, np.arange(len(history)) if runs is None else runs, most)))
+
+def report(**state: Values) -> None:
+    """Log where training stands, at most every ten seconds; other calls are cheap, and read nothing from a device."""
+    global _reported
+    if (now := monotonic()) - _reported >= _PAUSE:
+        _reported = now
+        _LOG.info(", ".join(f"{name} {_as_array(values).max():g}" for name, values in state.items()))
 
 
-def integrate(ensemble: Ensemble, history: History, progress: Progress | None = None) -> None:
-    """Train an ensemble until every network has ended; what the history knows of their runs is forgotten."""
+def integrate(ensemble: Ensemble, history: History) -> Sequence[int]:
+    """Train an ensemble until every network has ended; the runs that were dropped.
+
+    What the history knows of their runs is forgotten.
+    """
     history.forget(ensemble.runs)
     while len(ensemble):
         ended = ensemble.ended()
@@ -135,12 +165,12 @@ def integrate(ensemble: Ensemble, history: History, progress: Progress | None = 
             ensemble.keep(~ended)
         if not len(ensemble):
             break
-        if progress is not None and ensemble.steps % ensemble.report_every == 0:
-            progress({"step": ensemble.steps, "active": len(ensemble), "loss": ensemble.loss.max()})
+        report(step=ensemble.steps, active=len(ensemble), loss=ensemble.loss)
         ensemble.steps += 1
         recorded = ensemble.advance()
         if recorded is not None and recorded.any():
             history.record(pick(ensemble.runs, recorded), ensemble.observed(recorded))
+    return ensemble.diverged
 
 
 class Descent(Ensemble):
@@ -249,15 +279,12 @@ class History:
         for ends, layer in zip(self._weights, layers, strict=True):
             ends[runs] = layer
 
-    def stacked(self) -> list[np.ndarray]:
-        """The arrays of weights of all runs at their ends, (runs, …)."""
-        return self._weights
-
-    def trained(self, weights: object) -> Trained:
-        """The result once all runs have ended; `weights` in the type of their family."""
+    def trained(self, networks: Callable[..., object]) -> Trained:
+        """The result once all runs have ended; `networks` makes those of a family of their arrays of weights (runs, …),
+        in the order of `Ensemble.weights`."""
         ends, curves = self._ends, self._thinned()
         return Trained(
-            weights=weights,
+            weights=networks(*self._weights),
             loss=ends["loss"],
             evaluations=ends["evaluations"],
             converged=ends["converged"],
@@ -265,7 +292,7 @@ class History:
             risk_best=np.fmin(ends["risk_best"], np.fmin.reduce(self._curves["risk"], axis=1)),
             time=curves.pop("time"),
             curves=curves,
-            **{name: ends[name] for name in _OPTIONAL if not np.isnan(ends[name]).all()},
+            measured={name: ends[name] for name in _OPTIONAL if not np.isnan(ends[name]).all()},
         )
 
     def _thinned(self) -> dict[str, np.ndarray]:

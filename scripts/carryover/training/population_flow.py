@@ -31,7 +31,7 @@ import torch
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_kernel
 from carryover.training.devices import tensor, torch_device
-from carryover.training.integrate import History, Progress, Values, train
+from carryover.training.integrate import History, Values, train
 from carryover.training.relu import BYTES
 from carryover.training.result import Trained
 from carryover.training.steppers import RKC2, TINY, Flow, error_scale
@@ -49,7 +49,6 @@ def population_flow(
     start: Weights,
     *,
     device: str = "auto",
-    progress: Progress | None = None,
     **settings: Any,
 ) -> Trained:
     """Train every run by gradient flow on L + ½ anchor Σ_h |v_h − v_h(0)|², until L ≤ `tolerance` or `max_time`.
@@ -87,8 +86,8 @@ def population_flow(
     place, history, H = torch_device(device), History(len(start.first)), start.first.shape[1]
     flow = partial(_Flow, start=start, teacher=teacher, place=place, **settings)
     angles = 2 * torch.float64.itemsize * H * (H + teacher.first.shape[1])  # in bytes
-    train(flow, history, BYTES[place.type] // angles, progress)
-    return history.trained(start.like(*history.stacked()))
+    train(flow, history, BYTES[place.type] // angles)
+    return history.trained(start.like)
 
 
 class PopulationGradient:
@@ -189,7 +188,6 @@ class _Flow(Flow):
         return torch.cat([first, second], 2), flow, loss, loss + penalty
 
     def advance(self) -> torch.Tensor:
-        """Try one step of every run; the mask of those whose step was accepted."""
         self._find_radius()
         step, stages = self._affordable()
         units, flow, loss, energy = self._at(

@@ -14,13 +14,13 @@ on the features X√c. Mean-field networks take means over their m units, featur
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from carryover.networks.diagonal import Weights
-from carryover.training.integrate import CHECKPOINTS, History
+from carryover.training.integrate import CHECKPOINTS, History, report
 from carryover.training.result import Trained
 
 HALVINGS = 60  # of the ratio of two times, between which training stops: to rounding
@@ -69,6 +69,11 @@ class Modes:
         off = self.directions @ start - self.optimum
         return start + np.expm1(-np.multiply.outer(time, self.rates)) * off @ self.directions
 
+    def descended(self, start: np.ndarray, rate: float, steps: int) -> np.ndarray:
+        """The readout (m,) after so many steps of gradient descent from `start` (m,), each of the flow time `rate`."""
+        off = self.directions @ start - self.optimum
+        return start + ((1 - rate * self.rates) ** steps - 1) * off @ self.directions
+
     def stop(self, start: np.ndarray, time: float, tolerance: float) -> float:
         """The first time, up to `time`, at which the loss is at most the tolerance; `time` where there is none."""
 
@@ -103,7 +108,6 @@ def readout_flow(
     tolerance: float,
     max_time: float = np.inf,
     teacher: np.ndarray,
-    progress: Callable[[dict], None] | None = None,
 ) -> Trained:
     """Solve each run's flow of a diagonal network's readout until its mean squared error is `tolerance`, or `max_time`.
 
@@ -139,9 +143,8 @@ def readout_flow(
         ended = {"loss": loss, "risk": risks[-1], "risk_best": risks.min(), "evaluations": 1,
                  "converged": loss <= tolerance}  # fmt: skip
         history.end(own, [(other + one * change)[None, None] for one, other in paths], ended)
-        if progress is not None:
-            progress({"step": run + 1, "active": len(X) - run - 1})
-    return history.trained(Weights(start.first_plus, start.first_minus, *history.stacked()))
+        report(step=run + 1, active=len(X) - run - 1)
+    return history.trained(partial(Weights, start.first_plus, start.first_minus))
 
 
 def _times(rates: np.ndarray, end: float, count: int) -> np.ndarray:

@@ -20,7 +20,7 @@ import torch
 
 from carryover.networks.relu import Weights
 from carryover.training.devices import tensor, torch_device
-from carryover.training.integrate import Descent, History, Progress, log_spaced, train
+from carryover.training.integrate import Descent, History, log_spaced, train
 from carryover.training.losses import LOSSES
 from carryover.training.result import Divergence, Task, Trained
 
@@ -173,7 +173,6 @@ def gradient_descent(
     precision: str = "float32",
     device: str = "auto",
     observe: Mapping[str, Callable] | None = None,
-    progress: Progress | None = None,
     **settings: Any,
 ) -> Trained:
     """Train every run by gradient descent on L = Σ_o mean loss of output o, until L ≤ `tolerance` or `max_epochs`.
@@ -213,8 +212,8 @@ def gradient_descent(
     columns = min(_COLUMNS[place.type], largest, batch_size or largest)
     together = BYTES[place.type] // (4 * H * (columns + (2 + len(tasks)) * D))
     rate, runs = learning_rate, np.arange(len(start.first))
-    while diverged := train(partial(group, rate=rate), history, together, progress, runs):
+    while diverged := train(partial(group, rate=rate), history, together, runs):
         if rate < learning_rate / _CUT ** (_FALLBACKS - 0.5):
             raise Divergence(diverged, f"gradient descent diverged with learning rates down to {rate:g}")
         rate, runs = rate / _CUT, np.array(diverged)
-    return history.trained(start.like(*history.stacked()))
+    return history.trained(start.like)

@@ -21,7 +21,7 @@ import torch
 
 from carryover.networks.relu import Weights
 from carryover.training.devices import tensor, torch_device
-from carryover.training.integrate import History, Progress, Values, train
+from carryover.training.integrate import History, Values, train
 from carryover.training.relu_tangent import Factor, Tangent, Vector, blas_threads
 from carryover.training.result import Task, Trained
 from carryover.training.steppers import GROW, ROS2, TINY, Flow, error_scale
@@ -41,7 +41,6 @@ def gradient_flow(
     *,
     device: str = "auto",
     observe: Mapping[str, Callable] | None = None,
-    progress: Progress | None = None,
     **settings: Any,
 ) -> Trained:
     """Train every run by gradient flow on L = Σ_o mean loss of output o, until L ≤ `tolerance`.
@@ -79,8 +78,8 @@ def gradient_flow(
     # hidden responses at three points, and kernels, that are in memory at a time
     together = BYTES[place.type] // (samples * (64 * H + 8 * samples) + 80 * H * D)
     with blas_threads(samples):
-        train(flow, history, together, progress)
-    return history.trained(start.like(*history.stacked()))
+        train(flow, history, together)
+    return history.trained(start.like)
 
 
 class _Flow(Flow):
@@ -130,7 +129,6 @@ class _Flow(Flow):
         return [self.point.first, self.point.second]
 
     def advance(self) -> torch.Tensor:
-        """Try one step of every run; the mask of those to be recorded."""
         self.evaluations += self.EVALUATIONS
         tangent, point, h = self.tangent, self.point, self.length().clamp(max=_LONGEST)
         block, weights = h[:, None, None], (point.first, point.second)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,7 @@ class Trained:
     under the loss that was minimised: the expected squared error, or the share of inputs that are misclassified. Time
     is the sum of the learning rates. `curves` hold loss, risk and whatever else was observed, by name, at log-spaced
     checkpoints: finite from the first column on, NaN after a run's end and where there is nothing to observe.
+    `measured` holds learning_rate, at_rest (above the tolerance), ridge_strength and validation_loss if they are known.
     """
 
     weights: object
@@ -60,10 +61,7 @@ class Trained:
     risk_best: np.ndarray  # (runs,) smallest risk that was observed
     time: np.ndarray  # (runs, checkpoints)
     curves: Mapping[str, np.ndarray]  # {"loss", "risk", …: (runs, checkpoints)}
-    learning_rate: np.ndarray | None = None  # (runs,) with which each was trained, where they may differ
-    at_rest: np.ndarray | None = None  # (runs,) whether training came to rest above its tolerance, where that is known
-    ridge_strength: np.ndarray | None = None  # (runs,) where ridge regression was cross-validated
-    validation_loss: np.ndarray | None = None  # (runs,) mean squared error on samples that were held out
+    measured: Mapping[str, np.ndarray] = field(default_factory=dict)  # {name: (runs,)} of what else is known
 
     @classmethod
     def solved(

@@ -1,22 +1,18 @@
 """Training one shard: the common part of pretrain.py and finetune.py."""
 
 import argparse
-import sys
-import time
+import logging
 from pathlib import Path
 
 from carryover.config import parameters
 from carryover.errors import UserError
-from carryover.families import contract, stages
+from carryover.families import stages
 from carryover.provenance import store
 from carryover.provenance.job_record import weakest
 from carryover.training import devices
 from carryover.workflow import command_line
 from carryover.workflow.command_line import ALSO
 from carryover.workflow.plugin_job import naming_what_is_missing
-
-PAUSE = 10.0
-"""Seconds between lines on the progress of a training."""
 
 
 def main(stage, argv, description):
@@ -29,6 +25,8 @@ def main(stage, argv, description):
     if len(set(arguments.seeds)) < len(arguments.seeds) or min(arguments.seeds) < 0:
         raise UserError("--seeds must be different whole numbers from 0")
     devices.keep_freed()
+    logging.basicConfig(format=f"%(asctime)s {stage} {arguments.experiment}: %(message)s")
+    logging.getLogger("carryover").setLevel(logging.INFO)
     with command_line.job(
         stage,
         arguments,
@@ -37,16 +35,15 @@ def main(stage, argv, description):
         parameters=points[0] if len(points) == 1 else {"together": points},
         seeds=arguments.seeds,
         device=getattr(points[0], "device", None),
-        portable=weakest(map(contract.portable, points)),
+        portable=weakest(map(stages.portable, points)),
     ) as job:
         pretrained = store.load(start) if start else None
         trained = []
-        show = progress(f"{stage} {arguments.experiment}")
-        with naming_what_is_missing(contract.stage(points[0]), [start]):
+        with naming_what_is_missing(stages.stage(points[0]), [start]):
             for p in points:
                 # of several, some may start from scratch
                 own = pretrained if len(points) == 1 or stages.starts(p) else None
-                trained.append(stages.run(p, arguments.experiment, arguments.seeds, own, show))
+                trained.append(stages.run(p, arguments.experiment, arguments.seeds, own))
         job.save(trained)
 
 
@@ -66,20 +63,3 @@ def _parsed(name, words, model, description):
     for word in rest:
         points.append([]) if word == ALSO else points[-1].append(word)
     return arguments, [command_line.options(model, point, name) for point in points]
-
-
-def progress(description):
-    """A function of the state of a training, which shows it in a line at most every `PAUSE`.
-
-    Calls are cheap: values that are not shown are not read, so a loss may be a tensor on a device.
-    """
-    start = shown = time.monotonic()
-
-    def show(state):
-        nonlocal shown
-        if (now := time.monotonic()) - shown >= PAUSE:
-            shown = now
-            values = "".join(f"{name} {float(value):g}, " for name, value in state.items())
-            print(f"{description}: {values}{now - start:.0f} s elapsed", file=sys.stderr, flush=True)
-
-    return show

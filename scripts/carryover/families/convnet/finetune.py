@@ -6,12 +6,12 @@ from itertools import product
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.families import stages
-from carryover.families.contract import Piece
 from carryover.families.convnet import pretrain
+from carryover.families.stages import Piece, of_training
 from carryover.networks.convnet_weights import packed, rescaled, unpacked
 from carryover.streams import generator
 from carryover.tasks.class_subsets import class_task, sampled, tested
+from carryover.training.convnet import Problem
 
 
 def problems(p, shard):
@@ -49,9 +49,9 @@ def problems(p, shard):
     def variables(trained):
         """How training went, and the networks before and after it if `keep_weights`."""
         if not p.keep_weights:
-            return stages.of_training(trained)
+            return of_training(trained)
         before = np.stack([packed(state) for state in states]), "parameters and buffers before training and rescaling"
-        return stages.of_training(trained) | pretrain.state(trained) | {
+        return of_training(trained) | pretrain.state(trained) | {
             "start": ("run", np.array(start), "network that training began from, before it was rescaled"),
             "start_state": (("start_network", "parameter"), *before),
         }  # fmt: skip
@@ -59,7 +59,7 @@ def problems(p, shard):
     for samples in p.samples:
         rngs = [generator(experiment, {"task": number}, seed, "samples") for seed, number in starts]
         some = [sampled(task, samples, rng) for task, rng in zip(whole, rngs, strict=True)]
-        problem = pretrain.Problem(
+        problem = Problem(
             network=classes.network(outputs, starts[0][0]),
             state=lambda run: rescaled(states[start[run]], factor[run], p.rescaled),
             tasks=[[task[place] for place in start] for task in (some, beside) if task],

@@ -1,4 +1,4 @@
-"""Classes of images to pretrain on and to finetune on, the problem that solvers take, and pretraining.
+"""Classes of images to pretrain on and to finetune on, and pretraining.
 
 "Feature reuse in multi-task learning and finetuning (appendix)", section F: a network pretrained on some classes is
 finetuned to classify others. A finetuning task is a set of classes. Pretraining has all other classes, or, for all
@@ -8,8 +8,7 @@ seeds cover the choice of classes, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cache, partial
 from itertools import product
 
@@ -17,14 +16,14 @@ import numpy as np
 import torch
 
 from carryover.errors import UserError
-from carryover.families import stages
-from carryover.families.contract import Piece
 from carryover.families.convnet.parameters import Task
+from carryover.families.stages import Piece, of_training
 from carryover.networks.efficientnet import NETWORKS
 from carryover.streams import generator
 from carryover.tasks import class_subsets
 from carryover.tasks import images as image_sets
 from carryover.tasks.prepared_images import PreparedImages
+from carryover.training.convnet import Problem
 
 MEANING = {
     "task": "number of the set of classes of finetuning, of a seed; -1: one pretrained network for all of them",
@@ -35,17 +34,6 @@ MEANING = {
     "weight_decay": "penalty on the weights",
     "network": "architecture",
 }
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Runs to be trained."""
-
-    network: torch.nn.Module  # of the shape of all
-    state: Callable[[int], Mapping[str, torch.Tensor]]  # by run: what it starts from
-    tasks: list[list[class_subsets.ClassTask]]  # the main task first, each by run
-    images: PreparedImages
-    draws: Callable[[int, str, int], np.random.Generator]
 
 
 def problems(p, shard):
@@ -70,7 +58,7 @@ def problems(p, shard):
     names = ["" if read else spelled(source.classes) for source in sources]
     runs = {"seed": seeds, "task": tasks, "network": p.network, "source_classes": names}
     attributes = classes.attributes() | {"classes": len(sources[0].classes)}
-    yield Piece(problem, runs, lambda trained: stages.of_training(trained) | state(trained), MEANING,
+    yield Piece(problem, runs, lambda trained: of_training(trained) | state(trained), MEANING,
                 attributes=attributes)  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from carryover.training.result import Trained
 PORTABLE = {"descent": "distribution"}  # normalisation over few values and large steps enlarge any rounding
 
 
-def descent(problem, p, progress=None):
+def descent(problem, p):
     """Gradient descent with momentum on the cross-entropy, runs together or one by one: weights (runs, P).
 
     Raises UserError where a batch is too small for normalisation, or a GPU's memory for one network.
@@ -23,12 +23,11 @@ def descent(problem, p, progress=None):
     try:
         with torch.backends.cudnn.flags(enabled=True, allow_tf32=p.precision != "float32"):
             return gradient_descent(
-                problem.network, problem.state, problem.tasks, problem.images, problem.draws,
-                learning_rate=p.learning_rate, decay="constant" if hasattr(p, "protocol") else "cosine",
+                problem, learning_rate=p.learning_rate, decay="constant" if hasattr(p, "protocol") else "cosine",
                 weight_decay=p.weight_decay, batch_size=p.batch_size, tolerance=p.tolerance, max_epochs=p.max_epochs,
                 checkpoints=getattr(p, "checkpoints", 16), renew=statistics != "kept",
                 renew_tested=statistics == "of_samples", precision=p.precision, device=torch_device(p.device),
-                together=p.together, progress=progress,
+                together=p.together,
             )  # fmt: skip
     except ValueError as error:
         if "more than 1 value per channel" not in str(error):
@@ -39,7 +38,7 @@ def descent(problem, p, progress=None):
         ) from None
 
 
-def published(problem, p, progress=None):
+def published(problem, p):
     """Weights from a file or an installed package, all but the last layer; nothing is known of their loss.
 
     Raises UserError, naming the file, for one that is missing, damaged, of another network or with another checksum.

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.random import Generator
 
 from carryover.errors import UserError
-from carryover.families.contract import Piece, cartesian_product
 from carryover.families.deep_linear import pretrain
+from carryover.families.stages import Piece, cartesian_product
 from carryover.networks.deep_linear import Weights
 from carryover.streams import generator
 from carryover.training.linear_limits import Factored

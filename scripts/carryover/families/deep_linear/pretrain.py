@@ -7,8 +7,7 @@ import numpy as np
 from numpy.random import Generator
 
 from carryover.errors import UserError
-from carryover.families import stages
-from carryover.families.contract import Piece, cartesian_product
+from carryover.families.stages import Piece, cartesian_product, of_training, single_precision
 from carryover.networks.deep_linear import Weights, balanced
 from carryover.tasks.sparse import unit_vectors
 from carryover.training.linear_limits import Factored
@@ -87,7 +86,7 @@ def _variables(p, problem, trained):
         share, feature = values[:, 0] ** 2 / (values**2).sum(1), left[:, :, 0]
         room = ((0, 0), (0, most - problem.depth), (0, 0), (0, 0))
         hidden = np.pad(network.hidden, room, constant_values=np.nan)
-        weights = stages.single({
+        weights = single_precision({
             "hidden": (("run", "layer", "row", "column"), hidden, "weights of the layers before the readout"),
             "readout": (("run", "row"), network.readout, "readout weights"),
         }) | {"layer": ("layer", np.arange(1, most), "layer")}  # fmt: skip
@@ -103,7 +102,7 @@ def variables(problem, extra, trained):
         "coefficients": (coefficients, trained.weights.coefficients[:, None], "coefficients of the network's function"),
         "teacher": (("run", "input"), problem.teacher, "coefficients of the task that is learned"),
     }
-    return {**stages.single(single), **stages.of_training(trained), **extra}
+    return {**single_precision(single), **of_training(trained), **extra}
 
 
 def features(share, alignment):

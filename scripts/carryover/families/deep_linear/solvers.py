@@ -16,7 +16,7 @@ MAX_TIME = 1e9  # of flow; slow directions end before, those of smallest eigenva
 ACCURACY = 1e-6  # of a step of the flow, relative
 
 
-def exact(problem, p, progress=None):
+def exact(problem, p):
     """The limit of gradient flow from vanishing weights, so that nothing is trained: no steps, no curves."""
     targets, sets = problem.reduced_targets(), problem.task.sets
     folds = getattr(p, "folds", 0)
@@ -33,7 +33,7 @@ def exact(problem, p, progress=None):
         above_floor[run] = (residual**2).sum() / (2 * data.samples)
     return Trained.solved(
         Balanced(coefficients, problem.depth), above_floor, problem.risk(slice(None), coefficients),
-        validation_loss=validation if folds else None,
+        measured={"validation_loss": validation} if folds else {},
     )  # fmt: skip
 
 
@@ -83,22 +83,22 @@ def _validated(problem, folds, s):
     return squares / len(X)
 
 
-def balanced(problem, p, progress=None):
+def balanced(problem, p):
     """Gradient flow of balanced networks, as an ordinary differential equation of their function alone."""
     return balanced_flow(
         problem.data, problem.reduced_targets(), problem.task.sets, problem.coefficients, depth=problem.depth,
-        risk=problem.risk, tolerance=p.tolerance, max_time=MAX_TIME, accuracy=ACCURACY, progress=progress,
+        risk=problem.risk, tolerance=p.tolerance, max_time=MAX_TIME, accuracy=ACCURACY,
     )  # fmt: skip
 
 
-def descent(problem, p, progress=None):
+def descent(problem, p):
     """Gradient descent on all layers, or on the last ones alone while the first are frozen, as the papers train.
 
     The loss is above the least that the layers can reach.
     """
     settings = {
         "learning_rate": p.learning_rate, "tolerance": p.tolerance, "max_steps": p.max_steps,
-        "precision": p.precision, "device": p.device, "progress": progress,
+        "precision": p.precision, "device": p.device,
     }  # fmt: skip
     task, start = problem.task, problem.weights()
     if not problem.frozen:
@@ -106,13 +106,11 @@ def descent(problem, p, progress=None):
         return gradient_descent(problem.data, targets, task.sets, start, risk=problem.risk, **settings)
     # Behind frozen layers the others are a network of their own, whose inputs are the features. Targets of one seed
     # share features and inputs, and to factorise these costs more than to train: each pair of them is taken once.
-    frozen, places, features, data = start.hidden[:, : problem.frozen], {}, [], []
-    pairs = np.empty(len(task.sets), dtype=int)
-    for run, s in enumerate(task.sets.tolist()):
-        pairs[run] = places.setdefault((s, frozen[run].tobytes()), len(features))
-        if pairs[run] == len(features):
-            features.append(Weights(frozen[run], start.readout[run]).features().astype(np.float64))
-            data.append(Factored.of(task.X[s] @ features[-1]))
+    known = np.column_stack([task.sets, problem.coefficients])
+    _, firsts, pairs = np.unique(known, axis=0, return_index=True, return_inverse=True)
+    pairs, frozen = pairs.ravel(), Weights(start.hidden[:, : problem.frozen], start.readout)
+    features = [frozen[run].features().astype(np.float64) for run in firsts]
+    data = [Factored.of(task.X[task.sets[run]] @ own) for run, own in zip(firsts, features, strict=True)]
     targets = np.stack([data[pair].targets(y) for pair, y in zip(pairs, task.y, strict=True)])
 
     def through(which, beta):

@@ -6,12 +6,13 @@ from itertools import product
 
 import numpy as np
 
-from carryover.families.contract import Piece, cartesian_product
 from carryover.families.diagonal import pretrain
 from carryover.families.diagonal.parameters import PRETRAINED
+from carryover.families.stages import Piece, cartesian_product
 from carryover.networks.diagonal import Weights
 from carryover.streams import generator
 from carryover.tasks import sparse
+from carryover.training.diagonal import Problem
 
 
 def problems(p, shard):
@@ -42,7 +43,7 @@ def problems(p, shard):
             tasks.append(pretrain.task(p, inputs, auxiliary_teacher, place))
         sizes = np.array([task.y.shape[1] for task in tasks])
         # The loss of both tasks is the mean over all samples, as the published risks say.
-        problem = pretrain.Problem(tasks, start, teacher[sets], layers, tuple(sizes / sizes.sum()))
+        problem = Problem(tasks, start, teacher[sets], layers, tuple(sizes / sizes.sum()))
         variables = partial(pretrain.variables, problem, auxiliary_teacher[place])
         yield Piece(problem, columns | {"samples": samples}, variables, pretrain.MEANING, outputs)
 

@@ -11,8 +11,6 @@ PRETRAINED = ("finetuning", "finetuning_probe")
 SCRATCH = ("single_task", "single_task_probe", "multi_task")
 PROTOCOLS = (*SCRATCH, *PRETRAINED)
 
-Protocol = Literal["single_task", "single_task_probe", "multi_task", "finetuning", "finetuning_probe"]
-
 
 class Task(Model):
     """The task's, which pretraining and finetuning share."""
@@ -53,7 +51,7 @@ class Pretrain(Training):
 class Finetune(Training):
     STARTS_FROM: ClassVar = {"protocol": PRETRAINED}
 
-    protocol: Protocol = parameter(
+    protocol: Literal[PROTOCOLS] = parameter(
         "finetuning", "finetuning starts from the pretrained network, single_task from scratch, multi_task learns "
         "both tasks at once; a probe trains the readout alone", axis=True)  # fmt: skip
     solver: Literal["exact", "flow", "descent", "symmetric"] = parameter(

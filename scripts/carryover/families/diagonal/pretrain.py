@@ -1,16 +1,15 @@
-"""Tasks of diagonal linear networks, the problem that solvers take, and pretraining on the auxiliary task."""
+"""Tasks of diagonal linear networks, and pretraining on the auxiliary task."""
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.families import stages
-from carryover.families.contract import Piece
+from carryover.families.stages import Piece, of_training
 from carryover.networks.diagonal import Weights
 from carryover.streams import generator
 from carryover.tasks import sparse
+from carryover.training.diagonal import Problem
 from carryover.training.result import Task
 
 MEANING = {
@@ -23,17 +22,6 @@ LAYERS = {
     "second_plus": "readout weights of the positive path",
     "second_minus": "readout weights of the negative path",
 }
-
-
-@dataclass(frozen=True)
-class Problem:
-    """An ensemble of networks to be trained."""
-
-    tasks: list[Task]  # one per output
-    start: Weights  # first layers (runs, D), readouts (runs, outputs, D)
-    teacher: np.ndarray  # (runs, D), of output 0
-    trainable: tuple = ("first", "second")
-    weights: tuple | None = None  # per output, of its mean loss; None: 1
 
 
 def problems(p, shard):
@@ -57,7 +45,7 @@ def variables(problem, auxiliary_teacher, trained):
         "coefficients": (("run", "output", "input"), trained.weights.coefficients(), "coefficients β of the network"),
         "teacher": (("run", "input"), problem.teacher, "coefficients of the task that is learned"),
         "auxiliary_teacher": (("run", "input"), auxiliary_teacher, "coefficients of the auxiliary task"),
-        **stages.of_training(trained),
+        **of_training(trained),
         **layers,
     }
 

@@ -22,7 +22,7 @@ OBSERVED = {
 }
 
 
-def exact(problem, p=None, progress=None):
+def exact(problem, p):
     """The limit of gradient flow, without training, whichever layers are trained.
 
     UserError for several outputs, whose limit has no such form.
@@ -42,7 +42,7 @@ def exact(problem, p=None, progress=None):
     return Trained.solved(weights, (residual**2).mean(1), ((beta - problem.teacher) ** 2).sum(1))
 
 
-def symmetric(problem, p=None, progress=None):
+def symmetric(problem, p):
     """The minimiser of the Q penalty of eq 22, which assumes that both paths start from the same weights.
 
     After pretraining they do not. This is the flow limit of the network with each path's first layer replaced by the
@@ -53,38 +53,27 @@ def symmetric(problem, p=None, progress=None):
         raise UserError("a probe minimises no Q penalty: choose solver exact, flow or descent.")
     first = np.maximum(np.abs(problem.start.first_plus), np.abs(problem.start.first_minus))
     second = np.maximum(np.abs(problem.start.second_plus), np.abs(problem.start.second_minus))
-    return exact(replace(problem, start=Weights(first, first, second, second)))
+    return exact(replace(problem, start=Weights(first, first, second, second)), p)
 
 
-def flow(problem, p, progress=None):
+def flow(problem, p):
     """Gradient flow, followed by an adaptive integrator; that of a readout alone is solved."""
     max_time = p.max_time or math.inf
     if "first" in problem.trainable:
-        return gradient_flow(**_posed(problem, p), accuracy=p.accuracy, max_time=max_time, progress=progress)
+        return gradient_flow(
+            problem, accuracy=p.accuracy, tolerance=p.tolerance, max_time=max_time, max_steps=p.max_steps,
+            device=p.device,
+        )  # fmt: skip
     task = problem.tasks[0]
     return readout_flow(
-        task.X[task.sets], task.y, problem.start, tolerance=p.tolerance, max_time=max_time, teacher=problem.teacher,
-        progress=progress,
-    )  # fmt: skip
+        task.X[task.sets], task.y, problem.start, tolerance=p.tolerance, max_time=max_time, teacher=problem.teacher
+    )
 
 
-def descent(problem, p, progress=None):
+def descent(problem, p):
     """Plain full-batch gradient descent, as the paper trains."""
     return gradient_descent(
-        **_posed(problem, p), learning_rate=p.learning_rate, loss=p.loss, trainable=problem.trainable,
-        normalised=p.loss == "cross_entropy" and p.normalised, observe=OBSERVED if p.loss == "cross_entropy" else None,
-        progress=progress,
+        problem, learning_rate=p.learning_rate, loss=p.loss, normalised=p.loss == "cross_entropy" and p.normalised,
+        observe=OBSERVED if p.loss == "cross_entropy" else None, tolerance=p.tolerance, max_steps=p.max_steps,
+        device=p.device,
     )  # fmt: skip
-
-
-def _posed(problem, p):
-    """The arguments that both trainers share."""
-    return {
-        "tasks": problem.tasks,
-        "start": problem.start,
-        "teacher": problem.teacher,
-        "weights": problem.weights,
-        "tolerance": p.tolerance,
-        "max_steps": p.max_steps,
-        "device": p.device,
-    }

@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.families.contract import Piece
 from carryover.families.image_pairs import pretrain
+from carryover.families.stages import Piece
 from carryover.streams import generator
 from carryover.theory.linear_teachers import benign_overfitting_bound, covariance_bound
 

@@ -14,7 +14,7 @@ from itertools import permutations
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.families.contract import Piece
+from carryover.families.stages import Piece
 from carryover.streams import generator
 from carryover.tasks import images as image_sets
 

@@ -7,7 +7,7 @@ from carryover.families.image_pairs.pretrain import Regression
 from carryover.training.result import Trained
 
 
-def exact(problem, p, progress=None):
+def exact(problem, p):
     """The limit of gradient descent, so that nothing is trained.
 
     Weights are coefficients (cutoffs, d) of the `Regression` of a source task, (runs, draws, d) of a `Problem`.
@@ -35,7 +35,7 @@ def limit(pixels, labels, start):
     return start + (span @ (np.linalg.pinv(triangle.mT, rtol=cutoff) @ missing))[..., 0]
 
 
-def descent(problem, p, progress=None):
+def descent(problem, p):
     """Plain gradient descent, step by step; a run has converged where its loss has on every draw come to the tolerance.
 
     Coefficients leave their start along the images alone, θ + Xᵀa, and the loss depends on them through XXᵀ: a step

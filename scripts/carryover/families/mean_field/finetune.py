@@ -5,10 +5,9 @@ from functools import partial
 import numpy as np
 from numpy.random import Generator
 
-from carryover.families import stages
-from carryover.families.contract import Piece, cartesian_product
 from carryover.families.mean_field import pretrain
 from carryover.families.mean_field.parameters import LEARNING
+from carryover.families.stages import Piece, cartesian_product, of_training
 from carryover.networks.relu import Weights
 from carryover.training.result import Task
 
@@ -71,7 +70,7 @@ def _problem(p, shard, places, samples, start, teacher):
 def _variables(p, problem, pretrained, trained):
     """How training went; the weights only of networks that are nowhere else as they are."""
     which, size = problem.networks, pretrain.size(problem.teacher)
-    variables = stages.of_training(trained)
+    variables = of_training(trained)
     variables |= {name: (dims, values[which], text) for name, (dims, values, text) in size.items()}
     if pretrained is not None:
         loss = pretrained["loss"].values[which]

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.random import Generator
 
 from carryover.errors import UserError
-from carryover.families import stages
-from carryover.families.contract import Piece, cartesian_product
+from carryover.families.stages import Piece, cartesian_product, of_training, single_precision
 from carryover.networks.relu import Weights
 from carryover.tasks.sparse import unit_vectors
 from carryover.theory.kernels import function_power, function_variance
@@ -67,7 +66,7 @@ def problems(p, shard):
 
 def _variables(problem, target, trained):
     networks = weights(trained.weights, problem.start.first, target, problem.teacher.second[:, 0])
-    return {**stages.of_training(trained), **networks, **size(target)}
+    return {**of_training(trained), **networks, **size(target)}
 
 
 def weights(network, start_first, target, source_readout):
@@ -81,7 +80,7 @@ def weights(network, start_first, target, source_readout):
         "teacher_readout": (unit, target.second[:, 0], "coefficients of the target, which is a mean over units"),
         "source_readout": (unit, source_readout, "coefficients of the source, 0 where a unit is ablated"),
     }
-    return stages.single(variables)
+    return single_precision(variables)
 
 
 def size(target):

@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from carryover.families.mean_field.pretrain import averaged, summed
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import function_power, relu_kernel, relu_risk
 from carryover.training.devices import tensor
+from carryover.training.integrate import report
 from carryover.training.population_flow import population_flow
 from carryover.training.readout_flow import Modes
 from carryover.training.relu_flow import gradient_flow
@@ -18,7 +20,7 @@ CUT = 4  # of a rate, by this factor
 PORTABLE = {"flow": "distribution"}  # units that start small choose their place early
 
 
-def flow(problem, p, progress=None):
+def flow(problem, p):
     """Gradient flow, which plain descent follows with small steps, input weights on the sphere.
 
     It is on the population loss where the problem has no samples. Times and losses are those of descent. The trainers
@@ -26,7 +28,7 @@ def flow(problem, p, progress=None):
     their time runs half as fast.
     """
     start, teacher = summed(problem.start[problem.networks]), problem.teacher
-    settings = {"accuracy": p.accuracy, "max_steps": p.max_steps, "device": p.device, "progress": progress}
+    settings = {"accuracy": p.accuracy, "max_steps": p.max_steps, "device": p.device}
     if problem.task is None:
         unit_teacher = Weights(teacher.first, teacher.second / teacher.first.shape[-2])
         trained = population_flow(
@@ -49,7 +51,7 @@ def flow(problem, p, progress=None):
     return replace(trained, weights=weights, loss=trained.loss / 2, time=2 * trained.time, curves=curves)
 
 
-def exact(problem, p, progress=None):
+def exact(problem, p):
     """What a readout on features that stay learns, in closed form, or the network as it is: no steps.
 
     Pretraining is that with an infinite anchor: the readout follows the gradient flow on the population loss of the
@@ -65,75 +67,64 @@ def exact(problem, p, progress=None):
         network, teacher = summed(problem.start), summed(problem.teacher)
         risks = relu_risk(network.first, network.second[:, 0], teacher.first, teacher.second[:, 0])
         return Trained.solved(problem.start, np.full(len(problem.networks), np.nan), risks)
-    if problem.task is not None:
-
-        def follow(modes, start, kind, max_time):
-            """The readout (m,) where the flow stops, and the time; least squares has none (NaN)."""
-            if kind == "least_squares":
-                return modes.least_squares(p.cutoff), np.nan
-            time = modes.stop(start, max_time, p.tolerance)
-            return modes.after(start, time), time
-
-        weights, (loss, risk, time) = None, _on_samples(problem, follow, progress)
-    else:
-        weights, loss, time = Weights(problem.start.first, np.empty_like(problem.start.second)), [], []
-        for index, network, whole in _networks(problem, progress):
-            begin = network.second[0]
-            modes = Modes.of_population(whole.kernel, whole.overlaps, whole.power, speed=len(begin))
-            time.append(modes.stop(begin, problem.max_time[index], p.tolerance))
-            weights.second[index, 0] = modes.after(begin, time[-1])
-            loss.append(modes.loss(weights.second[index, 0]))
-        loss, time = np.array(loss), np.array(time)
-        risk = 2 * loss
+    loss, risk, time = np.empty((3, len(problem.networks)))
+    weights = Weights(problem.start.first, np.empty_like(problem.start.second)) if problem.task is None else None
+    for run, modes, start, whole in _learning(problem):
+        if weights is None and problem.readout[run] == "least_squares":
+            readout, time[run] = modes.least_squares(p.cutoff), np.nan
+        else:
+            time[run] = modes.stop(start, problem.max_time[run], p.tolerance)
+            readout = modes.after(start, time[run])
+        loss[run] = modes.loss(readout)
+        if weights is None:
+            risk[run] = whole.risk(readout)
+        else:
+            weights.second[run, 0], risk[run] = readout, 2 * loss[run]
     done = np.isnan(time) | (loss <= p.tolerance * (1 + 1e-9))  # at the tolerance it stopped, to rounding
     return Trained.solved(weights, loss, risk, time, converged=done)
 
 
-def descent(problem, p, progress=None):
-    """Gradient descent of the readout alone, for linear_transfer, at a rate of `learning_rate` · width.
+def descent(problem, p):
+    """Gradient descent of the readout alone, for linear_transfer, at a rate of `learning_rate` · width, which is cut
+    where it would diverge.
 
     It is linear, so that its steps are solved and not taken, as many as it would take. Readouts themselves are not
     stored.
     """
-
-    def descend(modes, start, _, max_time):
-        """The readout (m,) where descent stops, its steps and its rate, which is cut where it would diverge."""
+    (loss, risk, rates), steps = np.empty((3, len(problem.networks))), np.empty(len(problem.networks), dtype=np.int64)
+    for run, modes, start, whole in _learning(problem):
         rate = p.learning_rate
         while rate * modes.rates[:1].sum() >= 2:
             rate /= CUT
-        off, most = modes.directions @ start - modes.optimum, min(p.max_steps, round(max_time / rate))
-
-        def after(steps):
-            return start + ((1 - rate * modes.rates) ** steps - 1) * off @ modes.directions
-
-        steps = bisect_left(range(most), True, key=lambda steps: modes.loss(after(steps)) <= p.tolerance)
-        return after(steps), steps, rate
-
-    loss, risk, steps, rate = _on_samples(problem, descend, progress)
-    steps = steps.astype(np.int64)
-    return Trained.solved(
-        None, loss, risk, steps * rate, evaluations=steps, converged=loss <= p.tolerance, learning_rate=rate
-    )
+        after, most = partial(modes.descended, start, rate), min(p.max_steps, round(problem.max_time[run] / rate))
+        rates[run] = rate
+        steps[run] = bisect_left(range(most), True, key=lambda some: modes.loss(after(some)) <= p.tolerance)
+        loss[run], risk[run] = modes.loss(after(steps[run])), whole.risk(after(steps[run]))
+    known = {"evaluations": steps, "converged": loss <= p.tolerance, "measured": {"learning_rate": rates}}
+    return Trained.solved(None, loss, risk, steps * rates, **known)
 
 
-def _on_samples(problem, learn, progress):
-    """Loss, risk and what else `learn` says of every run's readout, (·, runs).
+def _learning(problem):
+    """Of every run: its number, the `Modes` in which its readout learns, its readout before, and the `Quadratic`.
 
-    The decomposition of a network's features of one data set serves all of its readouts.
+    One decomposition of a network's features of a data set serves all of its readouts.
     """
-    task, found = problem.task, [()] * len(problem.networks)
-    for index, network, whole in _networks(problem, progress):
-        mine, width = problem.networks == index, network.second.shape[-1]
+    task, count = problem.task, len(problem.start.first)
+    for index in range(count):
+        report(step=index, active=count - index)
+        network = problem.start[index]
+        before, whole = network.second[0], Quadratic.of(network, problem.teacher[index])
+        if task is None:
+            modes = Modes.of_population(whole.kernel, whole.overlaps, whole.power, speed=len(before))
+            yield index, modes, before, whole
+            continue
+        mine = problem.networks == index
         for which in np.unique(task.sets[mine]):
             runs = np.flatnonzero(mine & (task.sets == which))
-            features = network.responses(task.X[which])
-            modes = Modes.of_samples(features / width, task.y[runs[0]], speed=width)
+            features = network.responses(task.X[which]) / len(before)
+            modes = Modes.of_samples(features, task.y[runs[0]], speed=len(before))
             for run in runs:
-                kind = problem.readout[run]
-                start = network.second[0] if kind == "pretrained" else np.zeros(width)
-                readout, *known = learn(modes, start, kind, problem.max_time[run])
-                found[run] = modes.loss(readout), whole.risk(readout), *known
-    return np.array(found).T
+                yield run, modes, before if problem.readout[run] == "pretrained" else np.zeros(len(before)), whole
 
 
 @dataclass(frozen=True)
@@ -155,13 +146,3 @@ class Quadratic:
     def risk(self, readout):
         """Of a readout (m,)."""
         return max(0.0, readout @ self.kernel @ readout - 2 * readout @ self.overlaps + self.power)
-
-
-def _networks(problem, progress):
-    """Index, network and `Quadratic` of each network that learns; progress is called after each."""
-    count = len(problem.start.first)
-    for index in range(count):
-        network = problem.start[index]
-        yield index, network, Quadratic.of(network, problem.teacher[index])
-        if progress is not None:
-            progress({"step": index + 1, "active": count - index - 1})

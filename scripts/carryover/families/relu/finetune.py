@@ -1,37 +1,18 @@
 """Everything that is trained on the main task: from a pretrained network, from scratch, or together with the auxiliary
 task; the whole network, its readout alone (probe), or its tangent features (kernel)."""
 
-from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import product
 
 import numpy as np
 from numpy.random import Generator
 
-from carryover.families.contract import Piece
 from carryover.families.relu import pretrain
+from carryover.families.stages import Piece
 from carryover.networks.relu import Weights
 from carryover.streams import generator
 from carryover.tasks import units
 from carryover.tasks.sparse import sphere
-
-
-@dataclass(frozen=True)
-class Condition:
-    """What distinguishes one network of a shard. Its values derive the order in which samples are drawn."""
-
-    seed: int
-    main_features: int
-    magnitude: float
-    overlap: float | None  # None where the cosines are listed
-    correlation: float | None
-    unit_correlations: str  # empty where they are not
-    rescale: float
-    initial_scale: float | None  # None for pretrained networks
-
-    def cosines(self):
-        """(main units,) cosines between the main units and their auxiliary ones."""
-        return units.cosines(self.main_features, self.overlap, self.correlation, self.unit_correlations)
 
 
 def problems(p, shard):
@@ -40,9 +21,15 @@ def problems(p, shard):
     paired = [(overlap, correlation, "") for overlap, correlation in product(p.overlap, p.correlation)]
     scales = (None,) if p.protocol.startswith("finetuning") else p.initial_scale
     axes = product(shard.seeds, p.main_features, p.magnitude, listed or paired, p.rescale, scales)
-    runs = [Condition(seed, k, m, *related, rescale, scale) for seed, k, m, related, rescale, scale in axes]
-    sets = shard.places([run.seed for run in runs])
-    auxiliary, teacher = _teachers(p, shard.experiment, runs)
+    runs = [  # None is what a run does not have; names and values derive the order in which samples are drawn
+        {"seed": seed, "main_features": k, "magnitude": m, "overlap": overlap, "correlation": correlation,
+         "unit_correlations": text, "rescale": rescale, "initial_scale": scale}
+        for seed, k, m, (overlap, correlation, text), rescale, scale in axes
+    ]  # fmt: skip
+    related = ("main_features", "overlap", "correlation", "unit_correlations")
+    cosines = [units.cosines(*(run[name] for name in related)) for run in runs]
+    sets = shard.places([run["seed"] for run in runs])
+    auxiliary, teacher = _teachers(p, shard.experiment, runs, cosines)
     outputs = ("main", "auxiliary") if p.protocol == "multi_task" else ("main",)
     start = _start(p, shard, runs, sets, outputs)
     for size in p.samples:
@@ -56,17 +43,16 @@ def problems(p, shard):
             samples = _samples(problem.tasks[0], max(p.samples)) if p.keep_samples else {}
             return pretrain.variables(problem, auxiliary, trained) | samples
 
-        yield Piece(problem, _columns(runs) | {"samples": size}, variables, pretrain.MEANING, outputs)
+        yield Piece(problem, _columns(runs, cosines) | {"samples": size}, variables, pretrain.MEANING, outputs)
 
 
-def _teachers(p, experiment, runs):
+def _teachers(p, experiment, runs, cosines):
     """Auxiliary and main teachers (runs, …); main ones with fewer units than others are padded with zero units."""
-    most = max(run.main_features for run in runs)
     auxiliary, main = [], []
-    for run in runs:
-        known, directions, signs = pretrain.teachers(p, experiment, run.seed, run.cosines())
-        readout = run.magnitude * units.coefficients(signs, run.main_features, p.main_norm)
-        missing = (0, most - run.main_features)
+    for run, own in zip(runs, cosines, strict=True):
+        known, directions, signs = pretrain.teachers(p, experiment, run["seed"], own)
+        readout = run["magnitude"] * units.coefficients(signs, len(own), p.main_norm)
+        missing = (0, max(p.main_features) - len(own))
         auxiliary.append(known)
         main.append(Weights(np.pad(directions, (missing, (0, 0))), np.pad(readout, missing)[None]))
     return Weights.stack(auxiliary), Weights.stack(main)
@@ -74,20 +60,20 @@ def _teachers(p, experiment, runs):
 
 def _order(experiment, runs, samples, run):
     """The generator of the order in which a run sees its samples."""
-    return generator(experiment, {**asdict(runs[run]), "samples": samples}, runs[run].seed, "order")
+    return generator(experiment, {**runs[run], "samples": samples}, runs[run]["seed"], "order")
 
 
 def _start(p, shard, runs, sets, outputs):
     """Weights before the first step: a pretrained first layer with a new readout, or small ones; then rescaled."""
     if shard.pretrained is None:
         unit = pretrain.small_weights(p, shard, outputs, 1.0)
-        scale = np.array([run.initial_scale for run in runs])[:, None, None]
+        scale = np.array([run["initial_scale"] for run in runs])[:, None, None]
         first, second = unit.first[sets] * scale, unit.second[sets] * scale
     else:
         known = shard.pretrained["first"].values[shard.rows(seed=shard.seeds)]
         first = (_perturbed(known, p.spread, shard) if p.spread else known)[sets]
         second = pretrain.readouts(p, shard, outputs, p.readout_scale)[sets]
-    rescale = np.array([run.rescale for run in runs])[:, None, None]
+    rescale = np.array([run["rescale"] for run in runs])[:, None, None]
     return Weights(first * rescale, second * rescale if p.rescaled == "both" else second)
 
 
@@ -99,21 +85,20 @@ def _perturbed(first, spread, shard):
     return perturbed * norms / np.maximum(np.linalg.norm(perturbed, axis=2, keepdims=True), np.finfo(float).tiny)
 
 
-def _columns(runs):
+def _columns(runs, cosines):
     """{coordinate: (runs,) values}; overlap and correlation summarise listed cosines, NaN where these differ."""
     names = "seed", "main_features", "magnitude", "rescale"
-    columns = {name: np.array([getattr(run, name) for run in runs]) for name in names}
-    columns["initial_scale"] = np.array([run.initial_scale for run in runs], dtype=float)  # None is NaN
+    columns = {name: np.array([run[name] for run in runs]) for name in names}
+    columns["initial_scale"] = np.array([run["initial_scale"] for run in runs], dtype=float)  # None is NaN
     summaries = []
-    for run in runs:
-        if run.overlap is not None:
-            summaries.append((run.overlap, run.correlation))
+    for run, own in zip(runs, cosines, strict=True):
+        if run["overlap"] is not None:
+            summaries.append((run["overlap"], run["correlation"]))
             continue
-        cosines = run.cosines()
-        different = set(cosines[cosines != 0].tolist()) or {1.0}
-        summaries.append(((cosines != 0).mean(), different.pop() if len(different) == 1 else np.nan))
+        different = set(own[own != 0].tolist()) or {1.0}
+        summaries.append(((own != 0).mean(), different.pop() if len(different) == 1 else np.nan))
     columns["overlap"], columns["correlation"] = np.array(summaries).T
-    columns["unit_correlations"] = np.array([" ".join(f"{cosine:g}" for cosine in run.cosines()) for run in runs])
+    columns["unit_correlations"] = np.array([" ".join(f"{cosine:g}" for cosine in own) for own in cosines])
     return columns
 
 

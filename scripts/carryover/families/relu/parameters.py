@@ -12,11 +12,6 @@ PRETRAINED = ("finetuning", "finetuning_probe", "finetuning_kernel")
 SCRATCH = ("single_task", "multi_task", "single_task_probe", "single_task_kernel")
 WHOLE = {"protocol": ("single_task", "finetuning")}
 
-Protocol = Literal[
-    "single_task", "multi_task", "single_task_probe", "single_task_kernel",
-    "finetuning", "finetuning_probe", "finetuning_kernel",
-]  # fmt: skip
-
 
 class Task(Model):
     """What pretraining and finetuning share."""
@@ -58,7 +53,7 @@ class Pretrain(Training):
 class Finetune(Training):
     STARTS_FROM: ClassVar = {"protocol": PRETRAINED}
 
-    protocol: Protocol = parameter(
+    protocol: Literal[*SCRATCH, *PRETRAINED] = parameter(
         "finetuning", "finetuning starts from the pretrained network, single_task from scratch, multi_task learns "
         "both tasks at once; a probe fits the readout alone, a kernel the tangent features", axis=True)  # fmt: skip
     solver: Literal["descent", "flow", "ridge"] = parameter(

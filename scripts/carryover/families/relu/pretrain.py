@@ -7,8 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.random import Generator
 
-from carryover.families import stages
-from carryover.families.contract import Piece
+from carryover.families.stages import Piece, of_training, single_precision
 from carryover.networks.relu import Weights
 from carryover.streams import generator
 from carryover.tasks import units
@@ -62,7 +61,7 @@ def variables(problem, auxiliary, trained):
         unit = ("run", f"{name}_unit")
         single[f"{name}_directions"] = ((*unit, "input"), teacher.first, f"unit vectors of the {what}")
         single[f"{name}_readout"] = (unit, teacher.second[:, 0], f"coefficients of the {what}")
-    return {**stages.single(single), **stages.of_training(trained)}
+    return {**single_precision(single), **of_training(trained)}
 
 
 def teachers(p, experiment, seed, cosines):

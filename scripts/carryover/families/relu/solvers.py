@@ -8,6 +8,7 @@ from carryover.streams import generator
 from carryover.tasks.sparse import sphere
 from carryover.theory.kernels import relu_kernel, relu_power
 from carryover.training.devices import tensor
+from carryover.training.integrate import report
 from carryover.training.kernel_ridge import fit
 from carryover.training.relu import gradient_descent
 from carryover.training.relu_flow import gradient_flow
@@ -18,17 +19,17 @@ PORTABLE = {"descent": "distribution", "flow": "distribution"}
 TEST_SAMPLES = 2000  # for what has no closed form
 
 
-def descent(problem, p, progress=None):
+def descent(problem, p):
     """Gradient descent, as the papers train, with the population risk along the way."""
     return gradient_descent(
         **_posed(problem, p), learning_rate=p.learning_rate, max_epochs=p.max_epochs, batch_size=p.batch_size,
-        shuffles=problem.shuffles, precision=p.precision, progress=progress,
+        shuffles=problem.shuffles, precision=p.precision,
     )  # fmt: skip
 
 
-def flow(problem, p, progress=None):
+def flow(problem, p):
     """Gradient flow, which plain descent follows with small steps, in tens of steps."""
-    return gradient_flow(**_posed(problem, p), accuracy=p.accuracy, max_steps=p.max_steps, progress=progress)
+    return gradient_flow(**_posed(problem, p), accuracy=p.accuracy, max_steps=p.max_steps)
 
 
 def _posed(problem, p):
@@ -47,7 +48,7 @@ def _posed(problem, p):
     }
 
 
-def ridge(problem, p, progress=None):
+def ridge(problem, p):
     """Ridge regression on the features of the start: of the readout (probe) or of all weights (tangent kernel).
 
     There is no training, and the ridge strength is cross-validated run by run.
@@ -60,15 +61,14 @@ def ridge(problem, p, progress=None):
     for run, row in enumerate(task.sets):
         readout = np.zeros_like(start.second[run, 0]) if probe else start.second[run, 0]
         fitted.append(fit(start.first[run], readout, task.X[row], task.y[run]))
-        if progress is not None:
-            progress({"step": run + 1, "active": len(task.sets) - run - 1})
+        report(step=run + 1, active=len(task.sets) - run - 1)
     readouts = np.stack([one.readout for one in fitted])[:, None]
     risks = [one.risk(*_units(problem.teacher, run)) for run, one in enumerate(fitted)]
     return Trained.solved(
         Weights(start.first, readouts if probe else start.second),
         np.array([one.loss for one in fitted]),
         np.array(risks),
-        ridge_strength=np.array([one.strength for one in fitted]),
+        measured={"ridge_strength": np.array([one.strength for one in fitted])},
     )
 
 

@@ -4,8 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from carryover.families import stages
-from carryover.families.contract import Piece, cartesian_product
+from carryover.families.stages import Piece, cartesian_product, of_training
 from carryover.families.wide_relu import pretrain, solvers
 from carryover.networks.relu import Weights
 from carryover.tasks.sparse import unit_vectors
@@ -67,7 +66,7 @@ def _variables(problem, moved, trained):
         "bound": 2 * norms[0] / np.sqrt(task.y.shape[1]),
         "corollary": 3 * np.linalg.norm(moved, axis=1),
     }
-    return stages.of_training(trained) | {name: ("run", values[name], text) for name, text in BOUNDS.items()}
+    return of_training(trained) | {name: ("run", values[name], text) for name, text in BOUNDS.items()}
 
 
 def _absolute(outputs, wanted):

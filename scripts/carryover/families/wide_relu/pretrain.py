@@ -10,8 +10,7 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.random import Generator
 
-from carryover.families import stages
-from carryover.families.contract import Piece
+from carryover.families.stages import Piece, of_training, single_precision
 from carryover.networks.relu import Weights
 from carryover.tasks.sparse import unit_vectors
 from carryover.training.result import Task
@@ -52,7 +51,7 @@ def _variables(source, trained):
         "second": (("run", "output", "unit"), trained.weights.second, "readout weights ±1/√m"),
         "source": (("run", "input"), source, "unit vector of the source task"),
     }
-    return stages.single(variables) | stages.of_training(trained)
+    return single_precision(variables) | of_training(trained)
 
 
 def teacher(rng, dimension, distance=0.0):

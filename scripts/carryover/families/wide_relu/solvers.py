@@ -9,7 +9,7 @@ from carryover.training.relu_flow import gradient_flow
 from carryover.training.result import Trained
 
 
-def exact(problem, p, progress=None):
+def exact(problem, p):
     """The limit of infinite width, in which training is regression with the tangent kernel: no steps, no weights.
 
     The risk is a mean over the test inputs, for it has no closed form.
@@ -32,11 +32,11 @@ def limit(problem, inputs):
     return values
 
 
-def flow(problem, p, progress=None):
+def flow(problem, p):
     """Gradient flow of the first layer alone, which descent follows with small steps; the exact risk at the end."""
     trained = gradient_flow(
         [problem.task], problem.start[problem.task.sets], tolerance=p.tolerance,
-        accuracy=p.accuracy, max_steps=p.max_steps, device=p.device, trainable=("first",), progress=progress,
+        accuracy=p.accuracy, max_steps=p.max_steps, device=p.device, trainable=("first",),
     )  # fmt: skip
     return replace(trained, risk_final=_risk(trained.weights, problem.teacher))
 

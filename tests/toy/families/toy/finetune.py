@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.random import Generator
 
-from carryover.families.contract import Piece
+from carryover.families.stages import Piece
 from carryover.families.toy import pretrain
 
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from carryover.families import stages
-from carryover.families.contract import Piece
+from carryover.families.stages import Piece, of_training
 from carryover.streams import generator
 
 
@@ -35,4 +34,4 @@ def teacher(p, experiment, seed, angle=0.0):
 
 def variables(trained):
     coefficients = (("run", "input"), trained.weights, "coefficients of the function")
-    return stages.of_training(trained) | {"coefficients": coefficients}
+    return of_training(trained) | {"coefficients": coefficients}

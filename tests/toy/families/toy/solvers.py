@@ -5,13 +5,13 @@ import numpy as np
 from carryover.training.result import Trained
 
 
-def exact(problem, p, progress=None):
+def exact(problem, p):
     """The function nearest to the start that fits the samples."""
     missing = problem.y[..., None] - problem.X @ problem.start[..., None]
     return at(problem, problem.start + (np.linalg.pinv(problem.X) @ missing)[..., 0])
 
 
-def descent(problem, p, progress=None):
+def descent(problem, p):
     """Gradient descent."""
     found, transposed = problem.start.copy(), problem.X.swapaxes(1, 2)
     step = 1 / (problem.X**2).sum((1, 2))[:, None]
