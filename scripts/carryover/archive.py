@@ -105,7 +105,7 @@ def lacking(sweep, audit=None):
         raise UserError("the configuration names no archive: add archive: FOLDER.")
     for dataset in sweep.datasets():
         try:
-            if audit and not sweep.archived(*dataset):
+            if audit and sweep.mismatch(*dataset):
                 pack(sweep, audit, *dataset)
             elif different := mismatch(sweep, *dataset):
                 yield different

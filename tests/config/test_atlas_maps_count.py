@@ -8,7 +8,7 @@ from toy.small_project import ROOT
 
 
 def configuration(*names):
-    return startup.valid_sweep(startup.configuration([ROOT / "config" / name for name in names]), ROOT)
+    return startup.Sweep(startup.configuration([ROOT / "config" / name for name in names]), ROOT)
 
 
 @pytest.mark.parametrize("names", [("config.yaml",), ("config.yaml", "paper.yaml")])

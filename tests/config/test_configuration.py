@@ -58,8 +58,7 @@ def changed(path, value):
 def test_the_configurations_that_come_with_the_project_are_valid_and_make_jobs(overlays):
     made = config("config.yaml", *overlays)
     sweep = Sweep(made | {"archive": None}, ROOT)
-    outputs = [output for *_, output in sweep.jobs()]
-    assert len(outputs) == len(set(outputs)) > 50
+    assert len(sweep.jobs) > 50
     sweep.check()
     jsonschema.Draft202012Validator(configuration.schema()).validate(made)  # as an editor does
 
@@ -88,7 +87,7 @@ def test_every_key_of_the_readmes_examples_is_accepted():
     for block in blocks:
         update_config(shown, yaml.safe_load(block))
     assert {"experiments", "curves", "figures"} <= set(shown)
-    assert list(Sweep(shown, ROOT).jobs())
+    assert Sweep(shown, ROOT).jobs
 
 
 # path, value, the sentence after "configuration: "
@@ -111,7 +110,7 @@ REFUSED = [
 @pytest.mark.parametrize(("path", "value", "sentence"), REFUSED)
 def test_a_mistake_is_one_sentence_with_the_key(path, value, sentence):
     with pytest.raises(UserError) as refused:
-        Sweep(changed(path, value), ROOT)
+        _ = Sweep(changed(path, value), ROOT).jobs
     assert str(refused.value).startswith(f"configuration: {sentence}")
     assert "\n" not in str(refused.value).replace("x\n", "")
 
@@ -120,6 +119,6 @@ def test_the_snakefile_is_parsed_without_the_numerical_libraries():
     """As every job on a cluster does: they take seconds to load, and conda's Snakemake may lack them."""
     blocked = "import sys; sys.modules.update(dict.fromkeys(['numpy', 'torch', 'xarray', 'scipy', 'matplotlib'])); "
     code = "sys.path.insert(0, 'scripts'); from carryover.workflow import startup; from carryover.config import files; "
-    code += "made = startup.valid_sweep(files.read('config/config.yaml'), '.'); made.check(); print(len(made.job_of))"
+    code += "made = startup.Sweep(files.read('config/config.yaml'), '.'); made.check(); print(len(made.jobs))"
     done = subprocess.run([sys.executable, "-c", blocked + code], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert int(done.stdout) > 200, done.stderr

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from carryover.config.artifacts import FORMATS, ON_DEMAND
+from carryover.config.artifacts import ON_DEMAND
 from carryover.errors import DataError
 from carryover.provenance import environment, job_record, store
 from carryover.workflow.causes import causes, few, recorded_key
@@ -70,10 +70,8 @@ def audit(sweep):
     files = {path.as_posix() for path in Path(sweep.results).rglob("[!.]*") if path.is_file()}
     files = {path for path in files if not path.startswith(passed_over)}
     # In the order of jobs: each result after those that it was made of.
-    requests = {path: sweep.request(rule, wildcards) for rule, wildcards, first in sweep.jobs()
-                for path in sweep.outputs(rule, first)}  # fmt: skip
-    on_demand = {f"{sweep.results}/{rule}{FORMATS[rule][0]}": rule for rule in ON_DEMAND}
-    requests |= {path: sweep.request(rule, {}) for path, rule in on_demand.items() if path in files}
+    requests = {path: request for request in sweep.jobs.values() for path in request.outputs
+                if path in files or request.rule not in ON_DEMAND}  # fmt: skip
     records, problems = _records(sorted(path for path in files if path.endswith(".json")))
     results = {path for path in files if not path.endswith(".json")} | records.keys() | problems.keys()
     paths = [*sorted(results - requests.keys()), *requests]

@@ -6,8 +6,9 @@ A batch's axes are spelled in its path (`protocol~finetuning_solver~exact`, axes
 from dataclasses import dataclass
 from itertools import product
 
-from carryover.config import parameters
+from carryover.config import parameters, plugins
 from carryover.config.artifacts import STAGES
+from carryover.config.configuration import known
 from carryover.config.parameters import Model, about, applies, in_words
 from carryover.errors import UserError
 
@@ -35,6 +36,11 @@ def batches_of_stages(experiment, spec):
 
     The points of a job have one solver, and start from at most one source.
     """
+    known(spec.family, plugins.names("families"), f"experiments.{experiment}.family")
+    models = [parameters.model_of(f"families.{spec.family}", stage) for stage in STAGES]
+    several = {field for cls in models for field in cls.model_fields if parameters.kind_of(cls, field)[1]}
+    for split in spec.split:
+        known(split, ["protocol", *sorted(several), *plugins.names("measures")], f"experiments.{experiment}.split")
     pretrained = _points(experiment, spec, STAGES[0], {})
     finetuned = _points(experiment, spec, STAGES[1], pretrained)
     alone, apart = ({name: [point] for name, point in points.items()} for points in (pretrained, finetuned))
@@ -43,16 +49,12 @@ def batches_of_stages(experiment, spec):
 
 
 def _together(points):
-    """{name: points} by solver and source; points from scratch join the source of their solver, if it has just
-    one."""
-    sources, groups = {}, {}
-    for point in points:
-        if point.source:
-            sources.setdefault(point.axes["solver"], {})[point.source.name] = point.source
+    """{name: points} by solver and source; points from scratch join the source of their solver, if it has one alone."""
+    groups = {}
     for point in points:
         solver = point.axes["solver"]
-        candidates = list(sources.get(solver, {}).values())
-        source = point.source or (candidates[0] if len(candidates) == 1 else None)
+        sources = {one.source.name: one.source for one in points if one.source and one.axes["solver"] == solver}
+        source = point.source or (next(iter(sources.values())) if len(sources) == 1 else None)
         groups.setdefault(spelled({**_inherited(source), "solver": solver}), []).append(point)
     return dict(sorted(groups.items()))
 
