@@ -171,10 +171,11 @@ def schema() -> dict[str, Any]:
 
 def _section(family: str, stage: str) -> dict[str, Any]:
     model = parameters.model_of(f"families.{family}", stage)
-    own = model.model_json_schema()["properties"]
-    several = [name for name in own if parameters.about(model, name, "axis") or parameters.kind_of(model, name)[1]]
-    one = {name: kind["items"] if parameters.kind_of(model, name)[1] else kind for name, kind in own.items()}
-    own |= {name: {"anyOf": [one[name], {"type": "array", "items": one[name]}]} for name in several}
+    own = dict(parameters.described(model))
+    for name, about in own.items():
+        if about["axis"] or "items" in about:
+            one = about.get("items", about)
+            own[name] = {"anyOf": [one, {"type": "array", "items": one}]}
     grid = {"type": "object", "additionalProperties": False, "properties": own}
     grids = {"grids": {"type": "object", "additionalProperties": grid}} if stage in STAGES else {}
     return {**grid, "type": ["object", "null"], "properties": own | grids}

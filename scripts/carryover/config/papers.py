@@ -6,7 +6,6 @@ in the configuration names those that are to run; what their files hold is laid 
 overlays have the last word.
 """
 
-
 from carryover.config import files
 from carryover.config.artifacts import ARTIFACTS
 from carryover.errors import UserError

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from carryover.config.parameters import applies
 from carryover.errors import UserError
 from carryover.families import contract
 from carryover.families.contract import Shard, Variables
@@ -91,11 +90,6 @@ def run(
     return _assembled(solved, piece)
 
 
-def starts(p: Any) -> bool:
-    """Whether runs with these parameters start from pretrained networks."""
-    return bool(p.STARTS_FROM) and applies(p.STARTS_FROM, vars(p))
-
-
 def of_training(trained: Trained) -> Variables:
     """Variables of a `Trained`, without its weights."""
     curve = ("run", "checkpoint")
@@ -121,9 +115,9 @@ def single(variables: Variables) -> Variables:
 def _check_start(p, seeds, pretrained):
     """Refuse a pretrained shard that the runs do not start from, of other sizes, or that lacks a seed or another value
     that its networks differ in; UserError."""
-    if (pretrained is not None) != starts(p):
-        remedy = "name their shard with --pretrained" if starts(p) else "leave --pretrained out"
-        start = "pretrained networks" if starts(p) else "scratch"
+    if (pretrained is not None) != p.starts_pretrained:
+        remedy = "name their shard with --pretrained" if p.starts_pretrained else "leave --pretrained out"
+        start = "pretrained networks" if p.starts_pretrained else "scratch"
         raise UserError(f"{getattr(p, 'protocol', 'pretraining')} starts from {start}: {remedy}.")
     if pretrained is None:
         return

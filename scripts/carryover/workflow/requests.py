@@ -14,7 +14,7 @@ from carryover import archive
 from carryover.config import parameters, plugins
 from carryover.config.artifacts import ARTIFACTS, DATA_FILES, FORMATS, ON_DEMAND, STAGES
 from carryover.config.configuration import known
-from carryover.config.parameters import applies, as_flags, changed, in_words
+from carryover.config.parameters import applies, as_flags, in_words
 from carryover.errors import UserError
 from carryover.provenance.job_record import json_digest, plain
 from carryover.workflow.command_line import ALSO
@@ -87,7 +87,11 @@ def _plugin(folder, name, options, where, named=None):
     """Parameters, flags and modules of a plug-in with the options that stand at `where` in the configuration."""
     known(name, plugins.names(folder), named or where)
     p = parameters.read(parameters.model_of(folder, name), options, f"configuration: {where}.")
-    return {"parameters": p, "flags": [name, *as_flags(changed(p))], "modules": [plugins.modules(folder)[name]]}
+    return {
+        "parameters": p,
+        "flags": [name, *as_flags(p.model_dump(exclude_defaults=True))],
+        "modules": [plugins.modules(folder)[name]],
+    }
 
 
 def _experiment(sweep, name, spec):
@@ -112,12 +116,12 @@ def _shards(sweep, experiment, batches):
 
 def _training(sweep, experiment, spec, stage):
     """The jobs of a stage of training: each trains one batch of points for one block of seeds."""
-    folder, batches = f"{sweep.results}/{experiment}", sweep.batches(experiment, stage)
+    folder, batches = f"{sweep.results}/{experiment}", sweep.batches[experiment][stage]
     for wildcards, shard in _shards(sweep, experiment, batches):
         batch, block = batches[wildcards["point"]], wildcards["block"]
         sources = [point.source.name for point in batch if point.source]
         seeds, points = list(sweep.blocks(experiment)[block]), [point.parameters for point in batch]
-        first, *others = (as_flags(changed(p)) for p in points)
+        first, *others = (as_flags(p.model_dump(exclude_defaults=True)) for p in points)
         common = as_flags({"experiment": experiment, "seeds": seeds})
         yield Request(
             sweep,
@@ -157,11 +161,11 @@ def _measured(sweep, experiment, spec, measure):
     if model.FAMILIES and spec.family not in model.FAMILIES:
         raise UserError(f"{where} is of networks of {' or '.join(model.FAMILIES)}, not of {spec.family}.")
     points = {name: [point for point in batch if applies(model.APPLIES_TO, point.axes)]
-              for name, batch in sweep.batches(experiment, STAGES[-1]).items()}  # fmt: skip
+              for name, batch in sweep.batches[experiment]["finetune"].items()}  # fmt: skip
     if not any(points.values()):
         raise UserError(f"{where} applies to no job of this experiment.")
     if not all(applies(model.NEEDS, vars(p.parameters)) for batch in points.values() for p in batch):
-        raise UserError(f"{where} asks of {STAGES[-1]} that {in_words(model.NEEDS)}.")
+        raise UserError(f"{where} asks of finetune that {in_words(model.NEEDS)}.")
     return [name for name, batch in points.items() if batch]
 
 

@@ -5,7 +5,7 @@ The Snakefile imports this module, so it imports nothing large; its rules hold n
 """
 
 import re
-from functools import cache, cached_property, partialmethod
+from functools import cache, cached_property, partial, partialmethod
 from pathlib import Path
 
 from carryover import archive
@@ -37,8 +37,9 @@ class Sweep:
         # Many jobs have the same code and read the same files.
         self.code_digest = cache(lambda *modules: json_digest(closure_files(self.scripts, *modules)))
         self.sha256 = cache(store.sha256_or_none)
-        self.mismatch = cache(self._mismatch)
-        self._batches = {name: batches_of_stages(name, spec) for name, spec in self.typed.experiments.items()}
+        self.mismatch = cache(partial(archive.mismatch, self))
+        # {experiment: {stage: {name: points that a job trains}}}
+        self.batches = {name: batches_of_stages(name, spec) for name, spec in self.typed.experiments.items()}
 
     def file(self, name):
         """A file of the working directory, or else the workflow's own of that name."""
@@ -46,13 +47,9 @@ class Sweep:
 
     # What there is to make.
 
-    def batches(self, experiment, stage):
-        """{name: points that a job trains} of one stage of one experiment."""
-        return self._batches[experiment][stage]
-
     def points(self, experiment, stage):
         """{name: Point} of one stage of one experiment, of all of its batches."""
-        return {point.name: point for batch in self.batches(experiment, stage).values() for point in batch}
+        return {point.name: point for batch in self.batches[experiment][stage].values() for point in batch}
 
     def blocks(self, experiment):
         """{block: its seeds}; blocks have a fixed size, so more seeds only add blocks or fill the last one."""
@@ -63,10 +60,6 @@ class Sweep:
     def datasets(self):
         """(experiment, measure) of every collected dataset."""
         return [(name, measure) for name, spec in self.typed.experiments.items() for measure in spec.measures]
-
-    def _mismatch(self, experiment, measure):
-        """Why a dataset is trained and not unpacked, as a sentence; empty where the archive has it as asked for."""
-        return archive.mismatch(self, experiment, measure) if self.archive else "The configuration names no archive."
 
     @cached_property
     def jobs(self):

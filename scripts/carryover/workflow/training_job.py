@@ -44,7 +44,7 @@ def main(stage, argv, description):
         with naming_what_is_missing(contract.stage(points[0]), [start]):
             for p in points:
                 # of several, some may start from scratch
-                own = pretrained if len(points) == 1 or stages.starts(p) else None
+                own = pretrained if len(points) == 1 or p.starts_pretrained else None
                 trained.append(stages.run(p, arguments.experiment, arguments.seeds, own, show))
         job.save(trained)
 
