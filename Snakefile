@@ -66,7 +66,7 @@ rule audited:
     conda:
         "envs/audit.yaml"
     params:
-        configuration=startup.effective(sweep),
+        configuration=sweep.config_file,
         results=[sweep.results],
     shell:
         'python "$CARRYOVER_SCRIPTS"/audit.py {params.results:q} --configfile {params.configuration:q}'

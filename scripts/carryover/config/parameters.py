@@ -204,10 +204,14 @@ def flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def as_flags(values: dict[str, Any]) -> list[str]:
-    """{'lr': 0.1, 'rescale': [1.0, 0.1]} -> ['--lr=0.1', '--rescale', '1.0', '0.1']; floats are kept exactly."""
+def as_flags(values: Model | dict[str, Any]) -> list[str]:
+    """{'lr': 0.1, 'rescale': [1.0, 0.1]} -> ['--lr=0.1', '--rescale', '1.0', '0.1']; floats are kept exactly.
+
+    Of a model, the parameters that are not at their defaults.
+    """
+    given = values.model_dump(exclude_defaults=True) if isinstance(values, Model) else values
     flags = []
-    for name, value in values.items():
+    for name, value in given.items():
         several = isinstance(value, list | tuple)
         flags += [flag(name), *map(str, value)] if several else [f"{flag(name)}={value}"]
     return flags

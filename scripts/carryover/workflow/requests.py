@@ -87,11 +87,7 @@ def _plugin(folder, name, options, where, named=None):
     """Parameters, flags and modules of a plug-in with the options that stand at `where` in the configuration."""
     known(name, plugins.names(folder), named or where)
     p = parameters.read(parameters.model_of(folder, name), options, f"configuration: {where}.")
-    return {
-        "parameters": p,
-        "flags": [name, *as_flags(p.model_dump(exclude_defaults=True))],
-        "modules": [plugins.modules(folder)[name]],
-    }
+    return {"parameters": p, "flags": [name, *as_flags(p)], "modules": [plugins.modules(folder)[name]]}
 
 
 def _experiment(sweep, name, spec):
@@ -121,7 +117,7 @@ def _training(sweep, experiment, spec, stage):
         batch, block = batches[wildcards["point"]], wildcards["block"]
         sources = [point.source.name for point in batch if point.source]
         seeds, points = list(sweep.blocks(experiment)[block]), [point.parameters for point in batch]
-        first, *others = (as_flags(p.model_dump(exclude_defaults=True)) for p in points)
+        first, *others = map(as_flags, points)
         common = as_flags({"experiment": experiment, "seeds": seeds})
         yield Request(
             sweep,

@@ -4,11 +4,9 @@ import os
 import sys
 from pathlib import Path
 
-import yaml
-
 from carryover.config import files
 from carryover.errors import UserError, sentence
-from carryover.provenance import job_record, store
+from carryover.provenance import job_record
 from carryover.workflow.causes import notes
 from carryover.workflow.sweep import Sweep
 
@@ -73,18 +71,3 @@ def sweep_of_files(names):
     if not (root / "Snakefile").is_file():
         raise UserError(f"the library in {job_record.SCRIPTS} has no workflow: run that of a project's scripts.")
     return Sweep(configuration(names), root)
-
-
-def effective(sweep):
-    """A function of wildcards that writes the configuration beside the logs and returns the file's path.
-
-    With all overlays it may be longer than a command line can be.
-    """
-
-    def path(wildcards):
-        file = Path(sweep.results, "logs/audit.config.yaml")
-        with store.atomic(file) as (unfinished,):
-            unfinished.write_text(yaml.safe_dump(sweep.config, sort_keys=False))
-        return file.as_posix()
-
-    return path

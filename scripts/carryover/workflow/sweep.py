@@ -8,6 +8,8 @@ import re
 from functools import cache, cached_property, partial, partialmethod
 from pathlib import Path
 
+import yaml
+
 from carryover import archive
 from carryover.config import configuration, files, papers
 from carryover.config.artifacts import ARTIFACTS, FORMATS, ON_DEMAND, SHARDS
@@ -123,6 +125,13 @@ class Sweep:
     key = partialmethod(_asked, "key")
     paper = partialmethod(_asked, "paper")
     labels = partialmethod(_asked, "labels")
+
+    def config_file(self, wildcards):
+        """Write the configuration beside the logs, as it may be longer than a command line can be; the file's path."""
+        file = Path(self.results, "logs/audit.config.yaml")
+        with store.atomic(file) as (unfinished,):
+            unfinished.write_text(yaml.safe_dump(self.config, sort_keys=False))
+        return file.as_posix()
 
     def resource(self, name):
         """A resource of the experiment's training jobs (`resources: {gpu: 1, mem_mb: 4000}`).
