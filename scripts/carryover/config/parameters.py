@@ -62,7 +62,14 @@ class Model(BaseModel):
     @classmethod
     def as_written(cls, values):
         """Values as YAML or a command line has them: one for several, and 1e-6, which YAML reads as text."""
-        return {name: _as_written(cls, name, value) for name, value in values.items()}
+        read = dict(values)
+        for name in described(cls).keys() & read.keys():
+            about, value = described(cls)[name], read[name]
+            items = value if "items" in about and isinstance(value, list | tuple) else [value]
+            if about.get("items", about)["type"] == "number":
+                items = [float(one) if isinstance(one, str) and _NUMBER.fullmatch(one) else one for one in items]
+            read[name] = tuple(items) if "items" in about else items[0]
+        return read
 
     @model_validator(mode="after")
     def without_duplicates(self):
@@ -70,16 +77,6 @@ class Model(BaseModel):
             if isinstance(value, tuple) and len(set(value)) < len(value):
                 raise ValueError(f"{name}: a value is given twice")
         return self
-
-
-def _as_written(cls, name, value):
-    if not (about := described(cls).get(name)):
-        return value
-    several = "items" in about
-    items = value if several and isinstance(value, list | tuple) else [value]
-    if about.get("items", about)["type"] == "number":
-        items = [float(one) if isinstance(one, str) and _NUMBER.fullmatch(one) else one for one in items]
-    return tuple(items) if several else items[0]
 
 
 def parameter(

@@ -25,6 +25,8 @@ def notes(sweep):
     yield from (f"{experiment} is trained: {found}" for experiment, found in mismatches.items())
     differing = Counter()
     for output, request in sweep.jobs.items():
+        if request.rule in ON_DEMAND:
+            continue
         with suppress(DataError):  # a result without a record, or with a damaged one, is an audit's to report
             record = job_record.read(job_record.record_path(output))
             for cause in causes(record, request)[:1]:  # without one, the change is upstream

@@ -104,51 +104,43 @@ def _experiment(sweep, name, spec):
             yield _unarchived(sweep, name, measure)
 
 
-def _shards(sweep, experiment, batches):
-    """(wildcards, path in the folder of its stage) of each of these batches of points with each block of seeds."""
-    for point, block in product(batches, sweep.blocks(experiment)):
-        yield {"experiment": experiment, "point": point, "block": block}, f"{point}/{block}.nc"
-
-
 def _training(sweep, experiment, spec, stage):
     """The jobs of a stage of training: each trains one batch of points for one block of seeds."""
     folder, batches = f"{sweep.results}/{experiment}", sweep.batches[experiment][stage]
-    for wildcards, shard in _shards(sweep, experiment, batches):
-        batch, block = batches[wildcards["point"]], wildcards["block"]
-        sources = [point.source.name for point in batch if point.source]
-        seeds, points = list(sweep.blocks(experiment)[block]), [point.parameters for point in batch]
+    for (point, batch), (block, seeds) in product(batches.items(), sweep.blocks(experiment).items()):
+        points = [one.parameters for one in batch]
+        sources = [one.source.name for one in batch if one.source]
+        common = as_flags({"experiment": experiment, "seeds": list(seeds)})
         first, *others = map(as_flags, points)
-        common = as_flags({"experiment": experiment, "seeds": seeds})
         yield Request(
             sweep,
             stage,
-            wildcards,
-            f"{folder}/{stage}/{shard}",
+            {"experiment": experiment, "point": point, "block": block},
+            f"{folder}/{stage}/{point}/{block}.nc",
             inputs=[f"{folder}/pretrain/{source}/{block}.nc" for source in sources[:1]],
             parameters={"together": points} if others else points[0],
             flags=[spec.family, *common, *first, *(word for flags in others for word in (ALSO, *flags))],
             modules=[f"carryover.families.{spec.family}.{module}" for module in (stage, "solvers")],
             named_files=[file for p in points for file in parameters.files_read(p)],
-            seeds=seeds,
+            seeds=list(seeds),
         )
 
 
 def _collected(sweep, experiment, spec, measure, plugin):
     """One dataset of all finetuned shards, measured where they are collected, or in jobs of their own by `split`."""
-    folder, family = f"{sweep.results}/{experiment}", {"family": spec.family}
-    shards = list(_shards(sweep, experiment, _measured(sweep, experiment, spec, measure)))
+    folder, own = f"{sweep.results}/{experiment}", {"experiment": experiment, "measure": measure}
+    shards = list(product(_measured(sweep, experiment, spec, measure), sweep.blocks(experiment)))
+    inputs = [f"{folder}/finetune/{point}/{block}.nc" for point, block in shards]
+    p, flags = {"family": spec.family}, as_flags({"family": spec.family})
+    modules = [f"carryover/families/{spec.family}/labels.json"]
     if measure in spec.split:
-        part, p, flags, modules = f"measure/{measure}", family, as_flags(family), []
-        for wildcards, shard in shards:
-            output, finetuned = f"{folder}/{part}/{shard}", f"{folder}/finetune/{shard}"
-            yield Request(sweep, "measure", wildcards | {"measure": measure}, output, [finetuned], **plugin)
+        finetuned, inputs = inputs, [f"{folder}/measure/{measure}/{point}/{block}.nc" for point, block in shards]
+        for (point, block), before, output in zip(shards, finetuned, inputs, strict=True):
+            yield Request(sweep, "measure", own | {"point": point, "block": block}, output, [before], **plugin)
     else:
-        part, p = "finetune", {**family, "measure": measure, "options": plugin["parameters"]}
-        flags, modules = [*as_flags(family), "--measure", *plugin["flags"]], plugin["modules"]
-    inputs = [f"{folder}/{part}/{shard}" for _, shard in shards]
-    modules = [*modules, f"carryover/families/{spec.family}/labels.json"]
-    wildcards = {"experiment": experiment, "measure": measure}
-    yield Request(sweep, "collect", wildcards, f"{folder}/{measure}.nc", inputs, p, flags, modules)
+        p |= {"measure": measure, "options": plugin["parameters"]}
+        flags, modules = [*flags, "--measure", *plugin["flags"]], [*plugin["modules"], *modules]
+    yield Request(sweep, "collect", own, f"{folder}/{measure}.nc", inputs, p, flags, modules)
 
 
 def _measured(sweep, experiment, spec, measure):
