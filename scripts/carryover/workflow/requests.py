@@ -173,7 +173,11 @@ def _artifact(sweep, rule, name, entry):
     kind, papers = ARTIFACTS[rule], sweep.typed.papers
     where, plugin = f"{kind.section}.{name}", getattr(entry, kind.key) or name
     job = _plugin(kind.plugins, plugin, entry.options, f"{where}.options", f"{where}.{kind.key}")
-    _check_roles(type(job["parameters"]), entry.data, f"{where}.data")
+    p = job["parameters"]
+    if missing := [role for role in p.ROLES or () if role not in entry.data]:
+        raise UserError(f"configuration: {where}.data: {', '.join(missing)} is missing.")
+    for role in entry.data if p.ROLES is not None else ():
+        known(role, (*p.ROLES, *p.OPTIONAL_ROLES), f"{where}.data")
     for claim in getattr(entry, "rests_on", ()):
         known(claim.partition("/")[0], sweep.typed.claims, f"{where}.rests_on")
     job["flags"][1:1] = as_flags({"roles": list(entry.data)})
@@ -189,16 +193,6 @@ def _artifact(sweep, rule, name, entry):
         labels={rule: name, "in the papers": "; ".join(dict.fromkeys(items))},
         **job,
     )
-
-
-def _check_roles(model, data, where):
-    """Refuse data of roles that a plug-in does not read, and too few of those that it does."""
-    if model.ROLES is None:
-        return
-    if missing := [role for role in model.ROLES if role not in data]:
-        raise UserError(f"configuration: {where}: {', '.join(missing)} is missing.")
-    for role in data:
-        known(role, (*model.ROLES, *model.OPTIONAL_ROLES), where)
 
 
 def _claims_table(sweep):
