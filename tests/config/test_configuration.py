@@ -12,6 +12,7 @@ import yaml
 from snakemake.utils import update_config
 
 from carryover.config import configuration, papers
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.workflow.sweep import Sweep
 
@@ -79,6 +80,21 @@ def numbers_of_samples(finetune):
     parts = [finetune, *finetune.get("grids", {}).values()]
     found = [part["samples"] for part in parts if "samples" in part]
     return {number for value in found for number in (value if isinstance(value, list) else [value])}
+
+
+@pytest.mark.parametrize("overlays", [[], ["paper.yaml"]])
+def test_maps_of_the_atlas_have_as_many_parameters_of_the_target_as_their_tasks(overlays):
+    made = config("config.yaml", *overlays)
+    maps = {name: entry for name, entry in made["comparisons"].items() if name.startswith("atlas_")}
+    for name, entry in maps.items():
+        experiment = made["experiments"][entry["data"]["risk"].partition("/")[0]]
+        task = dict(model_of(f"families.{experiment['family']}", "task")(**experiment.get("task", {})))
+        expected = {
+            "diagonal": 1, "deep_linear": task.get("dimension"), "relu": task.get("dimension"),
+            "mean_field": task.get("dimension", 0) * task.get("teacher_units", 0),
+            "wide_relu": task.get("dimension"), "image_pairs": 64,
+        }[experiment["family"]]  # fmt: skip
+        assert entry["options"].get("parameters", 1) == expected, name
 
 
 def test_every_key_of_the_readmes_examples_is_accepted():
