@@ -30,7 +30,7 @@ def started(argv, rule, description, files=()):
     parser.set_defaults(data=[])
     if rule in ARTIFACTS:
         parser.add_argument("--roles", required=True, nargs="+", help="what each data file is for")
-        parser.add_argument("--data", required=True, nargs="+", type=Path, metavar="FILE", help="in their order")
+        parser.add_argument("--data", required=True, nargs="+", type=Path, metavar="FILE", help="in the order of roles")
     elif rule == "measure":
         parser.add_argument("--finetuned", required=True, nargs=1, dest="data", type=Path, metavar="FILE", help="shard")
     parameters.add_arguments(parser, model)
