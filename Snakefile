@@ -67,7 +67,6 @@ rule audited:
         "envs/audit.yaml"
     params:
         configuration=sweep.config_file,
-        results=[sweep.results],
     shell:
-        'python "$CARRYOVER_SCRIPTS"/audit.py {params.results:q} --configfile {params.configuration:q}'
+        'python "$CARRYOVER_SCRIPTS"/audit.py --configfile {params.configuration:q}'
         " --html {output.page:q} > {log} 2>&1 || test -s {output.page:q}"

@@ -12,5 +12,5 @@ rule audit:
         configuration=sweep.config_file,
         results=sweep.results,
     shell:
-        'python "$CARRYOVER_SCRIPTS"/audit.py {params.results:q} --configfile {params.configuration:q}'
+        'python "$CARRYOVER_SCRIPTS"/audit.py --configfile {params.configuration:q}'
         " --html {params.results:q}/audit.html > {log} 2>&1 && cat {log}"

@@ -4,4 +4,4 @@ from carryover.commands.audit import main
 from carryover.workflow import command_line
 
 if __name__ == "__main__":
-    command_line.run(lambda argv: main(argv, "audit.py"))
+    command_line.run(main)

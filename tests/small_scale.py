@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT / "scripts"))
 
-from carryover.provenance import trace  # noqa: E402
+from carryover.provenance import records  # noqa: E402
 
 RECORD = Path(__file__).with_suffix(".json")
 MOST = 2.0  # times the time of record
@@ -60,7 +60,7 @@ def main(*words):
     if any((ROOT / "results").glob("*")):
         sys.exit("small_scale.py: results/ is there already; run this in a fresh clone, or after `make clean`.")
     clock, processor = spent()
-    jobs = trace.jobs(trace.all_records(ROOT / "results").values())
+    jobs = records.jobs(records.all_records(ROOT / "results").values())
     print(table("rule", sums(jobs, lambda record: record["rule"]), processor), end="\n\n")
     print(
         table("experiment", sums(jobs, lambda record: record["wildcards"].get("experiment", record["rule"])), processor)

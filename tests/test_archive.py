@@ -66,7 +66,7 @@ def test_promise_archive_never_forbids_change(project, finished_project):
     project.replace(TRAINER, "\nimport ", "\nANOTHER = 1\nimport ")
     assert project.would_run("results/figures/tiny_risk.png") == {}
     finding = project.audit().findings[RISK]
-    assert (finding.verdict, finding.remark) == ("OK", "archived, made at commit unknown")
+    assert (finding.verdict, finding.cause) == ("OK", "archived, made at commit unknown")
 
     change(project, tolerance=0.001)
     where = "finetune: protocol single_task, solver descent"
@@ -136,4 +136,4 @@ def test_no_more_is_unpacked_than_the_record_says(project):
     PACKED.write_bytes(small)
     record(packed={"sha256": hashlib.sha256(small).hexdigest(), "bytes": len(small)})
     with pytest.raises(UserError, match=r"risk\.nc\.xz unpacks to other bytes than its record names: restore both\.$"):
-        archive.unpacked(FOLDER, "tiny", "risk")
+        archive.unpacked(PACKED)

@@ -17,21 +17,26 @@ from carryover.config import parameters
 from carryover.config.artifacts import STAGES
 from carryover.config.parameters import applies, described
 from carryover.errors import UserError, sentence
-from carryover.provenance import store, trace
-from carryover.provenance.job_record import Job
+from carryover.provenance import store
+from carryover.provenance.records import upstream
 
 LARGEST = 2**31
 """Bytes of a dataset: a small file may unpack to more than fits in memory."""
 
 
-def path(folder, experiment, measure, suffix=".nc.xz"):
-    """The packed file of a dataset, or with `.json` its record."""
-    return Path(folder, experiment, f"{measure}{suffix}")
+def path(folder, experiment, measure):
+    """The packed file of a dataset."""
+    return Path(folder, experiment, f"{measure}.nc.xz")
 
 
-def record(folder, experiment, measure):
-    """The record of an archived dataset; UserError where it cannot be read, or is no such record."""
-    file = path(folder, experiment, measure, ".json")
+def record_path(packed):
+    """Where the record of a packed file stands."""
+    return packed.with_suffix("").with_suffix(".json")
+
+
+def record(packed):
+    """The record of a packed file; UserError where it cannot be read, or is no such record."""
+    file = record_path(packed)
     try:
         known = json.loads(file.read_bytes())
         _ = known["request"], known["commit"], known["packed"]["sha256"], known["unpacked"]["sha256"]
@@ -42,37 +47,36 @@ def record(folder, experiment, measure):
     return known
 
 
-def unpacked(folder, experiment, measure):
-    """The bytes of an archived dataset; UserError where there are none, or others or more than its record names."""
-    place = (folder, experiment, measure)
-    file, known = path(*place), record(*place)
-    if store.sha256(file) != known["packed"]["sha256"]:
-        raise UserError(f"{file} is truncated or exchanged: its record names another file, so restore both.")
+def unpacked(packed):
+    """The bytes of the dataset in a packed file; UserError for others, or more, than its record names."""
+    known = record(packed)
+    if store.sha256(packed) != known["packed"]["sha256"]:
+        raise UserError(f"{packed} is truncated or exchanged: its record names another file, so restore both.")
     try:
-        content = lzma.LZMADecompressor(memlimit=2**28).decompress(file.read_bytes(), known["unpacked"]["bytes"] + 1)
+        content = lzma.LZMADecompressor(memlimit=2**28).decompress(packed.read_bytes(), known["unpacked"]["bytes"] + 1)
     except lzma.LZMAError:
         content = b""
     if hashlib.sha256(content).hexdigest() != known["unpacked"]["sha256"]:
-        raise UserError(f"{file} unpacks to other bytes than its record names: restore both.")
+        raise UserError(f"{packed} unpacks to other bytes than its record names: restore both.")
     return content
 
 
 def load(folder, experiment, measure):
     """The archived dataset, an `xarray.Dataset`; UserError as `unpacked`."""
     with tempfile.NamedTemporaryFile(suffix=".nc") as file:
-        Path(file.name).write_bytes(unpacked(folder, experiment, measure))
+        Path(file.name).write_bytes(unpacked(path(folder, experiment, measure)))
         return store.load(file.name)
 
 
 def save(folder, known, content):
     """Pack the bytes of a dataset; `known` is its record without the facts about files."""
-    place = (folder, known["request"]["experiment"], known["request"]["measure"])
+    packed = path(folder, known["request"]["experiment"], known["request"]["measure"])
     numbers = {"lc": 0, "lp": 3, "pb": 3}  # of eight bytes
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, **numbers}]
     files = {"packed": lzma.compress(content, filters=filters), "unpacked": content}
     facts = {name: {"sha256": hashlib.sha256(one).hexdigest(), "bytes": len(one)} for name, one in files.items()}
     text = json.dumps({**known, **facts}, indent=1, sort_keys=True) + "\n"
-    with store.atomic(path(*place), path(*place, ".json")) as (data, beside):
+    with store.atomic(packed, record_path(packed)) as (data, beside):
         data.write_bytes(files["packed"])
         beside.write_text(text, encoding="utf-8")
 
@@ -81,19 +85,19 @@ def pack(sweep, audit, experiment, measure):
     """Add a finished dataset to the archive of a `Sweep`; UserError where an `Audit` finds that it is not what would be
     made now."""
     file = f"{sweep.results}/{experiment}/{measure}.nc"
-    if (finding := audit.findings[file]).verdict != "OK" and not finding.warning:
+    if (finding := audit.findings[file]).fails:
         raise UserError(f"{file} is {finding.verdict} ({finding.cause}): run Snakemake first.")
-    upstream, seconds = trace.upstream(file, audit.records), {}
-    for one in sorted(upstream.values(), key=lambda record: int(record["wildcards"].get("block", 0))):
+    made_of, seconds = upstream(file, audit.records), {}
+    for one in sorted(made_of.values(), key=lambda record: int(record["wildcards"].get("block", 0))):
         usage, points = one["volatile"], seconds.setdefault(one["rule"], {})
         took = usage["processor_time"] - usage["starting"]
         points.setdefault(one["wildcards"].get("point", "all"), []).append(round(took, 2))
     known = {
         "request": request(sweep, experiment, measure),
-        **(upstream[file]["git"] or {"commit": "unknown", "dirty": True}),
-        "python": upstream[file]["environment"]["python"],
-        "versions": {n: v for one in upstream.values() for n, v in one["environment"]["versions"].items()},
-        "device": " ".join(sorted({one["environment"]["device"] for one in upstream.values()})),
+        **(made_of[file]["git"] or {"commit": "unknown", "dirty": True}),
+        "python": made_of[file]["environment"]["python"],
+        "versions": {n: v for one in made_of.values() for n, v in one["environment"]["versions"].items()},
+        "device": " ".join(sorted({one["environment"]["device"] for one in made_of.values()})),
         "seconds": seconds,
     }
     save(sweep.config["archive"], known, Path(file).read_bytes())
@@ -110,28 +114,9 @@ def lacking(sweep, audit=None):
             elif different := mismatch(sweep, *dataset):
                 yield different
             else:
-                unpacked(sweep.archive, *dataset)
+                unpacked(path(sweep.archive, *dataset))
         except UserError as error:
             yield sentence(error)
-
-
-def unarchive(arguments):
-    """Unpack the dataset in the file `packed` that has the hash `sha256`, by the command line of `unarchive.py`."""
-    file, sha256 = Path(arguments.packed), arguments.sha256
-    place = (file.parents[1], file.parent.name, file.name.removesuffix(".nc.xz"))
-    known = record(*place)
-    if known["unpacked"]["sha256"] != sha256:
-        raise UserError(f"--sha256 {sha256}: the record of {file} names another dataset.")
-    with Job(
-        rule="unarchive",
-        parameters={"sha256": sha256, "commit": known["commit"]},
-        wildcards=dict(arguments.wildcards),
-        inputs=[file],
-        outputs=arguments.output,
-        modules=["unarchive"],
-        portable="bits",
-    ) as job:
-        job.path(arguments.output[0]).write_bytes(unpacked(*place))
 
 
 def request(sweep, experiment, measure):
@@ -149,14 +134,14 @@ def mismatch(sweep, experiment, measure):
     """Why an archive lacks a dataset as the configuration of a `Sweep` asks for it, as a sentence; or nothing."""
     if not sweep.archive:
         return "the configuration names no archive."
-    place = (sweep.archive, experiment, measure)
-    if not path(*place, ".json").exists():
-        return f"{experiment}/{measure} is not in {place[0]}."
-    now, then = _normalized(request(sweep, experiment, measure)), record(*place)["request"]
+    packed = path(sweep.archive, experiment, measure)
+    if not record_path(packed).exists():
+        return f"{experiment}/{measure} is not in {sweep.archive}."
+    now, then = _normalized(request(sweep, experiment, measure)), record(packed)["request"]
     try:
         then = _normalized(then)
     except (KeyError, UserError) as error:
-        return f"{experiment}/{measure}: {path(*place, '.json')} has another request: {error}"
+        return f"{experiment}/{measure}: {record_path(packed)} has another request: {error}"
     found = [f"{': '.join(names)} {old} → {new}" for names, old, new in parameters.differences(then, now)]
     more = f" ({len(found) - 1} more)" if found[1:] else ""
     return f"{experiment}/{measure}: not as archived: {found[0]}{more}." if found else ""

@@ -19,7 +19,7 @@ from rocrate.rocrate import ROCrate
 from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.provenance.job_record import json_digest, record_digest, record_path
-from carryover.provenance.trace import all_records, commits, jobs, upstream
+from carryover.provenance.records import all_records, commits, jobs, upstream
 from carryover.workflow import command_line
 
 PROJECT = (
@@ -87,20 +87,21 @@ def describe(records, files):
     """The `ROCrate` of the records and files that `gather` found; nothing is written."""
     crate = ROCrate(version="1.1")
     crate.metadata.extra_contexts.append(RUN_CONTEXT)
-    for name, sha256 in sorted(files.items()):
+    places = {name: _place(name, sha256) for name, sha256 in sorted(files.items())}
+    for name, place in places.items():
         kind = "application/x-netcdf" if name.endswith(".nc") else mimetypes.guess_type(name)[0] or "text/plain"
-        facts = {"sha256": sha256, "contentSize": str(Path(name).stat().st_size), "encodingFormat": kind}
+        facts = {"sha256": files[name], "contentSize": str(Path(name).stat().st_size), "encodingFormat": kind}
         if name == "README.md" or name.removesuffix(".json") in records:
             facts["about"] = {"@id": "./" if name == "README.md" else quote(name.removesuffix(".json"))}
-        crate.add_file(name, _place(name, sha256), properties={"name": _place(name, sha256), **facts})
+        crate.add_file(name, place, properties={"name": place, **facts})
 
     done = jobs(record for _, record in sorted(records.items()))
     authors = _describe_root(crate, done)
     _add_workflow(crate, done)
-    read, made = ({name for record in done for name in record[part]} & files.keys() for part in ("inputs", "outputs"))
-    run = _add_action(crate, "#run", done, "Snakefile", read - made, made - read, files)
+    read, made = ({name for record in done for name in record[part]} for part in ("inputs", "outputs"))
+    run = _add_action(crate, "#run", done, "Snakefile", read - made, made - read, places)
     run["name"], run["description"] = "The workflow", "All jobs, which may have run at different times and places."
-    crate.root_dataset["mentions"] = [run, *(_add_job(crate, record, files) for record in done)]
+    crate.root_dataset["mentions"] = [run, *(_add_job(crate, record, places) for record in done)]
     for action in crate.root_dataset["mentions"]:
         action["agent"] = authors
     for entity in crate.get_entities():  # RO-Crate wants a list of one as that one
@@ -170,10 +171,10 @@ def _version(done):
     return ", ".join(commits(done) or sorted({record["code"]["digest"] for record in done}))
 
 
-def _add_job(crate, record, files):
+def _add_job(crate, record, places):
     """The action of one job, named by the digest of its record, with the values of its parameters."""
     rule, identifier = record["rule"], f"#job/{record_digest(record)}"
-    action = _add_action(crate, identifier, [record], f"scripts/{rule}.py", record["inputs"], record["outputs"], files)
+    action = _add_action(crate, identifier, [record], f"scripts/{rule}.py", record["inputs"], record["outputs"], places)
     action["name"] = f"{rule} {min(record['outputs'])}"
     action["description"] = f"One job of the rule {rule}: {' '.join(record['command'])}"
     for name, value in (record["parameters"] | {"seeds": record["seeds"]}).items():
@@ -183,15 +184,16 @@ def _add_job(crate, record, files):
     return action
 
 
-def _add_action(crate, identifier, done, instrument, inputs, outputs, files):
-    """A CreateAction, which lasted from the start of the first job to the end of the last."""
+def _add_action(crate, identifier, done, instrument, inputs, outputs, places):
+    """A CreateAction, which lasted from the start of the first job to the end of the last.
+
+    Files that are not in the crate, such as another format of a figure, are left out.
+    """
     starts, ends = zip(*map(_times, done), strict=True)
     facts = {"startTime": min(starts), "endTime": max(ends)}
     facts["actionStatus"] = "http://schema.org/CompletedActionStatus"
-    read, made = (
-        [{"@id": quote(_place(name, files[name]))} for name in sorted(names) if name in files]
-        for names in (inputs, outputs)
-    )
+    read, made = ([{"@id": quote(places[name])} for name in sorted(names) if name in places]
+                  for names in (inputs, outputs))  # fmt: skip
     return crate.add_action(crate.get(instrument), identifier, object=read, result=made, properties=facts)
 
 

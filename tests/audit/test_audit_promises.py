@@ -76,10 +76,10 @@ def test_promise_a_replay_gives_the_same_bytes_elsewhere(project):
 @pytest.mark.extended
 def test_exit_codes_and_bad_input(project):
     m.record(CURVE, lambda record: record["environment"]["versions"].update(numpy="1.0"))(project)
-    assert audited(project, "results/").returncode == 0  # a warning alone
-    done = audited(project, "nowhere")
-    assert done.returncode == 1
-    assert "nowhere is no folder: name that of the results" in done.stderr
+    assert audited(project).returncode == 0  # a warning alone
+    done = audited(project, "--replay", "-1")
+    assert done.returncode == 2
+    assert done.stderr.endswith("--replay must be a whole number from 0\n")
 
 
 @pytest.mark.extended

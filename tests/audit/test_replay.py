@@ -25,13 +25,17 @@ def again(project, path):
 def test_a_record_of_another_content_differs_and_the_place_is_named(project):
     m.forge(CURVE, m.scaled(1.001))(project)
     done = again(project, CURVE)
-    assert (done.verdict, list(done.changes), done.passed) == ("DIFFERS", [], False)
-    assert done.text.startswith(f"not as recorded: {CURVE}: ")
+    assert (done.verdict, done.fails) == ("DIFFERS", True)
+    assert done.cause.startswith(f"[rounding] other values: {CURVE}: ")
+    assert "not as recorded" not in done.cause
     m.record(CURVE, lambda record: record["environment"]["versions"].update(numpy="1.0"))(project)
     m.append("scripts/carryover/theory/curves/relu_penalty.py", "\nNEW = 1\n")(project)
-    code, numpy = again(project, CURVE).changes
-    assert code == "the code has changed"
-    assert numpy.startswith("versions numpy 1.0, now ")
+    assert "; not as recorded: code, versions numpy 1.0 → " in again(project, CURVE).cause
+
+
+def test_a_figure_is_drawn_again_with_the_style_of_the_project(project):
+    done = again(project, m.FIGURE[0])
+    assert (done.verdict, done.cause) == ("SAME", "[rounding] same bytes")
 
 
 def elsewhere(project, path, promise):
@@ -51,13 +55,11 @@ def test_elsewhere_a_job_must_give_what_it_promises(project, promise):
     assert again(project, CURVE).verdict == "SAME"
     m.forge(CURVE, m.scaled(1 + 1e-12))(project)
     done = again(project, CURVE)
-    assert (done.verdict, done.passed) == ("ROUNDED", promise != "bits")
-    assert done.text == "same to rounding"
+    assert (done.verdict, done.fails) == ("ROUNDED", promise == "bits")
+    assert done.cause.startswith(f"[{promise}] same to rounding; not as recorded: cpu numpy another → ")
     m.forge(CURVE, m.scaled(1.001))(project)
     done = again(project, CURVE)
-    assert (done.verdict, done.passed) == ("DIFFERS", promise == "distribution")
-    assert done.promise == promise
-    assert len(done.changes) == 1
+    assert (done.verdict, done.fails) == ("DIFFERS", promise != "distribution")
 
 
 @pytest.mark.parametrize(("change", "sentence"), [
@@ -69,7 +71,7 @@ def test_a_command_that_is_no_job_of_the_project_is_not_run(project, change, sen
     m.record(CURVE, change)(project)
     done = again(project, CURVE)
     assert done.verdict == "FAILED"
-    assert sentence in done.text
+    assert sentence in done.cause
     assert not (project.folder.parent / "outside.nc").exists()
 
 

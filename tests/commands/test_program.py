@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from carryover.commands import program
+from carryover import __main__ as program
 from carryover.provenance.job_record import SCRIPTS
 
 
@@ -62,7 +62,7 @@ def test_promise_nothing_is_unpickled(monkeypatch, capsys, tmp_path):
 
 def test_a_package_that_is_not_installed_is_named():
     code = "import sys; sys.modules['yaml'] = None; sys.argv = ['carryover', 'audit']; "
-    code += "from carryover.commands import program; program.main()"
+    code += "from carryover import __main__ as program; program.main()"
     environment = {**os.environ, "PYTHONPATH": str(SCRIPTS)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     said = (

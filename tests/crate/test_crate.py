@@ -12,7 +12,7 @@ import xarray as xr
 
 from carryover import crate
 from carryover.errors import UserError
-from carryover.provenance import job_record, trace
+from carryover.provenance import job_record, records
 from toy.small_project import EXACT, ROOT
 from workflow.mutations import FIGURE, PRETRAINED, RISK, SPARSITY, STYLE, THEORY_FIGURE
 
@@ -94,7 +94,7 @@ def test_a_crate_has_a_record_and_does_not_hold_another(here):
 
 def test_one_result_brings_what_it_was_made_of_and_no_more(here):
     exported(f"{EXACT}.json", FROM_OUTSIDE, output="part")
-    assert set(trace.all_records("part/results")) == {PRETRAINED, EXACT, FROM_OUTSIDE}
+    assert set(records.all_records("part/results")) == {PRETRAINED, EXACT, FROM_OUTSIDE}
     assert Path("part", OUTSIDE).read_text() == "labels"
 
 

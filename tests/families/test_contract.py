@@ -16,7 +16,7 @@ from carryover.config import plugins
 from carryover.config.parameters import described, model_of
 from carryover.errors import UserError
 from carryover.families import contract, stages
-from carryover.provenance import portability, store
+from carryover.provenance import job_record, store
 from rounding import assert_alike
 
 TOY = Path(__file__).parents[1] / "toy/families/toy"
@@ -69,7 +69,7 @@ def test_a_stage_offers_what_the_contract_says(family, name):
         arguments = inspect.signature(contract.solver(p)).parameters
         assert list(arguments) == ["problem", "p", "progress"]
         assert arguments["progress"].default is None
-        assert contract.portable(p) in portability.LEVELS
+        assert contract.portable(p) in job_record.PORTABLE
 
 
 @cache

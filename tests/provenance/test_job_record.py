@@ -1,6 +1,7 @@
 """A record says what was asked and what came out, and never vouches for other bytes."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 import xarray as xr
 
 from carryover.errors import UserError
-from carryover.provenance import job_record, store
+from carryover.provenance import environment, job_record, store
 
 SCRIPTS = job_record.SCRIPTS
 MODULES = ["carryover.provenance.store"]
@@ -108,11 +109,41 @@ def test_a_module_that_no_import_names_fails_the_job(here, monkeypatch):
         done(modules=["carryover.errors"])
 
 
+def test_a_record_promises_no_more_than_its_inputs(here):
+    def promised(output, portable, *inputs):
+        with job(outputs=[output], inputs=inputs, portable=portable) as running:
+            running.save(made())
+        return job_record.read(f"{output}.json")["portable"]
+
+    assert promised("a.nc", "bits", "in.nc") == {"job": "bits", "result": "bits"}
+    assert promised("b.nc", "distribution") == {"job": "distribution", "result": "distribution"}
+    assert promised("c.nc", "bits", "a.nc", "b.nc") == {"job": "bits", "result": "distribution"}
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="needs git")
+def test_the_commit_is_that_of_the_code_and_changes_of_tracked_files_are_marked(tmp_path):
+    def git(*words):
+        words = ["git", "-c", "user.name=a", "-c", "user.email=b", "-c", "commit.gpgsign=false", *words]
+        return subprocess.run(words, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+
+    (tmp_path / "site-packages").mkdir()
+    (tmp_path / "code").touch()
+    assert environment.git_state(tmp_path / "nothing") is None
+    git("init")
+    git("add", "code")
+    git("commit", "-m", "x")
+    (tmp_path / "untracked").touch()
+    assert environment.git_state(tmp_path) == {"commit": git("rev-parse", "HEAD").strip(), "dirty": False}
+    assert environment.git_state(tmp_path / "site-packages") is None  # installed, whatever repository is around
+    (tmp_path / "code").write_text("x")
+    assert environment.git_state(tmp_path)["dirty"] is True
+
+
 KILLS = """
 import itertools, json, os, random, signal, time, warnings
 warnings.simplefilter("ignore", DeprecationWarning)  # fork beside the threads of a BLAS, which stand still
 import numpy as np, xarray as xr
-from carryover.provenance import job_record, store
+from carryover.provenance import environment, job_record, store
 OUT, RECORD = "out/x.nc", "out/x.nc.json"
 def work(i, out=OUT):
     job = job_record.Job(rule="r", parameters={"i": i}, outputs=[out], modules=["carryover.provenance.store"])

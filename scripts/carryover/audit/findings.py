@@ -3,33 +3,31 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from carryover.config.artifacts import ON_DEMAND
 from carryover.errors import DataError
-from carryover.provenance import environment, job_record, store
+from carryover.provenance import environment, job_record
 from carryover.workflow.causes import causes, few, recorded_key
 
 VERDICTS = ("ALTERED", "MISSING", "UNRECORDED", "STALE", "OK")
 """Worst first."""
 NO_JOB = "configuration: no job makes it; for the results of an overlay name its files with --configfile"
-_IGNORED = ("logs", "audit.html")
-"""Files and folders in a results folder that are no results."""
 
 
-@dataclass(frozen=True)
-class Finding:
-    """The verdict on one result.
+class Finding(NamedTuple):
+    """The verdict on one result, or on one job that was run again.
 
-    `cause` is why it is not OK: those of STALE results begin with input, code, configuration or software. A `remark` is
-    on what is OK. A `warning` is STALE by other software alone, which neither fails an audit nor goes downstream.
+    `cause` is why it is not OK: those of STALE results begin with input, code, configuration or software. Of an
+    archived dataset that is OK it is the commit that made it. `fails` says whether it fails the audit. A result that
+    is STALE by other software alone is a warning: neither the audit nor any result downstream fails by it.
     """
 
+    verdict: str
     path: str
     rule: str
-    verdict: str
     cause: str
-    remark: str = ""
-    warning: bool = False
+    fails: bool
 
 
 @dataclass(frozen=True)
@@ -66,73 +64,61 @@ class Audit:
 def audit(sweep):
     """The `Audit` of the results of a `Sweep`; reads every byte."""
     others = [folder.parent.as_posix() for folder in sorted(Path(sweep.results).glob("*/logs")) if folder.is_dir()]
-    passed_over = tuple(f"{sweep.results}/{name}" for name in _IGNORED) + tuple(f"{folder}/" for folder in others)
-    files = {path.as_posix() for path in Path(sweep.results).rglob("[!.]*") if path.is_file()}
-    files = {path for path in files if not path.startswith(passed_over)}
+    passed_over = (f"{sweep.results}/logs", f"{sweep.results}/audit.html", *(f"{folder}/" for folder in others))
+    files = (path.as_posix() for path in Path(sweep.results).rglob("[!.]*") if path.is_file())
+    results = {file.removesuffix(".json") for file in files if not file.startswith(passed_over)}
     # In the order of jobs: each result after those that it was made of.
     requests = {path: request for request in sweep.jobs.values() for path in request.outputs
-                if path in files or request.rule not in ON_DEMAND}  # fmt: skip
-    records, problems = _records(sorted(path for path in files if path.endswith(".json")))
-    results = {path for path in files if not path.endswith(".json")} | records.keys() | problems.keys()
-    paths = [*sorted(results - requests.keys()), *requests]
-    names = sorted({*paths, *(name for record in records.values() for name in record["inputs"])})
+                if path in results or request.rule not in ON_DEMAND}  # fmt: skip
     with ThreadPoolExecutor() as pool:
-        hashes = dict(zip(names, pool.map(store.sha256_or_none, names), strict=True))
+        list(pool.map(sweep.sha256, results))  # which remembers them
 
-    findings, roots = {}, {}  # roots: the results in which the trouble of a path begins
-    for path in paths:
-        record, request = records.get(path), requests.get(path)
-        archived = request and request.record
-        verdict, cause = _condition(path, record, request, archived, hashes[path], problems)
-        found, warnings, begins = [cause] if cause else [], [], [path]
-        if verdict == "OK" and not archived:
-            found, upstream = _outdated(record, request, hashes, roots)
-            warnings, begins = list(_software(record["environment"])), upstream or [path]
-            verdict = "STALE" if found or warnings else "OK"
-        if found:
+    findings, records, roots = {}, {}, {}  # roots: the results in which the trouble of a path begins
+    for path in [*sorted(results - requests.keys()), *requests]:
+        request = requests.get(path)
+        verdict, cause, record = _condition(path, request, sweep.sha256(path))
+        fails, begins = verdict != "OK", [path]
+        if record:
+            records[path] = record
+        if verdict == "OK" and not cause:  # and not archived
+            found, upstream = _outdated(record, request, sweep.sha256, roots)
+            software = list(_software(record["environment"]))
+            fails, begins = bool(found), upstream or begins
+            verdict, cause = "STALE" if found or software else "OK", "; ".join(found + software)
+        if fails:
             roots[path] = begins
         rule = request.rule if request else (record or {}).get("rule", "")
-        remark = f"archived, made at commit {archived['commit'][:12]}" if archived else ""
-        findings[path] = Finding(path, rule, verdict, "; ".join(found + warnings), remark, bool(warnings) and not found)
+        findings[path] = Finding(verdict, path, rule, cause, fails)
     return Audit(findings, requests, records, others)
 
 
-def _records(files):
-    """({path: record}, {path: sentence} of records that cannot be read) of the results of record files."""
-    records, problems = {}, {}
-    for file in files:
-        path = file.removesuffix(".json")
-        try:
-            record = job_record.read(file)
-            if path not in record["outputs"]:
-                raise DataError(f"{file} is the record of {', '.join(record['outputs'])}")
-            records[path] = record
-        except DataError as error:
-            problems[path] = str(error)
-    return records, problems
-
-
-def _condition(path, record, request, archived, digest, problems):
-    """(verdict, cause) of a result by its own bytes and record."""
-    no_job = "" if request else ", and no job makes it"
-    if path in problems:
-        return "ALTERED", problems[path]
-    if digest is None:
-        return "MISSING", f"no file that can be read{no_job}"
+def _condition(path, request, sha256):
+    """(verdict, cause, record) of a result by its own bytes and record alone."""
+    file, no_job = job_record.record_path(path), "" if request else ", and no job makes it"
+    try:
+        record = job_record.read(file) if file.is_file() else None
+    except DataError as error:
+        return "ALTERED", str(error), None
+    if record and path not in record["outputs"]:
+        return "ALTERED", f"{file} is the record of {', '.join(record['outputs'])}", None
+    if sha256 is None:
+        return "MISSING", f"no file that can be read{no_job}", record
     if record is None:
-        return "UNRECORDED", f"no record{no_job}"
-    if digest != (known := record["outputs"][path]["sha256"]):
-        return "ALTERED", f"sha256 {known[:12]}…, now {digest[:12]}…"
-    if archived and digest != archived["unpacked"]["sha256"]:
-        return "ALTERED", "it is not the archived dataset"
-    return "OK", ""
+        return "UNRECORDED", f"no record{no_job}", None
+    if sha256 != (known := record["outputs"][path]["sha256"]):
+        return "ALTERED", f"sha256 {known[:12]}…, now {sha256[:12]}…", record
+    if archived := request and request.record:
+        if sha256 != archived["unpacked"]["sha256"]:
+            return "ALTERED", "it is not the archived dataset", record
+        return "OK", f"archived, made at commit {archived['commit'][:12]}", record
+    return "OK", "", record
 
 
-def _outdated(record, request, hashes, roots):
+def _outdated(record, request, sha256, roots):
     """(why a result is not what a run would make now, the results upstream with which that begins) by its record."""
-    own = [f"input: {name} is {'missing' if hashes[name] is None else 'not the one it was made of'}"
+    own = [f"input: {name} is {'missing' if sha256(name) is None else 'not the one it was made of'}"
            for name, known in record["inputs"].items()
-           if name not in roots and hashes[name] != known["sha256"]]  # fmt: skip
+           if name not in roots and sha256(name) != known["sha256"]]  # fmt: skip
     own += causes(record, request) if request else [NO_JOB]
     if own:
         return own, []

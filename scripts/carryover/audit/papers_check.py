@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
 from carryover import archive, runs
 from carryover.config import files, parameters, plugins
@@ -27,12 +26,10 @@ from carryover.workflow import startup
 
 BUDGET = 120.0
 """Processor seconds, by the records, that a sample takes by default."""
-MOST_SECONDS = 40.0
-"""Of one run."""
 OVERHEAD = 0.5
 """Processor seconds that the cheapest run takes."""
 DRAWS = 30
-"""Runs that are drawn in search of an affordable one."""
+"""Runs of an experiment that are drawn, of which it trains those that it can afford."""
 FOR_MEDIAN = 5
 """Networks whose median is compared, at least."""
 RISK_FLOOR, SHARE_FLOOR = 1e-8, 1e-2
@@ -45,20 +42,6 @@ MEDIANS = {"risk": (1e-3, math.inf), "evaluations": (0.1, 0.35)}
 """Smallest and largest bounds on medians; the last is half of what twice the learning rate does."""
 WIDENING = 3.0
 """Between these, a bound is so many times the upper quartile in `bands.yaml`."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Archived:
-    """An archived dataset of an experiment, the measure that made it, and the seconds of its jobs by stage and point.
-
-    `band` is {quantity: upper quartile} of the differences that a rounding makes; None where none were measured.
-    """
-
-    experiment: str
-    measure: str
-    data: xr.Dataset
-    seconds: dict
-    band: dict | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,14 +58,17 @@ class Run:
 
     @property
     def chaotic(self) -> bool:
-        """Whether a solver promises no more than the distribution (`provenance.portability`)."""
+        """Whether a solver promises no more than the distribution (`job_record.PORTABLE`)."""
         return any(contract.portable(p) == "distribution" for p in self.stages)
 
-    def bound(self, quantity: str, band: dict | None) -> float:
-        """On the difference of a quantity, or where training enlarges rounding on the median of several."""
+    def bound(self, quantity: str, band: dict) -> float:
+        """On the difference of a quantity, or where training enlarges rounding on the median of several.
+
+        `band` is {quantity: upper quartile} of the differences that a rounding makes.
+        """
         if self.chaotic:
             least, most = MEDIANS[quantity]
-            return min(max(WIDENING * (band or {}).get(quantity, 0.0), least), most)
+            return min(max(WIDENING * band.get(quantity, 0.0), least), most)
         if quantity == "evaluations":
             return DETERMINISTIC_EVALUATIONS
         single = any(p.solver == "descent" and getattr(p, "precision", "") == "float32" for p in self.stages)
@@ -103,28 +89,32 @@ def main(argv):
         raise UserError(f"{' '.join(arguments.configfile)}: no archive is named, so there is nothing to compare.")
     commit = (environment.git_state(job_record.SCRIPTS) or {}).get("commit", "0")
     seed = int(commit[:12], 16) if arguments.seed is None else arguments.seed
-    drawn = sample(sweep, comparable(sweep), np.random.default_rng(seed), arguments.seconds)
-    seconds = [run.seconds for _, several in drawn for run in several]
+    bands, superseded = beside(sweep.archive, "bands.yaml"), beside(sweep.archive, "superseded.yaml")
+    measures = comparable(sweep, bands, superseded)
+    drawn = sample(sweep, measures, np.random.default_rng(seed), arguments.seconds)
+    seconds = [run.seconds for several in drawn.values() for run in several]
     print(f"sample of seed {seed}: {len(seconds)} trainings, {sum(seconds):.0f} s by the records")
     wrong = []
-    for known, several in sorted(drawn, key=lambda one: one[0].experiment):
-        if several:
-            line, disagreements = compared(sweep, known, several)
-            print(line, flush=True)
-            wrong += disagreements
-    if left_out := sorted(known.experiment for known, several in drawn if not several):
+    for experiment in sorted(name for name, several in drawn.items() if several):
+        trainings, band = drawn[experiment], bands.get(experiment, {})
+        line, disagreements = compared(sweep, experiment, measures[experiment], trainings, band)
+        print(line, flush=True)
+        wrong += disagreements
+    if left_out := sorted(name for name, several in drawn.items() if not several):
         print(f"Not in this sample, since a run takes too long: {', '.join(left_out)}.")
     print("\n".join(wrong) or "All runs agree with the archive.")
     return not wrong
 
 
-def comparable(sweep):
-    """What is `Archived` of each experiment that can be compared; prints which it leaves out, and why."""
-    found, folder = [], Path(sweep.archive)
-    bands, superseded = (
-        (files.read(file) if file.exists() else {}).get(folder.name) or {}
-        for file in (folder.parent / "bands.yaml", folder.parent / "superseded.yaml")
-    )
+def beside(folder, file):
+    """{experiment: what a file beside the archive in a folder says of it}."""
+    path = Path(folder).with_name(file)
+    return (files.read(path) if path.exists() else {}).get(Path(folder).name) or {}
+
+
+def comparable(sweep, bands, superseded):
+    """{experiment: measure} of archived datasets that can be compared; prints which it leaves out, and why."""
+    found = {}
     for experiment, spec in sweep.typed.experiments.items():
         if not (measure := "risk" if "risk" in spec.measures else next(iter(spec.measures), "")):
             continue
@@ -136,39 +126,36 @@ def comparable(sweep):
             why = "its training enlarges rounding, and no bands of it were measured"
         if why:
             print(f"{experiment:24} not compared: {why}")
-            continue
-        place = (sweep.archive, experiment, measure)
-        seconds = archive.record(*place)["seconds"]
-        found.append(Archived(experiment, measure, archive.load(*place), seconds, bands.get(experiment)))
+        else:
+            found[experiment] = measure
     if not found and not superseded:
         raise UserError(f"{sweep.archive} has nothing of what the configuration asks for.")
     return found
 
 
-def sample(sweep, archived, rng, seconds):
-    """[(`Archived`, its runs to train again)]: experiments take turns in random order, each with its share of what is
-    left of the budget, until no run is cheap enough."""
-    drawn = [(archived[place], []) for place in rng.permutation(len(archived))]
-    left, found = seconds, True
-    while found:
-        found = False
-        for place, (known, several) in enumerate(drawn):
-            most = min(left / (len(drawn) - place), MOST_SECONDS)
-            runs_drawn = (draw(sweep, known, rng) for _ in range(DRAWS))
-            if run := next((one for one in runs_drawn if one.seconds <= most), None):
+def sample(sweep, measures, rng, seconds):
+    """{experiment: its runs to train again}: in random order, each takes its share of what is left of the budget."""
+    drawn = {}
+    for experiment in rng.permutation(list(measures)):
+        took = archive.record(archive.path(sweep.archive, experiment, measures[experiment]))["seconds"]
+        left = seconds / (len(measures) - len(drawn))
+        several = drawn[experiment] = []
+        for _ in range(DRAWS):
+            run = draw(sweep, experiment, took, rng)
+            if run.seconds <= left:
                 several.append(run)
-                left, found = left - run.seconds, True
+                left, seconds = left - run.seconds, seconds - run.seconds
     return drawn
 
 
-def draw(sweep, known, rng):
-    """A random `Run` of one seed."""
-    spec, seconds = sweep.typed.experiments[known.experiment], 0.0
-    point = rng.choice(list(sweep.points(known.experiment, "finetune").values()))
+def draw(sweep, experiment, took, rng):
+    """A random `Run` of one seed; `took` is {stage: {point: [seconds of each block of seeds]}} of archived jobs."""
+    spec, seconds = sweep.typed.experiments[experiment], 0.0
+    point = rng.choice(list(sweep.points(experiment, "finetune").values()))
     posed = {"pretrain": point.source, "finetune": point} if point.source else {"finetune": point}
     for stage, one in posed.items():
         # The archive may have been made in other jobs than today's: then all jobs count alike.
-        jobs = known.seconds.get(stage, {})
+        jobs = took.get(stage, {})
         jobs = jobs.get(one.name) or [job for several in jobs.values() for job in several] or [0.0]
         seconds += float(np.mean(jobs)) / min(spec.block, spec.seeds)
     trained = [one.parameters for one in posed.values()]
@@ -185,15 +172,15 @@ def retrain(sweep, experiment, measure, run):
     return plugins.load(f"carryover.measures.{measure}").measure(trained, p)
 
 
-def compared(sweep, known, trainings):
+def compared(sweep, experiment, measure, trainings, band):
     """(line on an experiment, sentences on what disagrees) of runs that are trained again."""
-    found, count = {}, 0
+    data, found, count = archive.load(sweep.archive, experiment, measure), {}, 0
     for run in trainings:
-        now = retrain(sweep, known.experiment, known.measure, run)
-        then, count = archived_rows(known.data, now), count + now.sizes["run"]
+        now = retrain(sweep, experiment, measure, run)
+        then, count = archived_rows(data, now), count + now.sizes["run"]
         for quantity, values in differences(now, then).items():
             networks = [runs.spelled(runs.identity(now.isel(run=row))) for row in range(len(values))]
-            of_kind = found.setdefault((quantity, run.bound(quantity, known.band), run.chaotic), [])
+            of_kind = found.setdefault((quantity, run.bound(quantity, band), run.chaotic), [])
             of_kind += zip(values.tolist(), networks, strict=True)
     checks, wrong = [], []
     for (quantity, bound, chaotic), networks in found.items():
@@ -203,11 +190,11 @@ def compared(sweep, known, trainings):
         checks.append((value / bound, f"{quantity}: {value:.1e}, bound {bound:.1e}"))
         which = f"median of {len(networks)}, that of " if chaotic else ""
         if value > bound:
-            said = f"{known.experiment}, {quantity} ({which}{network}): log differs by {value:.1e}, bound {bound:.1e}."
+            said = f"{experiment}, {quantity} ({which}{network}): log differs by {value:.1e}, bound {bound:.1e}."
             wrong.append(said)
     verdict = "DISAGREES" if wrong else "agrees"
     _, worst = max(checks, default=(0.0, "too few to compare"))
-    return f"{known.experiment:24} {count:4} runs  {worst:50} {verdict}", wrong
+    return f"{experiment:24} {count:4} runs  {worst:50} {verdict}", wrong
 
 
 def differences(now, then):

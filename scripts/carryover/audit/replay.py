@@ -2,16 +2,16 @@
 
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 import numpy as np
 import xarray as xr
 
+from carryover.audit.findings import Finding
 from carryover.config import parameters
 from carryover.provenance import job_record, store
 
@@ -19,62 +19,53 @@ _THREADS = {"torch": "OMP_NUM_THREADS", "openblas": "OPENBLAS_NUM_THREADS", "mkl
 """The variable that sets a library's number of threads, by its name in a record."""
 
 
-@dataclass(frozen=True)
-class Replay:
-    """One job again: `verdict` is SAME (bytes), ROUNDED (numbers agree as in `difference`), DIFFERS or FAILED.
-
-    `promise` is what `provenance.portability` promises of the job elsewhere, by its record, and `changes` is what
-    differs from when the record was made. `passed` says whether the result is as promised: in the same environment the
-    same bits, in another the promise, of other inputs or code nothing.
-    """
-
-    path: str
-    promise: str
-    verdict: str
-    text: str
-    changes: Sequence[str] = ()
-    passed: bool = False
-
-
 def replay(audit, root, count, seed):
-    """Yield a `Replay` of `count` recorded jobs of an `Audit`, drawn by `seed`, or of all where there are fewer.
+    """Yield a `Finding` on each of `count` recorded jobs of an `Audit`, drawn by `seed`, or on all if there are fewer.
 
-    Each runs its recorded command line on links to its inputs, with the recorded numbers of threads; nothing in the
-    project's own results changes.
+    Each job runs its recorded command line on links to its inputs, with the recorded numbers of threads; nothing in the
+    project's own results changes. Its verdict is SAME (bytes), ROUNDED (numbers agree as in `difference`), DIFFERS or
+    FAILED. The audit fails by other bytes in the same environment, and in another one by a larger difference than the
+    record promises (`job_record.PORTABLE`). With other inputs or code there is no promise.
     """
     jobs = {min(record["outputs"]): record for path, record in audit.lasting.items() if path in audit.requests}
     for path in random.Random(seed).sample(sorted(jobs), min(count, len(jobs))):
         with tempfile.TemporaryDirectory(prefix="carryover-replay-") as scratch:
-            yield Replay(path, jobs[path]["portable"]["job"], *_again(jobs[path], Path(root).resolve(), Path(scratch)))
+            yield _again(path, jobs[path], Path(root).resolve(), Path(scratch))
 
 
-def _again(record, root, scratch):
-    """Verdict, text, changes and whether it passed, of one job."""
+def _again(path, record, root, scratch):
+    """The finding on one job, run in the scratch folder; in brackets what it promises."""
+    promise = record["portable"]["job"]
+
+    def finding(verdict, text, changes=(), fails=True):
+        since = f"; not as recorded: {', '.join(changes)}" if changes else ""
+        return Finding(verdict, path, record["rule"], f"[{promise}] {text}{since}", fails)
+
     if refusal := _refusal(record, root):
-        return "FAILED", refusal
+        return finding("FAILED", refusal)
     _link(record, root, scratch)
     threads = record["environment"]["threads"]
     variables = os.environ | {name: str(threads[library]) for library, name in _THREADS.items() if library in threads}
     command = [sys.executable, *record["command"]]
     done = subprocess.run(command, cwd=scratch, env=variables, capture_output=True, text=True, errors="replace")
     if done.returncode:
-        return "FAILED", (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1]
+        return finding("FAILED", (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1])
 
-    now = job_record.read(scratch / f"{min(record['outputs'])}.json")
-    other_work = ["the inputs have changed"] if record["inputs"] != now["inputs"] else []
-    other_work += ["the code has changed"] if record["code"]["digest"] != now["code"]["digest"] else []
+    now = job_record.read(scratch / f"{path}.json")
+    other_work = ["inputs"] if record["inputs"] != now["inputs"] else []
+    other_work += ["code"] if record["code"]["digest"] != now["code"]["digest"] else []
     # Of what both have: one job may be forked from a process with more libraries loaded.
     elsewhere = parameters.differences(record["environment"], now["environment"], common=True)
-    changes = [*other_work, *(f"{' '.join(path)} {then}, now {today}" for path, then, today in elsewhere)]
+    changes = [*other_work, *(f"{' '.join(names)} {then} → {today}" for names, then, today in elsewhere)]
     other = [name for name, known in record["outputs"].items() if known != now["outputs"][name]]
     if not other:
-        return "SAME", "same bytes", changes, True
+        return finding("SAME", "same bytes", changes, fails=False)
     unlike = _unlike(other, scratch)
     # Figures and texts hold no numbers that could be compared: elsewhere they may differ.
     allowed = ["distribution"] if unlike else ["distribution", "rounding"]
-    promised = record["portable"]["job"] in allowed or not any(name.endswith(".nc") for name in other)
-    passed = bool(other_work or (changes and promised))
-    return "DIFFERS" if unlike else "ROUNDED", unlike or "same to rounding", changes, passed
+    promised = promise in allowed or not any(name.endswith(".nc") for name in other)
+    fails = not (other_work or (changes and promised))
+    return finding("DIFFERS" if unlike else "ROUNDED", unlike or "same to rounding", changes, fails)
 
 
 def _refusal(record, root):
@@ -91,10 +82,15 @@ def _refusal(record, root):
 
 
 def _link(record, root, scratch):
-    """Links in the scratch folder to all that the job reads: the project without its results, and its inputs."""
+    """Links in the scratch folder to all that the job reads: the project without its results, and its inputs.
+
+    The scripts find the style of figures by their own resolved path, so they are copied with the configuration.
+    """
     results = {PurePath(name).parts[0] for name in record["outputs"]}
     for entry in root.iterdir():
-        if entry.name not in results and not entry.name.startswith("."):
+        if entry.name in ("scripts", "config"):
+            shutil.copytree(entry, scratch / entry.name)
+        elif entry.name not in results and not entry.name.startswith("."):
             (scratch / entry.name).symlink_to(entry)
     for name in record["inputs"]:
         for file in (name, f"{name}.json") if PurePath(name).parts[0] in results else ():
@@ -106,10 +102,10 @@ def _unlike(names, scratch):
     """How outputs differ from the recorded ones by more than rounding, in words; empty where they do not."""
     for name in names:
         if not name.endswith(".nc"):
-            return f"not as recorded: {name}"
+            return f"other bytes: {name}"
         for now, before in zip(store.load_all(scratch / name), store.load_all(name), strict=True):
             if found := difference(now, before):
-                return f"not as recorded: {name}: {found}"
+                return f"other values: {name}: {found}"
     return ""
 
 

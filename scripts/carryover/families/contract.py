@@ -102,7 +102,7 @@ Solver = Callable[..., Trained]
 
 It calls progress with {"step": …, "active": …}, if there is one, and raises Divergence for runs that leave the finite
 numbers, UserError where the problem has no such solution. `PORTABLE` in solvers.py, {solver: promise on other
-processors}, names solvers that promise less than rounding (see `provenance.portability`).
+processors}, names solvers that promise less than rounding (see `provenance.job_record.PORTABLE`).
 """
 
 Problems = Callable[[Any, Shard], Iterator[Piece]]

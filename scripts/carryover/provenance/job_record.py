@@ -21,7 +21,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -34,7 +34,6 @@ from carryover.config.artifacts import DATA_FILES
 from carryover.errors import DataError, UserError
 from carryover.provenance import code_digest, store
 from carryover.provenance.environment import environment, git_state, processor_time, resource_usage
-from carryover.provenance.portability import LEVELS, weakest
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -46,6 +45,11 @@ _REQUEST = ("rule", "wildcards", "parameters", "seeds")
 _METADATA = {".png": ("Description", "Comment"), ".pdf": ("Subject", "Keywords", "CreationDate", "ModDate")}
 """Where each format of figures stores note and text of the request; what follows are times, which stay empty."""
 NOTE = "Carryover request "
+PORTABLE = ("bits", "rounding", "distribution")
+"""What a job promises on another processor, with other libraries or numbers of threads: the same bytes; the same
+numbers but for their last digits, since libraries add in another order there; or other numbers from the same
+distribution, where training enlarges a rounding until it is as good as another draw (steps near the largest stable one,
+normalisation over few values). In one place a job gives the same bits again, whatever it promises elsewhere."""
 _ANY = TypeAdapter(Any)
 
 
@@ -99,6 +103,11 @@ def request_text(record: Mapping[str, Any]) -> str:
     return json_line({**{key: record[key] for key in _REQUEST}, "code": record["code"]["digest"], "inputs": inputs})
 
 
+def weakest(promises: Iterable[str]) -> str:
+    """What is promised of something made of results with these promises (`PORTABLE`)."""
+    return max(promises, key=PORTABLE.index)
+
+
 @dataclass(kw_only=True)
 class Job:
     """One job of the workflow as a context manager; see the module's text for its use and for what it records.
@@ -110,9 +119,9 @@ class Job:
     modules
         Script and plug-ins by dotted name.
     device
-        Where it computes; may be set in the block. "auto" finds CUDA.
+        Where it computes; "auto" finds CUDA.
     portable
-        What is promised elsewhere on the same inputs, see `portability`.
+        What is promised elsewhere on the same inputs, one of `PORTABLE`.
 
     Raises
     ------
@@ -146,7 +155,7 @@ class Job:
 
     @property
     def portable_result(self) -> str:
-        """What `portability` promises elsewhere of what this job makes: no more than of its weakest input."""
+        """What is promised elsewhere of what this job makes (`PORTABLE`): no more than of its weakest input."""
         return self._record["portable"]["result"]
 
     def path(self, output: str | Path) -> Path:
@@ -177,7 +186,7 @@ class Job:
             "carryover_record": VERSION,
             **{key: plain(getattr(self, key)) for key in _REQUEST},
             "command": list(sys.argv),
-            "inputs": {shown(path): _facts(Path(path)) for path in self.inputs},
+            "inputs": {_shown(path): _facts(Path(path)) for path in self.inputs},
             "code": {"modules": modules, "digest": json_digest(files), "files": files},
             "git": git_state(SCRIPTS),
             "portable": {"job": self.portable, "result": weakest([self.portable, *map(_promised, self.inputs)])},
@@ -188,7 +197,7 @@ class Job:
             yield self
             self._check()
             record = self._record | {
-                "outputs": {shown(output): _facts(file) for output, file in self._temporaries.items()},
+                "outputs": {_shown(output): _facts(file) for output, file in self._temporaries.items()},
                 "environment": environment(self.device, packages),
                 "volatile": resource_usage(*begin),
             }
@@ -203,7 +212,7 @@ class Job:
             if not temporary.is_file() or not temporary.stat().st_size:
                 raise UserError(f"{self.rule} did not write its output {output}")
         for path in self.inputs:
-            if store.sha256(path) != self._record["inputs"][shown(path)]["sha256"]:
+            if store.sha256(path) != self._record["inputs"][_shown(path)]["sha256"]:
                 raise UserError(f"{path} changed while {self.rule} ran: run it again")
         main = getattr(sys.modules["__main__"], "__file__", None)
         if main is None or Path(main).resolve().parent != SCRIPTS:
@@ -222,14 +231,14 @@ def _promised(path: str | Path) -> str:
     """What is promised elsewhere of an input: the same bits where it was not made here."""
     with suppress(DataError, LookupError, TypeError):
         return read(record_path(path))["portable"]["result"]
-    return LEVELS[0]
+    return PORTABLE[0]
 
 
 def _facts(path: Path) -> dict[str, Any]:
     return {"sha256": store.sha256(path), "bytes": path.stat().st_size}
 
 
-def shown(path: str | Path) -> str:
+def _shown(path: str | Path) -> str:
     """A path as a record has it: relative to the working folder where it lies below that."""
     absolute, here = Path(os.path.abspath(path)), Path.cwd()
     return (absolute.relative_to(here) if absolute.is_relative_to(here) else Path(path)).as_posix()

@@ -10,7 +10,7 @@ from PIL import Image
 
 from carryover.claims.support.headlines import OWN
 from carryover.config import papers
-from carryover.provenance import job_record, store, trace
+from carryover.provenance import job_record, records, store
 from carryover.report import claims_page
 from carryover.templates import rendering
 from carryover.workflow import command_line, startup
@@ -57,7 +57,7 @@ def page(config, results, note=""):
     all_claims = there.pop(("claims", "all"), None)
     table = store.load(all_claims) if all_claims else None
     claims = claims_page.by_paper(table) if all_claims else {}
-    records = trace.all_records(results)
+    recorded = records.all_records(results)
     sections = {}
     for (kind, name), file in there.items():
         entry, record = config[kind][name], job_record.read(job_record.record_path(file))
@@ -66,7 +66,7 @@ def page(config, results, note=""):
         part = _table(file) if kind == "tables" else _figure(entry, file, config, claims)
         part["name"], part["caption"] = name, entry.get("caption", "")
         part["title"] = record["parameters"].get("title") or name.replace("_", " ")
-        part["origin"] = _origin(record, trace.upstream(min(record["outputs"]), records))
+        part["origin"] = _origin(record, records.upstream(min(record["outputs"]), recorded))
         heading = "Tables" if kind == "tables" else about.get("heading", about["name"])
         section["parts"].setdefault(heading, []).append(part)
     sections |= {name: _section({"name": name}, config, claims) for name in claims if name not in sections}
@@ -148,7 +148,7 @@ def _table(file):
 
 def _origin(record, upstream):
     """{term: text} on a job and on all jobs that it depends on, by their records."""
-    jobs = trace.jobs(upstream.values())
+    jobs = records.jobs(upstream.values())
     archived = {one["parameters"]["commit"] for one in jobs if one["rule"] == "unarchive"}
     seeds = sorted({seed for one in jobs for seed in one["seeds"]})
     rules = Counter(one["rule"] for one in jobs)
@@ -157,7 +157,7 @@ def _origin(record, upstream):
         "Inputs": ", ".join(f"{name} ({file['sha256'][:12]})" for name, file in record["inputs"].items()),
         "Jobs": ", ".join(f"{number} {rule}" for rule, number in sorted(rules.items())),
         "Seeds": f"{len(seeds)}, from {seeds[0]} to {seeds[-1]}" if seeds else "",
-        "Commits": ", ".join(trace.commits(jobs)),
+        "Commits": ", ".join(records.commits(jobs)),
         "Commits of archived data": ", ".join(sorted(archived)),
         "Code": record["code"]["digest"],
         "Request": record["request"],

@@ -159,13 +159,11 @@ def _measured(sweep, experiment, spec, measure):
 
 def _unarchived(sweep, experiment, measure):
     """An archived dataset, in place of a collected one."""
-    place, dataset = (sweep.archive, experiment, measure), f"{experiment}/{measure}"
-    record = archive.record(*place)
+    packed, dataset = archive.path(sweep.archive, experiment, measure), f"{experiment}/{measure}"
+    record = archive.record(packed)
     p = {"sha256": record["unpacked"]["sha256"], "commit": record["commit"]}
-    output, inputs = f"{sweep.results}/{dataset}.nc", [archive.path(*place).as_posix()]
-    return Request(
-        sweep, "unarchive", {"dataset": dataset}, output, inputs, p, ["--sha256", p["sha256"]], record=record
-    )
+    output, flags = f"{sweep.results}/{dataset}.nc", ["--sha256", p["sha256"]]
+    return Request(sweep, "unarchive", {"dataset": dataset}, output, [packed.as_posix()], p, flags, record=record)
 
 
 def _artifact(sweep, rule, name, entry):

@@ -7,7 +7,8 @@ from pathlib import Path
 from carryover.config import parameters
 from carryover.errors import UserError
 from carryover.families import contract, stages
-from carryover.provenance import portability, store
+from carryover.provenance import store
+from carryover.provenance.job_record import weakest
 from carryover.training import devices
 from carryover.workflow import command_line
 from carryover.workflow.command_line import ALSO
@@ -35,7 +36,7 @@ def main(stage, argv, description):
         parameters=points[0] if len(points) == 1 else {"together": points},
         seeds=arguments.seeds,
         device=getattr(points[0], "device", None),
-        portable=portability.weakest(map(contract.portable, points)),
+        portable=weakest(map(contract.portable, points)),
     ) as job:
         pretrained = store.load(start) if start else None
         trained = []

@@ -8,7 +8,6 @@ import numpy as np
 
 from carryover.errors import UserError
 from carryover.labels import described
-from carryover.provenance import portability
 from carryover.statistics.intervals import student
 
 MEANINGS = {
@@ -24,7 +23,7 @@ MEANINGS = {
     "interval": "how interval and p-value come about",
     "seeds": "seeds, or what else `interval` names, that the statistic is a mean over",
     "data": "datasets that the claim's group reads",
-    "portable": portability.MEANING,
+    "portable": "what of the data is the same on another processor: bits, all to rounding, or the distribution alone",
 }  # fmt: skip
 
 
@@ -68,7 +67,7 @@ def table(found, definitions, files=(), portable=""):
     files : sequence of pathlib.Path
         The datasets that the checks were made of.
     portable : str
-        What `provenance.portability` promises of them elsewhere.
+        What `provenance.job_record.PORTABLE` promises of them elsewhere.
 
     Raises
     ------
