@@ -106,19 +106,16 @@ class Sweep:
                 values[name].add(re.escape(value))
         return {name: "|".join(sorted(found)) or "(?!)" for name, found in values.items()}
 
-    @cached_property
-    def _by_wildcards(self):
-        return {(request.rule, frozenset(request.wildcards.items())): request for request in self.jobs.values()}
-
-    def request(self, rule, wildcards):
-        """The `requests.Request` of a job; UserError for wildcards of which the rule makes nothing."""
-        if request := self._by_wildcards.get((rule, frozenset(wildcards.items()))):
-            return request
-        raise UserError(f"{rule} makes nothing of {' '.join(f'{k}={v}' for k, v in wildcards.items())}.")
-
     def _asked(self, attribute, rule):
         """A function of wildcards, which gives an attribute of the request of a job of this rule."""
-        return lambda wildcards: getattr(self.request(rule, wildcards), attribute)
+        jobs = {frozenset(request.wildcards.items()): request for request in self.jobs.values() if request.rule == rule}
+
+        def asked(wildcards):
+            if request := jobs.get(frozenset(wildcards.items())):
+                return getattr(request, attribute)
+            raise UserError(f"{rule} makes nothing of {' '.join(f'{k}={v}' for k, v in wildcards.items())}.")
+
+        return asked
 
     inputs = partialmethod(_asked, "inputs")
     flags = partialmethod(_asked, "flags")
