@@ -9,7 +9,7 @@ rule audit:
     resources:
         mem_mb=2000,
     params:
-        configuration=startup.effective(sweep),
+        configuration=sweep.config_file,
         results=sweep.results,
     shell:
         'python "$CARRYOVER_SCRIPTS"/audit.py --configfile {params.configuration:q}'

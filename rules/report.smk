@@ -14,7 +14,7 @@ rule report:
         mem_mb=2000,
     params:
         key=sweep.key("report"),
-        configuration=startup.effective(sweep),
+        configuration=sweep.config_file,
         results=[sweep.results],
     shell:
         'python "$CARRYOVER_SCRIPTS"/report.py {params.results:q} --configfile {params.configuration:q}'

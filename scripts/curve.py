@@ -4,7 +4,7 @@ from carryover.workflow import command_line, plugin_job
 
 
 def main(argv):
-    with plugin_job.started(argv, "curve", __doc__, plugin_job.without_data) as (job, compute, arguments):
+    with plugin_job.started(argv, "curve", __doc__) as (job, compute, arguments):
         job.save(compute(arguments.p))
 
 

@@ -4,7 +4,7 @@ from carryover.workflow import collecting, command_line, plugin_job
 
 
 def main(argv):
-    with plugin_job.started(argv, "measure", __doc__, collecting.add_shard) as (job, module, arguments):
+    with plugin_job.started(argv, "measure", __doc__) as (job, module, arguments):
         job.save(collecting.measured(module, arguments.p, *arguments.data))
 
 

@@ -2,10 +2,5 @@
 
 from carryover.workflow import command_line, training_job
 
-
-def main(argv):
-    training_job.main("pretrain", argv, __doc__)
-
-
 if __name__ == "__main__":
-    command_line.run(main)
+    command_line.run(lambda argv: training_job.main("pretrain", argv, __doc__))

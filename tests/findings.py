@@ -287,7 +287,7 @@ def untrue_titles(figures, table):
 
 @cache
 def configured(*names):
-    return startup.valid_sweep(startup.configuration([str(ROOT / name) for name in names]), ROOT).config
+    return startup.Sweep(startup.configuration([str(ROOT / name) for name in names]), ROOT).config
 
 
 def main(*words):

@@ -83,7 +83,7 @@ def test_a_request_is_what_is_asked_and_not_how_it_is_made(project):
     def mismatch(**changes):
         spec = TINY["experiments"]["tiny"]
         config = {"experiments": {"tiny": spec | {"measures": {"risk": {}}, "split": []} | changes}, "archive": FOLDER}
-        return archive.mismatch(startup.valid_sweep(config, project.folder), "tiny", "risk")
+        return archive.mismatch(startup.Sweep(config, project.folder), "tiny", "risk")
 
     finetune = TINY["experiments"]["tiny"]["finetune"]
     grids = finetune["grids"]

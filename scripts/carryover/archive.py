@@ -15,7 +15,7 @@ from pathlib import Path
 
 from carryover.config import parameters
 from carryover.config.artifacts import STAGES
-from carryover.config.parameters import about, applies
+from carryover.config.parameters import applies, described
 from carryover.errors import UserError, sentence
 from carryover.provenance import store
 from carryover.provenance.job_record import Job
@@ -110,7 +110,7 @@ def lacking(sweep, audit=None):
         raise UserError("the configuration names no archive: add archive: FOLDER.")
     for dataset in sweep.datasets():
         try:
-            if audit and not sweep.archived(*dataset):
+            if audit and sweep.mismatch(*dataset):
                 pack(sweep, audit, *dataset)
             elif different := mismatch(sweep, *dataset):
                 yield different
@@ -146,6 +146,8 @@ def request(sweep, experiment, measure):
 
 def mismatch(sweep, experiment, measure):
     """Why an archive lacks a dataset as the configuration of a `Sweep` asks for it, as a sentence; or nothing."""
+    if not sweep.archive:
+        return "the configuration names no archive."
     packed = path(sweep.archive, experiment, measure)
     if not record_path(packed).exists():
         return f"{experiment}/{measure} is not in {sweep.archive}."
@@ -170,12 +172,13 @@ def _normalized(requested):
     complete["options"] = {name: _listed(value) for name, value in options}
     for stage in STAGES:
         model, points = parameters.model_of(f"families.{requested['family']}", stage), {}
-        axes = [name for name in model.model_fields if about(model, name, "axis")]
+        fields = described(model)
+        axes = [name for name, about in fields.items() if about["axis"]]
         for grid in requested[stage].values():
-            for values in product(*(_listed(grid.get(axis, model.model_fields[axis].default)) for axis in axes)):
+            for values in product(*(_listed(grid.get(axis, fields[axis]["default"])) for axis in axes)):
                 point = dict(zip(axes, values, strict=True))
                 read = {name: _listed(value) for name, value in model(**(grid | point))
-                        if applies(about(model, name, "when"), point)}  # fmt: skip
+                        if applies(fields[name]["when"], point)}  # fmt: skip
                 same = points.setdefault(", ".join(f"{axis} {point[axis]}" for axis in axes if axis in read), {})
                 same |= {name: sorted({*same.get(name, ()), *value}) for name, value in read.items()}
         complete[stage] = points

@@ -58,7 +58,7 @@ def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("archived")
     config = {"archive": str(made / "archive/small"), "experiments": EXPERIMENTS}
     (made / "config.yaml").write_text(yaml.safe_dump(config))
-    sweep = startup.valid_sweep(startup.configuration([made / "config.yaml"]), ROOT)
+    sweep = startup.Sweep(startup.configuration([made / "config.yaml"]), ROOT)
     for experiment in EXPERIMENTS:
         store.save(trained(sweep, experiment), made / "risk.nc")
         content = (made / "risk.nc").read_bytes()

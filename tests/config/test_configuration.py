@@ -12,6 +12,7 @@ import yaml
 from snakemake.utils import update_config
 
 from carryover.config import configuration, papers
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.workflow.sweep import Sweep
 
@@ -58,8 +59,7 @@ def changed(path, value):
 def test_the_configurations_that_come_with_the_project_are_valid_and_make_jobs(overlays):
     made = config("config.yaml", *overlays)
     sweep = Sweep(made | {"archive": None}, ROOT)
-    outputs = [output for *_, output in sweep.jobs()]
-    assert len(outputs) == len(set(outputs)) > 50
+    assert len(sweep.jobs) > 50
     sweep.check()
     jsonschema.Draft202012Validator(configuration.schema()).validate(made)  # as an editor does
 
@@ -82,13 +82,28 @@ def numbers_of_samples(finetune):
     return {number for value in found for number in (value if isinstance(value, list) else [value])}
 
 
+@pytest.mark.parametrize("overlays", [[], ["paper.yaml"]])
+def test_maps_of_the_atlas_have_as_many_parameters_of_the_target_as_their_tasks(overlays):
+    made = config("config.yaml", *overlays)
+    maps = {name: entry for name, entry in made["comparisons"].items() if name.startswith("atlas_")}
+    for name, entry in maps.items():
+        experiment = made["experiments"][entry["data"]["risk"].partition("/")[0]]
+        task = dict(model_of(f"families.{experiment['family']}", "task")(**experiment.get("task", {})))
+        expected = {
+            "diagonal": 1, "deep_linear": task.get("dimension"), "relu": task.get("dimension"),
+            "mean_field": task.get("dimension", 0) * task.get("teacher_units", 0),
+            "wide_relu": task.get("dimension"), "image_pairs": 64,
+        }[experiment["family"]]  # fmt: skip
+        assert entry["options"].get("parameters", 1) == expected, name
+
+
 def test_every_key_of_the_readmes_examples_is_accepted():
     _, *blocks = re.findall(r"```yaml\n(.*?)```", (ROOT / "config/README.md").read_text(), re.DOTALL)
     shown = {}
     for block in blocks:
         update_config(shown, yaml.safe_load(block))
     assert {"experiments", "curves", "figures"} <= set(shown)
-    assert list(Sweep(shown, ROOT).jobs())
+    assert Sweep(shown, ROOT).jobs
 
 
 # path, value, the sentence after "configuration: "
@@ -111,7 +126,7 @@ REFUSED = [
 @pytest.mark.parametrize(("path", "value", "sentence"), REFUSED)
 def test_a_mistake_is_one_sentence_with_the_key(path, value, sentence):
     with pytest.raises(UserError) as refused:
-        Sweep(changed(path, value), ROOT)
+        _ = Sweep(changed(path, value), ROOT).jobs
     assert str(refused.value).startswith(f"configuration: {sentence}")
     assert "\n" not in str(refused.value).replace("x\n", "")
 
@@ -120,6 +135,6 @@ def test_the_snakefile_is_parsed_without_the_numerical_libraries():
     """As every job on a cluster does: they take seconds to load, and conda's Snakemake may lack them."""
     blocked = "import sys; sys.modules.update(dict.fromkeys(['numpy', 'torch', 'xarray', 'scipy', 'matplotlib'])); "
     code = "sys.path.insert(0, 'scripts'); from carryover.workflow import startup; from carryover.config import files; "
-    code += "made = startup.valid_sweep(files.read('config/config.yaml'), '.'); made.check(); print(len(made.job_of))"
+    code += "made = startup.Sweep(files.read('config/config.yaml'), '.'); made.check(); print(len(made.jobs))"
     done = subprocess.run([sys.executable, "-c", blocked + code], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert int(done.stdout) > 200, done.stderr

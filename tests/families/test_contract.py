@@ -13,7 +13,7 @@ import xarray as xr
 
 from carryover import families
 from carryover.config import plugins
-from carryover.config.parameters import about, model_of
+from carryover.config.parameters import described, model_of
 from carryover.errors import UserError
 from carryover.families import stages
 from carryover.provenance import job_record, store
@@ -60,7 +60,7 @@ def test_a_stage_offers_what_the_contract_says(family, name):
     assert all(field.description for field in model.model_fields.values())
     assert list(inspect.signature(stages.stage(model())).parameters) == ["p", "shard"]
     for axis in ("solver", "protocol")[: 1 + (name == "finetune")]:
-        assert about(model, axis, "axis")
+        assert described(model)[axis]["axis"]
         assert model.model_fields[axis].default in choices(family, name, axis)
     for axis, values in model.STARTS_FROM.items():
         assert set(values) <= set(choices(family, name, axis))
@@ -91,8 +91,8 @@ def shards(family, name, seeds=SEEDS):
 def names_a_file(family, name, solver):
     """Whether a solver is one of files from outside."""
     model = model_of(f"families.{family}", name)
-    paths = (field for field in model.model_fields if about(model, field, "path"))
-    return any(solver in about(model, field, "when").get("solver", ()) for field in paths)
+    paths = [about for about in described(model).values() if about["path"]]
+    return any(solver in about["when"].get("solver", ()) for about in paths)
 
 
 @pytest.mark.parametrize(("family", "name"), STAGES)

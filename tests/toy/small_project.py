@@ -151,7 +151,7 @@ class Project:
         from carryover.workflow import startup
 
         config = startup.configuration([self.folder / "config/config.yaml"])
-        return findings.audit(startup.valid_sweep(config, self.folder))
+        return findings.audit(startup.Sweep(config, self.folder))
 
     def results(self):
         """{path: bytes} of everything made, but for what tells of time and place."""

@@ -34,8 +34,8 @@ def rules():
 
 
 RULES = rules()
-# They make nothing: without input, output and code they always run, and repair nothing.
-MAKERS = [rule for rule in RULES if rule not in ("audit", "plan")]
+# An audit makes nothing: without input, output and code it always runs, and repairs nothing.
+MAKERS = [rule for rule in RULES if rule != "audit"]
 
 
 def imports(rule):

@@ -31,12 +31,13 @@ def flags(sweep, stage, **wildcards):
 
 def test_seeds_fill_blocks_of_fixed_size_and_more_seeds_leave_the_full_ones(sweep):
     few, many = sweep().blocks("toy"), sweep(seeds=9).blocks("toy")
-    assert few == {0: range(3), 1: range(3, 6), 2: range(6, 7)}
-    assert [few[block] for block in (0, 1)] == [many[block] for block in (0, 1)]
+    assert few == {"0": range(3), "1": range(3, 6), "2": range(6, 7)}
+    assert few.keys() == many.keys()
+    assert [few[block] for block in "01"] == [many[block] for block in "01"]
 
 
 def test_a_job_is_named_after_its_axes_and_its_start(sweep):
-    batches = sweep({"protocol": ["single_task", "finetuning"], "solver": "exact"}).batches("toy", "finetune")
+    batches = sweep({"protocol": ["single_task", "finetuning"], "solver": "exact"}).batches["toy"]["finetune"]
     assert {name: point.source and point.source.name for name, (point,) in batches.items()} == {
         "protocol~single_task_solver~exact": None,
         "pretrain_solver~exact_protocol~finetuning_solver~exact": "solver~exact",
@@ -46,12 +47,12 @@ def test_a_job_is_named_after_its_axes_and_its_start(sweep):
 def test_several_values_share_a_job_unless_they_are_split(sweep):
     values = {"samples": [8, 12], "protocol": "single_task"}
     together, apart = sweep(values), sweep(values, split=["samples"])
-    (name,) = together.batches("toy", "finetune")
+    (name,) = together.batches["toy"]["finetune"]
     assert flags(together, "finetune", point=name)["--samples"] == ["8", "12"]
-    each = [flags(apart, "finetune", point=name)["--samples"] for name in apart.batches("toy", "finetune")]
+    each = [flags(apart, "finetune", point=name)["--samples"] for name in apart.batches["toy"]["finetune"]]
     assert each == [["8"], ["12"]]
     protocols = sweep({"protocol": ["single_task", "finetuning"], "solver": "exact"}, split=[])
-    (name,) = protocols.batches("toy", "finetune")
+    (name,) = protocols.batches["toy"]["finetune"]
     assert "--also" in flags(protocols, "finetune", point=name)
 
 
@@ -67,7 +68,7 @@ def test_a_job_gets_only_the_flags_it_reads(sweep):
 def test_grids_add_up_and_override(sweep):
     grids = {"one": {"protocol": "single_task"}, "two": {"protocol": "multi_task", "solver": "flow", "samples": 24}}
     made = sweep({"samples": 12, "grids": grids})
-    samples = {name: flags(made, "finetune", point=name)["--samples"] for name in made.batches("toy", "finetune")}
+    samples = {name: flags(made, "finetune", point=name)["--samples"] for name in made.batches["toy"]["finetune"]}
     assert samples == {"protocol~single_task_solver~exact": ["12"], "protocol~multi_task_solver~flow": ["24"]}
     with pytest.raises(UserError, match=r"toy\.finetune: two grids ask for protocol~single_task_solver~exact; "):
         sweep({"grids": grids | {"again": {"protocol": "single_task"}}})

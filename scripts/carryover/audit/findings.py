@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from carryover.config.artifacts import FORMATS, ON_DEMAND
+from carryover.config.artifacts import ON_DEMAND
 from carryover.errors import DataError
 from carryover.provenance import environment, job_record
 from carryover.workflow.causes import causes, few, recorded_key
@@ -68,10 +68,8 @@ def audit(sweep):
     files = (path.as_posix() for path in Path(sweep.results).rglob("[!.]*") if path.is_file())
     results = {file.removesuffix(".json") for file in files if not file.startswith(passed_over)}
     # In the order of jobs: each result after those that it was made of.
-    requests = {path: sweep.request(rule, wildcards) for rule, wildcards, first in sweep.jobs()
-                for path in sweep.outputs(rule, first)}  # fmt: skip
-    on_demand = {f"{sweep.results}/{rule}{FORMATS[rule][0]}": rule for rule in ON_DEMAND}
-    requests |= {path: sweep.request(rule, {}) for path, rule in on_demand.items() if path in results}
+    requests = {path: request for request in sweep.jobs.values() for path in request.outputs
+                if path in results or request.rule not in ON_DEMAND}  # fmt: skip
     with ThreadPoolExecutor() as pool:
         list(pool.map(sweep.sha256, results))  # which remembers them
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 STAGES = ("pretrain", "finetune")  # of training
+SHARDS = (*STAGES, "measure")  # rules that make parts of datasets
 
 
 @dataclass(frozen=True)

@@ -143,54 +143,18 @@ class Configuration(Section):
 def validate(config: dict) -> Configuration:
     """The typed configuration; UserError, in one sentence with the key, for what is not allowed.
 
-    Parameters of training stages are not looked at: `workflow.points` does, point by point of the sweep.
+    Parameters of stages and plug-ins are not looked at: `workflow.points` and `workflow.requests` do, job by job.
     """
     try:
-        whole = Configuration.model_validate(config)
+        return Configuration.model_validate(config)
     except ValidationError as error:
         raise UserError(f"configuration: {parameters.sentence(error, Configuration)}") from None
-    for name, spec in whole.experiments.items():
-        _known(spec.family, plugins.names("families"), f"experiments.{name}.family")
-        for measure, options in spec.measures.items():
-            _check_plugin("measures", measure, options, f"experiments.{name}.measures.{measure}")
-        models = [parameters.model_of(f"families.{spec.family}", stage) for stage in STAGES]
-        several = {field for cls in models for field in cls.model_fields if parameters.kind_of(cls, field)[1]}
-        for split in spec.split:
-            _known(split, ["protocol", *sorted(several), *plugins.names("measures")], f"experiments.{name}.split")
-    for name, options in whole.curves.items():
-        _check_plugin("theory.curves", name, options, f"curves.{name}")
-    for kind in ARTIFACTS.values():
-        for name, entry in getattr(whole, kind.section).items():
-            where = f"{kind.section}.{name}"
-            plugin = getattr(entry, kind.key) or name
-            model = _check_plugin(kind.plugins, plugin, entry.options, f"{where}.options", f"{where}.{kind.key}")
-            _check_roles(model, entry.data, f"{where}.data")
-            for claim in getattr(entry, "rests_on", ()):
-                _known(claim.partition("/")[0], whole.claims, f"{where}.rests_on")
-    return whole
 
 
-def _known(name, there, where):
+def known(name, there, where):
+    """Raise UserError for a name at `where` in the configuration that is not among those that there are."""
     if name not in there:
         raise UserError(f"configuration: {where}: there is no {name}; there are: {', '.join(there) or 'none'}.")
-
-
-def _check_plugin(folder, plugin, options, where, named=None):
-    """The model of a plug-in, after a check that there is one and that it takes these options."""
-    _known(plugin, plugins.names(folder), named or where)
-    model = parameters.model_of(folder, plugin)
-    parameters.read(model, options, f"configuration: {where}.")
-    return model
-
-
-def _check_roles(model, data, where):
-    """Refuse data of roles that a plug-in does not read, and too few of those that it does."""
-    if model.ROLES is None:
-        return
-    if missing := [role for role in model.ROLES if role not in data]:
-        raise UserError(f"configuration: {where}: {', '.join(missing)} is missing.")
-    for role in data:
-        _known(role, (*model.ROLES, *model.OPTIONAL_ROLES), where)
 
 
 def schema() -> dict[str, Any]:
@@ -207,10 +171,11 @@ def schema() -> dict[str, Any]:
 
 def _section(family: str, stage: str) -> dict[str, Any]:
     model = parameters.model_of(f"families.{family}", stage)
-    own = model.model_json_schema()["properties"]
-    several = [name for name in own if parameters.about(model, name, "axis") or parameters.kind_of(model, name)[1]]
-    one = {name: kind["items"] if parameters.kind_of(model, name)[1] else kind for name, kind in own.items()}
-    own |= {name: {"anyOf": [one[name], {"type": "array", "items": one[name]}]} for name in several}
+    own = dict(parameters.described(model))
+    for name, about in own.items():
+        if about["axis"] or "items" in about:
+            one = about.get("items", about)
+            own[name] = {"anyOf": [one, {"type": "array", "items": one}]}
     grid = {"type": "object", "additionalProperties": False, "properties": own}
     grids = {"grids": {"type": "object", "additionalProperties": grid}} if stage in STAGES else {}
     return {**grid, "type": ["object", "null"], "properties": own | grids}

@@ -6,8 +6,6 @@ in the configuration names those that are to run; what their files hold is laid 
 overlays have the last word.
 """
 
-from pathlib import Path
-
 from carryover.config import files
 from carryover.config.artifacts import ARTIFACTS
 from carryover.errors import UserError
@@ -50,7 +48,7 @@ def resolved(config, folder):
         if first and ("figures", first) not in owners and first not in whole.get("figures", {}):
             raise UserError(f"config/papers/{file}.yaml: paper.first: there is no figure {first}.")
         whole["papers"][file] = about | ({"heading": content["heading"]} if "heading" in content else {})
-    gone = {place for place, file in owners.items() if file not in chosen}
+    gone = {_path(*entry) for entry, file in owners.items() if file not in chosen}
     return _without(gone, whole) if gone else whole
 
 
@@ -71,18 +69,21 @@ def read(folder):
     return contents
 
 
+def _path(section, name):
+    """How data refer to an entry; to the measures of an experiment below its name."""
+    return {"experiments": name, "curves": f"theory/{name}"}.get(section, f"{section}/{name}")
+
+
 def _without(gone, config):
-    """The configuration less the entries in `gone`, {(section, name)}, and what is made of them; titles rest on no
+    """The configuration less the entries whose paths are in `gone`, and less what is made of them; titles rest on no
     claim there."""
-    folders = {"theory": "curves"} | {section: section for section in SECTIONS}
     for section in SECTIONS:
         for name, entry in list(config.get(section, {}).items()):
-            data = [Path(ref).parts for ref in entry.get("data", {}).values()] if entry else []
-            made_of = {(folders[ref[0]], *ref[1:2]) if ref[0] in folders else ("experiments", *ref[:1]) for ref in data}
-            if (section, name) in gone or made_of & gone:
-                gone.add((section, name))
+            data = entry.get("data", {}).values() if entry else ()
+            if _path(section, name) in gone or any(ref in gone or ref.partition("/")[0] in gone for ref in data):
+                gone.add(_path(section, name))
                 del config[section][name]
             elif entry and "rests_on" in entry:
-                claims = [one for one in entry["rests_on"] if ("claims", one.partition("/")[0]) not in gone]
+                claims = [one for one in entry["rests_on"] if _path("claims", one.partition("/")[0]) not in gone]
                 config[section][name] = entry | {"rests_on": claims}
     return config

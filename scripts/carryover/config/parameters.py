@@ -17,8 +17,9 @@ import argparse
 import importlib
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, get_args, get_origin
+from typing import Annotated, Any, ClassVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -52,11 +53,23 @@ class Model(BaseModel):
         except ValidationError as error:
             raise UserError(sentence(error, type(self))) from None
 
+    @property
+    def starts_pretrained(self) -> bool:
+        """Whether runs with these parameters start from pretrained networks."""
+        return bool(self.STARTS_FROM) and applies(self.STARTS_FROM, vars(self))
+
     @model_validator(mode="before")
     @classmethod
     def as_written(cls, values):
         """Values as YAML or a command line has them: one for several, and 1e-6, which YAML reads as text."""
-        return {name: _as_written(cls, name, value) for name, value in values.items()}
+        read = dict(values)
+        for name in described(cls).keys() & read.keys():
+            about, value = described(cls)[name], read[name]
+            items = value if "items" in about and isinstance(value, list | tuple) else [value]
+            if about.get("items", about)["type"] == "number":
+                items = [float(one) if isinstance(one, str) and _NUMBER.fullmatch(one) else one for one in items]
+            read[name] = tuple(items) if "items" in about else items[0]
+        return read
 
     @model_validator(mode="after")
     def without_duplicates(self):
@@ -64,16 +77,6 @@ class Model(BaseModel):
             if isinstance(value, tuple) and len(set(value)) < len(value):
                 raise ValueError(f"{name}: a value is given twice")
         return self
-
-
-def _as_written(cls, name, value):
-    if name not in cls.model_fields:
-        return value
-    kind, several = kind_of(cls, name)
-    items = value if several and isinstance(value, list | tuple) else [value]
-    if kind is float:
-        items = [float(one) if isinstance(one, str) and _NUMBER.fullmatch(one) else one for one in items]
-    return tuple(items) if several else items[0]
 
 
 def parameter(
@@ -94,19 +97,11 @@ def reading(*roles: str, optional: tuple[str, ...] = (), base: type[Model] = Mod
     return type("Reading", (base,), {"ROLES": roles, "OPTIONAL_ROLES": optional, "__module__": __name__})
 
 
-def about(cls: type[Model], name: str, what: str) -> Any:
-    """What `parameter` was told of a field besides its meaning: axis, when or path."""
-    return cls.model_fields[name].json_schema_extra[what]
-
-
-def kind_of(cls: type[Model], name: str) -> tuple[Any, bool]:
-    """(type of one value, whether the parameter takes several)."""
-    kind = cls.model_fields[name].annotation
-    several = get_origin(kind) is tuple
-    kind = get_args(kind)[0] if several else kind
-    while get_origin(kind) is Annotated:
-        kind = get_args(kind)[0]
-    return type(get_args(kind)[0]) if get_origin(kind) is not None else kind, several
+@cache
+def described(cls: type[Model]) -> dict[str, dict[str, Any]]:
+    """{name: JSON schema} of each parameter: its type, or that of its `items` where it takes several values, meaning,
+    default and limits, and what `parameter` was told: axis, when and path."""
+    return cls.model_json_schema()["properties"]
 
 
 def model_of(folder: str, name: str) -> type[Model]:
@@ -179,18 +174,19 @@ def _words(value):
 
 def add_arguments(parser: argparse.ArgumentParser, cls: type[Model]) -> None:
     """One flag per parameter, all optional: what is left out takes the model's default."""
-    for name, field in cls.model_fields.items():
-        kind, several = kind_of(cls, name)
-        choices = get_args(field.annotation) if get_origin(field.annotation) is not tuple else ()
-        listed = f"; one of {', '.join(map(str, choices))}" if choices else ""
-        default = " ".join(map(str, field.default)) if several else field.default
+    truth = {"True": True, "False": False}
+    types = {"integer": int, "number": float, "string": str, "boolean": lambda word: truth.get(word, word)}
+    for name, about in described(cls).items():
+        several, one, default = "items" in about, about.get("items", about), about["default"]
+        listed = f"; one of {', '.join(one['enum'])}" if "enum" in one else ""
+        shown = " ".join(map(str, default)) if several else default
         parser.add_argument(
             flag(name),
             nargs="+" if several else None,
-            type=_boolean if kind is bool else kind,
+            type=types[one["type"]],
             default=argparse.SUPPRESS,
             metavar=name.upper(),
-            help=f"{field.description}{listed} (default: {default})".replace("%", "%%"),
+            help=f"{about['description']}{listed} (default: {shown})".replace("%", "%%"),
         )
 
 
@@ -200,24 +196,19 @@ def from_arguments(cls: type[Model], arguments: argparse.Namespace) -> Model:
     return read(cls, given, "--")
 
 
-def _boolean(word):
-    return {"True": True, "False": False}.get(word, word)
-
-
 def flag(name: str) -> str:
     """'learning_rate' -> '--learning-rate'."""
     return "--" + name.replace("_", "-")
 
 
-def changed(values: Model) -> dict[str, Any]:
-    """{name: value} of the parameters that are not at their defaults."""
-    return {name: value for name, value in values if value != type(values).model_fields[name].default}
+def as_flags(values: Model | dict[str, Any]) -> list[str]:
+    """{'lr': 0.1, 'rescale': [1.0, 0.1]} -> ['--lr=0.1', '--rescale', '1.0', '0.1']; floats are kept exactly.
 
-
-def as_flags(values: dict[str, Any]) -> list[str]:
-    """{'lr': 0.1, 'rescale': [1.0, 0.1]} -> ['--lr=0.1', '--rescale', '1.0', '0.1']; floats are kept exactly."""
+    Of a model, the parameters that are not at their defaults.
+    """
+    given = values.model_dump(exclude_defaults=True) if isinstance(values, Model) else values
     flags = []
-    for name, value in values.items():
+    for name, value in given.items():
         several = isinstance(value, list | tuple)
         flags += [flag(name), *map(str, value)] if several else [f"{flag(name)}={value}"]
     return flags
@@ -239,6 +230,5 @@ def files(path: str) -> list[str]:
 
 def files_read(values: Model) -> list[str]:
     """All files that a stage's parameters name."""
-    cls = type(values)
-    paths = [getattr(values, name) for name in cls.model_fields if about(cls, name, "path")]
+    paths = [getattr(values, name) for name, about in described(type(values)).items() if about["path"]]
     return list(dict.fromkeys(file for path in paths for file in files(path)))

@@ -27,7 +27,6 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from carryover.config import plugins
-from carryover.config.parameters import applies
 from carryover.errors import UserError
 from carryover.streams import generator
 from carryover.training.result import Divergence, Trained
@@ -177,11 +176,6 @@ def run(p: Any, experiment: str, seeds: Sequence[int], pretrained: xr.Dataset | 
     return _assembled(solved, piece)
 
 
-def starts(p: Any) -> bool:
-    """Whether runs with these parameters start from pretrained networks."""
-    return bool(p.STARTS_FROM) and applies(p.STARTS_FROM, vars(p))
-
-
 def stage(p: Any) -> Problems:
     """The problems of the stage whose parameters these are."""
     return _module(p, type(p).__name__.lower()).problems
@@ -221,9 +215,9 @@ def single_precision(variables: Variables) -> Variables:
 def _check_start(p, seeds, pretrained):
     """Refuse a pretrained shard that the runs do not start from, of other sizes, or that lacks a seed or another value
     that its networks differ in; UserError."""
-    if (pretrained is not None) != starts(p):
-        remedy = "name their shard with --pretrained" if starts(p) else "leave --pretrained out"
-        start = "pretrained networks" if starts(p) else "scratch"
+    if (pretrained is not None) != p.starts_pretrained:
+        remedy = "name their shard with --pretrained" if p.starts_pretrained else "leave --pretrained out"
+        start = "pretrained networks" if p.starts_pretrained else "scratch"
         raise UserError(f"{getattr(p, 'protocol', 'pretraining')} starts from {start}: {remedy}.")
     if pretrained is None:
         return

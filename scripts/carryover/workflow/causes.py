@@ -3,7 +3,6 @@
 from collections import Counter
 from contextlib import suppress
 
-from carryover import archive
 from carryover.config import parameters
 from carryover.config.artifacts import ON_DEMAND
 from carryover.errors import DataError
@@ -21,15 +20,17 @@ def notes(sweep):
     """
     mismatches = {}
     for experiment, measure in sweep.datasets() if sweep.archive else ():
-        if found := archive.mismatch(sweep, experiment, measure):
+        if found := sweep.mismatch(experiment, measure):
             mismatches.setdefault(experiment, found)
     yield from (f"{experiment} is trained: {found}" for experiment, found in mismatches.items())
     differing = Counter()
-    for output, (rule, wildcards) in sweep.job_of.items():
+    for output, request in sweep.jobs.items():
+        if request.rule in ON_DEMAND:
+            continue
         with suppress(DataError):  # a result without a record, or with a damaged one, is an audit's to report
             record = job_record.read(job_record.record_path(output))
-            for cause in causes(record, sweep.request(rule, wildcards))[:1]:  # without one, the change is upstream
-                differing[rule, cause] += 1
+            for cause in causes(record, request)[:1]:  # without one, the change is upstream
+                differing[request.rule, cause] += 1
     yield from (f"{rule}, {count} job(s): {cause}." for (rule, cause), count in differing.items())
     if differing:
         rules = " ".join(sorted({rule for rule, _ in differing}))

@@ -55,11 +55,6 @@ def measured(module, p, path):
     return found
 
 
-def add_shard(parser):
-    """The flag of what one shard is measured by."""
-    parser.add_argument("--finetuned", required=True, nargs=1, dest="data", type=Path, metavar="FILE", help="shard")
-
-
 def collect(parts):
     """One dataset with the runs of all shards, one after the other; a coordinate that a shard lacks is NaN, or empty
     text, there."""

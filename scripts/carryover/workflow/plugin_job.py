@@ -4,31 +4,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from carryover.config import parameters, plugins
-from carryover.config.artifacts import PLUGINS
+from carryover.config.artifacts import ARTIFACTS, PLUGINS
 from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.workflow import command_line
 
 
-def add_data(parser):
-    """The flags of what is made of collected datasets."""
-    parser.add_argument("--roles", required=True, nargs="+", help="what each data file is for")
-    parser.add_argument("--data", required=True, nargs="+", type=Path, metavar="FILE", help="in the order of --roles")
-
-
-def without_data(parser):
-    parser.set_defaults(data=[])
-
-
-def also_read(module, files):
-    """The files that a plug-in reads besides its data: those that attributes of the data, its `READS`, name."""
-    names = getattr(module, "READS", ())
-    parts = [part for file in files if names for part in store.load_all(file, lambda whole: whole[[]])]
-    return list(dict.fromkeys(f for part in parts for name in names for f in parameters.files(part.attrs.get(name))))
-
-
 @contextmanager
-def started(argv, rule, description, add=add_data, files=()):
+def started(argv, rule, description, files=()):
     """Parse the command line of a plug-in, and open its job: yields (job, plug-in, arguments with its parameters `p`).
 
     The plug-in is its module, or its function where a module may hold several.
@@ -37,8 +20,6 @@ def started(argv, rule, description, add=add_data, files=()):
     ----------
     argv, rule, description
         Command line, name of the rule and of its script, and description of the script.
-    add
-        Function that adds the flags of the rule's data, `data` among them, to a parser.
     files
         What the job reads besides its data.
     """
@@ -46,13 +27,25 @@ def started(argv, rule, description, add=add_data, files=()):
     name = command_line.chosen(argv, kind, rule, description)
     module, model = plugins.load(plugins.modules(kind)[name]), parameters.model_of(kind, name)
     parser = command_line.parser(f"{rule}.py {name}", description)
-    add(parser)
+    parser.set_defaults(data=[])
+    if rule in ARTIFACTS:
+        parser.add_argument("--roles", required=True, nargs="+", help="what each data file is for")
+        parser.add_argument("--data", required=True, nargs="+", type=Path, metavar="FILE", help="in the order of roles")
+    elif rule == "measure":
+        parser.add_argument("--finetuned", required=True, nargs=1, dest="data", type=Path, metavar="FILE", help="shard")
     parameters.add_arguments(parser, model)
     arguments = parser.parse_args(argv[1:])
     arguments.p = parameters.from_arguments(model, arguments)
     inputs = [*arguments.data, *also_read(module, arguments.data), *files]
     with command_line.job(rule, arguments, inputs, [module.__name__], parameters=arguments.p) as job:
         yield job, plugins.function_of(kind, name) if kind in plugins.FUNCTIONS else module, arguments
+
+
+def also_read(module, files):
+    """The files that a plug-in reads besides its data: those that attributes of the data, its `READS`, name."""
+    names = getattr(module, "READS", ())
+    parts = [part for file in files if names for part in store.load_all(file, lambda whole: whole[[]])]
+    return list(dict.fromkeys(f for part in parts for name in names for f in parameters.files(part.attrs.get(name))))
 
 
 def of_data(make, kind, arguments):

@@ -6,9 +6,10 @@ A batch's axes are spelled in its path (`protocol~finetuning_solver~exact`, axes
 from dataclasses import dataclass
 from itertools import product
 
-from carryover.config import parameters
+from carryover.config import parameters, plugins
 from carryover.config.artifacts import STAGES
-from carryover.config.parameters import Model, about, applies, in_words
+from carryover.config.configuration import known
+from carryover.config.parameters import Model, applies, described, in_words
 from carryover.errors import UserError
 
 
@@ -35,6 +36,11 @@ def batches_of_stages(experiment, spec):
 
     The points of a job have one solver, and start from at most one source.
     """
+    known(spec.family, plugins.names("families"), f"experiments.{experiment}.family")
+    models = [parameters.model_of(f"families.{spec.family}", stage) for stage in STAGES]
+    several = {name for model in models for name, about in described(model).items() if "items" in about}
+    for split in spec.split:
+        known(split, ["protocol", *sorted(several), *plugins.names("measures")], f"experiments.{experiment}.split")
     pretrained = _points(experiment, spec, STAGES[0], {})
     finetuned = _points(experiment, spec, STAGES[1], pretrained)
     alone, apart = ({name: [point] for name, point in points.items()} for points in (pretrained, finetuned))
@@ -43,16 +49,12 @@ def batches_of_stages(experiment, spec):
 
 
 def _together(points):
-    """{name: points} by solver and source; points from scratch join the source of their solver, if it has just
-    one."""
-    sources, groups = {}, {}
-    for point in points:
-        if point.source:
-            sources.setdefault(point.axes["solver"], {})[point.source.name] = point.source
+    """{name: points} by solver and source; points from scratch join the source of their solver, if it has one alone."""
+    groups = {}
     for point in points:
         solver = point.axes["solver"]
-        candidates = list(sources.get(solver, {}).values())
-        source = point.source or (candidates[0] if len(candidates) == 1 else None)
+        sources = {one.source.name: one.source for one in points if one.source and one.axes["solver"] == solver}
+        source = point.source or (next(iter(sources.values())) if len(sources) == 1 else None)
         groups.setdefault(spelled({**_inherited(source), "solver": solver}), []).append(point)
     return dict(sorted(groups.items()))
 
@@ -82,36 +84,30 @@ def _points(experiment, spec, stage, sources):
         points, read = points | own, read | read_here
     asked = {name for part in (common, *grids.values()) for name in part}
     for name in sorted(asked - read):
-        rule = in_words(about(model, name, "when"))
+        rule = in_words(described(model)[name]["when"])
         raise UserError(f"{where}.{name} is read only where {rule}, which no job of this section is.")
     return dict(sorted(points.items(), key=lambda item: sorted(item[1].axes.items())))
 
 
 def _grid(model, section, split, sources, where):
     """({name: Point}, names of what any of them reads) of one grid: a product over axes and over what `split` names."""
-    split = [name for name in model.model_fields if about(model, name, "axis") or name in split]
-    values = {name: section.get(name, model.model_fields[name].default) for name in split}
+    fields = described(model)
+    split = [name for name, about in fields.items() if about["axis"] or name in split]
+    values = {name: section.get(name, fields[name]["default"]) for name in split}
     values = {name: list(value) if isinstance(value, list | tuple) else [value] for name, value in values.items()}
     points, read = {}, set()
     for combination in product(*values.values()):
         chosen = dict(zip(split, combination, strict=True))
         given = {name: value for name, value in (section | chosen).items()
-                 if name not in model.model_fields or applies(about(model, name, "when"), chosen)}  # fmt: skip
+                 if name not in fields or applies(fields[name]["when"], chosen)}  # fmt: skip
         p = parameters.read(model, given, f"configuration: {where}.")
         own = {name: getattr(p, name) for name in split if name in given}
         own = {name: value[0] if isinstance(value, tuple) else value for name, value in own.items()}
-        for source in _sources(model, chosen, sources, where):
+        if p.starts_pretrained and not sources:
+            axes = ", ".join(f"{k} {v}" for k, v in chosen.items())
+            raise UserError(f"{where} with {axes} starts from pretraining: add `pretrain:`.")
+        for source in sources.values() if p.starts_pretrained else [None]:
             point = Point({**_inherited(source), **own}, p, source)
             points[point.name] = point  # combinations that differ in what they do not read are one
         read |= given.keys()
     return points, read
-
-
-def _sources(model, chosen, sources, where):
-    """The points of pretraining from which a point with these axes' values starts; else a lone None."""
-    if not model.STARTS_FROM or not applies(model.STARTS_FROM, chosen):
-        return [None]
-    if not sources:
-        axes = ", ".join(f"{k} {v}" for k, v in chosen.items())
-        raise UserError(f"{where} with {axes} starts from pretraining: add `pretrain:`.")
-    return list(sources.values())

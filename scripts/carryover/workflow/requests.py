@@ -1,55 +1,50 @@
-"""What a job asks: its inputs, flags, parameters, modules and key. One function for each kind of rule says it.
+"""The jobs of a configuration: for each its inputs, flags, parameters, modules and key.
 
-The Snakefile imports this module, so it imports nothing large.
+One function for each kind of entry of the configuration makes its jobs, and refuses what they cannot do. The Snakefile
+imports this module, so it imports nothing large.
 """
 
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 from carryover import archive
-from carryover.config import files, parameters, plugins
-from carryover.config.artifacts import ARTIFACTS, DATA_FILES, STAGES
-from carryover.config.parameters import as_flags, changed
+from carryover.config import parameters, plugins
+from carryover.config.artifacts import ARTIFACTS, DATA_FILES, FORMATS, ON_DEMAND, STAGES
+from carryover.config.configuration import known
+from carryover.config.parameters import applies, as_flags, in_words
 from carryover.errors import UserError
 from carryover.provenance.job_record import json_digest, plain
 from carryover.workflow.command_line import ALSO
 
 
+@dataclass(eq=False)
 class Request:
-    """One job of a `Sweep`.
+    """One job of a `Sweep`."""
 
-    Attributes
-    ----------
-    inputs : list of str
-        Results of other jobs, and files from outside, in the order of the command line.
-    named_files : list of str
-        Files besides them that the job reads.
-    parameters : dict or Model
-        All parameters with their defaults, as the record of the job stores them.
-    seeds : list of int
-        Seeds of a training job.
-    flags : list of str
-        The visible command line, the same for all equal requests: what differs from the defaults.
-    modules : list of str
-        The script, the plug-ins and data files; the code digest follows their imports.
-    record : dict or None
-        Of an archived dataset, its record in the archive.
-    """
+    sweep: Any
+    rule: str
+    wildcards: dict
+    output: str  # its result; of several formats, the first
+    inputs: list = field(default_factory=list)  # results of other jobs, and files from outside, as on the command line
+    parameters: Any = field(default_factory=dict)  # all, with their defaults, as the record of the job stores them
+    flags: list = field(default_factory=list)  # what differs from the defaults, the same for all equal requests
+    modules: list = field(default_factory=list)  # plug-ins; then also the script and data files that the rule reads
+    named_files: list = field(default_factory=list)  # that the job reads besides its inputs
+    seeds: list = field(default_factory=list)  # of a training job
+    record: dict | None = None  # of an archived dataset, its record in the archive
+    paper: str = ""  # category of a figure or table in Snakemake's own report
+    labels: dict = field(default_factory=dict)  # its labels there
 
-    def __init__(self, sweep, rule, wildcards):
-        self.sweep, self.rule = sweep, rule
-        self.inputs, self.named_files, self.seeds, self.flags = [], [], [], []
-        self.parameters, self.modules, self.record = {}, [rule, *DATA_FILES.get(rule, ())], None
-        if rule in ARTIFACTS:
-            _artifact(self, wildcards[ARTIFACTS[rule].wildcard])
-        else:
-            KINDS[rule](self, **wildcards)
+    def __post_init__(self):
+        self.modules = [self.rule, *DATA_FILES.get(self.rule, ()), *self.modules]
 
-    def set_plugin(self, folder, name, options):
-        """Take flags, parameters and modules from a plug-in and its section of the configuration."""
-        self.parameters = parameters.read(parameters.model_of(folder, name), options, "")
-        self.flags = [name, *as_flags(changed(self.parameters))]
-        self.modules.append(plugins.modules(folder)[name])
+    @property
+    def outputs(self):
+        """All its results, one for each format."""
+        return [Path(self.output).with_suffix(suffix).as_posix() for suffix in self.sweep.formats(self.rule)]
 
     @property
     def code(self):
@@ -63,98 +58,145 @@ class Request:
         Snakemake deletes the outputs of a job that it runs again, and does not restore them where the job fails. The
         results downstream stay, and their keys tell that they were made of something else.
         """
-        jobs = self.sweep.job_of
-        upstream = [self.sweep.request(*jobs[path]).key if path in jobs else self.sweep.sha256(path)
-                    for path in self.inputs]  # fmt: skip
-        named = [self.sweep.sha256(file) for file in self.named_files]
+        jobs, sha256 = self.sweep.jobs, self.sweep.sha256
+        upstream = [jobs[path].key if path in jobs else sha256(path) for path in self.inputs]
+        named = [sha256(file) for file in self.named_files]
         return json_digest([self.rule, self.code, self.flags, plain(self.parameters), named, upstream])
 
 
-def _training(job, experiment, point, block):
-    """A stage of training: one batch of points and one block of seeds."""
-    sweep, batches = job.sweep, job.sweep.batches(experiment, job.rule)
-    if point not in batches:
-        raise UserError(f"{experiment} has no {job.rule} point {point}; it has: {', '.join(batches) or 'none'}.")
-    sources = [one.source.name for one in batches[point] if one.source]
-    job.inputs = [f"{sweep.results}/{experiment}/pretrain/{source}/{block}.nc" for source in sources[:1]]
-    job.seeds = list(sweep.blocks(experiment)[int(block)])
-    points = [one.parameters for one in batches[point]]
-    job.parameters = {"together": points} if len(points) > 1 else points[0]
-    job.named_files = [file for p in points for file in parameters.files_read(p)]
-    family = sweep.typed.experiments[experiment].family
-    job.modules += [f"carryover.families.{family}.{module}" for module in (job.rule, "solvers")]
-    first, *others = (as_flags(changed(p)) for p in points)
-    common = as_flags({"experiment": experiment, "seeds": job.seeds})
-    job.flags = [family, *common, *first]
-    for more in others:
-        job.flags += [ALSO, *more]
+def all_requests(sweep):
+    """Every job of a `Sweep`, each after those that it is made of; UserError for what is not allowed."""
+    typed, made = sweep.typed, []
+    for name, spec in typed.experiments.items():
+        made += _experiment(sweep, name, spec)
+    for curve, options in typed.curves.items():
+        plugin = _plugin("theory.curves", curve, options, f"curves.{curve}")
+        made.append(Request(sweep, "curve", {"curve": curve}, f"{sweep.results}/theory/{curve}.nc", **plugin))
+    for rule, kind in ARTIFACTS.items():
+        made += [_artifact(sweep, rule, name, entry) for name, entry in getattr(typed, kind.section).items()]
+        if rule == "check_claims" and typed.claims:
+            made.append(_claims_table(sweep))
+    results = [request.output for request in made]
+    shown = {section: sweep.config.get(section, {}) for section in ("papers", "figures", "tables")}
+    for rule in ON_DEMAND:
+        made.append(Request(sweep, rule, {}, f"{sweep.results}/{rule}{FORMATS[rule][0]}", results, shown))
+    return made
 
 
-def _measure(job, experiment, measure, point, block):
-    """A measure of the networks of one finetuned shard."""
-    job.inputs = [f"{job.sweep.results}/{experiment}/finetune/{point}/{block}.nc"]
-    job.set_plugin("measures", measure, job.sweep.typed.experiments[experiment].measures[measure])
+def _plugin(folder, name, options, where, named=None):
+    """Parameters, flags and modules of a plug-in with the options that stand at `where` in the configuration."""
+    known(name, plugins.names(folder), named or where)
+    p = parameters.read(parameters.model_of(folder, name), options, f"configuration: {where}.")
+    return {"parameters": p, "flags": [name, *as_flags(p)], "modules": [plugins.modules(folder)[name]]}
 
 
-def _collect(job, experiment, measure):
-    """The shards of an experiment, measured where they are collected unless each was in a job of its own."""
-    sweep, spec, stage = job.sweep, job.sweep.typed.experiments[experiment], STAGES[-1]
-    family = {"family": spec.family}
+def _experiment(sweep, name, spec):
+    """Training, measuring and collecting; an archived dataset is unpacked instead."""
+    where = f"experiments.{name}.measures"
+    measures = {one: _plugin("measures", one, options, f"{where}.{one}") for one, options in spec.measures.items()}
+    trained = [measure for measure in measures if sweep.mismatch(name, measure)]
+    for stage in STAGES if trained or not measures else ():
+        yield from _training(sweep, name, spec, stage)
+    for measure, plugin in measures.items():
+        if measure in trained:
+            yield from _collected(sweep, name, spec, measure, plugin)
+        else:
+            yield _unarchived(sweep, name, measure)
+
+
+def _training(sweep, experiment, spec, stage):
+    """The jobs of a stage of training: each trains one batch of points for one block of seeds."""
+    folder, batches = f"{sweep.results}/{experiment}", sweep.batches[experiment][stage]
+    for (point, batch), (block, seeds) in product(batches.items(), sweep.blocks(experiment).items()):
+        points = [one.parameters for one in batch]
+        sources = [one.source.name for one in batch if one.source]
+        common = as_flags({"experiment": experiment, "seeds": list(seeds)})
+        first, *others = map(as_flags, points)
+        yield Request(
+            sweep,
+            stage,
+            {"experiment": experiment, "point": point, "block": block},
+            f"{folder}/{stage}/{point}/{block}.nc",
+            inputs=[f"{folder}/pretrain/{source}/{block}.nc" for source in sources[:1]],
+            parameters={"together": points} if others else points[0],
+            flags=[spec.family, *common, *first, *(word for flags in others for word in (ALSO, *flags))],
+            modules=[f"carryover.families.{spec.family}.{module}" for module in (stage, "solvers")],
+            named_files=[file for p in points for file in parameters.files_read(p)],
+            seeds=list(seeds),
+        )
+
+
+def _collected(sweep, experiment, spec, measure, plugin):
+    """One dataset of all finetuned shards, measured where they are collected, or in jobs of their own by `split`."""
+    folder, own = f"{sweep.results}/{experiment}", {"experiment": experiment, "measure": measure}
+    shards = list(product(_measured(sweep, experiment, spec, measure), sweep.blocks(experiment)))
+    inputs = [f"{folder}/finetune/{point}/{block}.nc" for point, block in shards]
+    p, flags = {"family": spec.family}, as_flags({"family": spec.family})
+    modules = [f"carryover/families/{spec.family}/labels.json"]
     if measure in spec.split:
-        stage, job.parameters, job.flags = f"measure/{measure}", family, as_flags(family)
+        finetuned, inputs = inputs, [f"{folder}/measure/{measure}/{point}/{block}.nc" for point, block in shards]
+        for (point, block), before, output in zip(shards, finetuned, inputs, strict=True):
+            yield Request(sweep, "measure", own | {"point": point, "block": block}, output, [before], **plugin)
     else:
-        job.set_plugin("measures", measure, spec.measures[measure])
-        job.parameters = {**family, "measure": measure, "options": job.parameters}
-        job.flags = [*as_flags(family), "--measure", *job.flags]
-    points, blocks = sweep.measured(experiment, measure), sweep.blocks(experiment)
-    job.inputs = [f"{sweep.results}/{experiment}/{stage}/{point}/{block}.nc" for point in points for block in blocks]
-    job.modules.append(f"carryover/families/{spec.family}/labels.json")
+        p |= {"measure": measure, "options": plugin["parameters"]}
+        flags, modules = [*flags, "--measure", *plugin["flags"]], [*plugin["modules"], *modules]
+    yield Request(sweep, "collect", own, f"{folder}/{measure}.nc", inputs, p, flags, modules)
 
 
-def _unarchive(job, dataset):
+def _measured(sweep, experiment, spec, measure):
+    """Names of the finetuned batches to which a measure applies, at least in part."""
+    model, where = parameters.model_of("measures", measure), f"experiments.{experiment}.measures.{measure}"
+    if model.FAMILIES and spec.family not in model.FAMILIES:
+        raise UserError(f"{where} is of networks of {' or '.join(model.FAMILIES)}, not of {spec.family}.")
+    points = {name: [point for point in batch if applies(model.APPLIES_TO, point.axes)]
+              for name, batch in sweep.batches[experiment]["finetune"].items()}  # fmt: skip
+    if not any(points.values()):
+        raise UserError(f"{where} applies to no job of this experiment.")
+    if not all(applies(model.NEEDS, vars(p.parameters)) for batch in points.values() for p in batch):
+        raise UserError(f"{where} asks of finetune that {in_words(model.NEEDS)}.")
+    return [name for name, batch in points.items() if batch]
+
+
+def _unarchived(sweep, experiment, measure):
     """An archived dataset, in place of a collected one."""
-    packed = archive.path(job.sweep.archive, *dataset.split("/"))
-    job.record, job.inputs = archive.record(packed), [packed.as_posix()]
-    job.parameters = {"sha256": job.record["unpacked"]["sha256"], "commit": job.record["commit"]}
-    job.flags = ["--sha256", job.parameters["sha256"]]
+    packed, dataset = archive.path(sweep.archive, experiment, measure), f"{experiment}/{measure}"
+    record = archive.record(packed)
+    p = {"sha256": record["unpacked"]["sha256"], "commit": record["commit"]}
+    output, flags = f"{sweep.results}/{dataset}.nc", ["--sha256", p["sha256"]]
+    return Request(sweep, "unarchive", {"dataset": dataset}, output, [packed.as_posix()], p, flags, record=record)
 
 
-def _curve(job, curve):
-    """A theory curve."""
-    job.set_plugin("theory.curves", curve, job.sweep.typed.curves[curve])
-
-
-def _artifact(job, name):
+def _artifact(sweep, rule, name, entry):
     """A comparison, a group of claims, a figure or a table."""
-    sweep, kind, papers = job.sweep, ARTIFACTS[job.rule], job.sweep.typed.papers
-    entry = getattr(sweep.typed, kind.section)[name]
-    job.inputs = [files.found(ref, sweep.root) if Path(ref).suffix else f"{sweep.results}/{ref}.nc"
-                  for ref in entry.data.values()]  # fmt: skip
-    # Category and labels in Snakemake's own report.
-    job.paper = papers[entry.paper].name if entry.paper in papers else "Carryover"
-    shown = [item.item for paper in papers.values() for item in paper.items if name in getattr(item, kind.section, ())]
-    job.labels = {job.rule: name, "in the papers": "; ".join(dict.fromkeys(shown))}
-    job.set_plugin(kind.plugins, getattr(entry, kind.key) or name, entry.options)
-    job.flags[1:1] = as_flags({"roles": list(entry.data)})
-    job.named_files = [sweep.root / "config/figures.mplstyle"] if job.rule == "figure" else []
+    kind, papers = ARTIFACTS[rule], sweep.typed.papers
+    where, plugin = f"{kind.section}.{name}", getattr(entry, kind.key) or name
+    job = _plugin(kind.plugins, plugin, entry.options, f"{where}.options", f"{where}.{kind.key}")
+    p = job["parameters"]
+    if missing := [role for role in p.ROLES or () if role not in entry.data]:
+        raise UserError(f"configuration: {where}.data: {', '.join(missing)} is missing.")
+    for role in entry.data if p.ROLES is not None else ():
+        known(role, (*p.ROLES, *p.OPTIONAL_ROLES), f"{where}.data")
+    for claim in getattr(entry, "rests_on", ()):
+        known(claim.partition("/")[0], sweep.typed.claims, f"{where}.rests_on")
+    job["flags"][1:1] = as_flags({"roles": list(entry.data)})
+    items = [item.item for paper in papers.values() for item in paper.items if name in getattr(item, kind.section, ())]
+    return Request(
+        sweep,
+        rule,
+        {kind.wildcard: name},
+        f"{sweep.results}/{kind.section}/{name}{sweep.formats(rule)[0]}",
+        [sweep.file(ref) if Path(ref).suffix else f"{sweep.results}/{ref}.nc" for ref in entry.data.values()],
+        named_files=[sweep.root / "config/figures.mplstyle"] if rule == "figure" else [],
+        paper=papers[entry.paper].name if entry.paper in papers else "Carryover",
+        labels={rule: name, "in the papers": "; ".join(dict.fromkeys(items))},
+        **job,
+    )
 
 
-def _claims_table(job):
+def _claims_table(sweep):
     """The table of all claims, with the verdicts of other configurations."""
-    tables = job.sweep.typed.other_claims.items()
-    others = {name: files.found(file, job.sweep.root) for name, file in tables if file}
-    job.inputs = [f"{job.sweep.results}/claims/{group}.nc" for group in sorted(job.sweep.typed.claims)]
-    job.named_files = list(others.values())
-    job.flags = as_flags({"others": [f"{name}={file}" for name, file in others.items()]}) if others else []
-
-
-def _everything(job):
-    """All results with their records: the report and the crate."""
-    job.inputs = list(job.sweep.job_of)
-    job.parameters = {section: job.sweep.config.get(section, {}) for section in ("papers", "figures", "tables")}
-
-
-KINDS = dict.fromkeys(STAGES, _training) | {
-    "measure": _measure, "collect": _collect, "unarchive": _unarchive, "curve": _curve,
-    "claims_table": _claims_table, "report": _everything, "crate": _everything,
-}  # fmt: skip
+    others = {name: sweep.file(file) for name, file in sweep.typed.other_claims.items() if file}
+    groups = [f"{sweep.results}/claims/{group}.nc" for group in sorted(sweep.typed.claims)]
+    flags = as_flags({"others": [f"{name}={file}" for name, file in others.items()]}) if others else []
+    output, named = f"{sweep.results}/claims.nc", list(others.values())
+    return Request(sweep, "claims_table", {}, output, groups, flags=flags, named_files=named)

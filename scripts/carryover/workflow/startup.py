@@ -4,11 +4,9 @@ import os
 import sys
 from pathlib import Path
 
-import yaml
-
-from carryover.config import files, papers
+from carryover.config import files
 from carryover.errors import UserError, sentence
-from carryover.provenance import job_record, store
+from carryover.provenance import job_record
 from carryover.workflow.causes import notes
 from carryover.workflow.sweep import Sweep
 
@@ -35,7 +33,7 @@ def sweep(config, root, first, read=()):
     try:
         for file in read if first else ():
             files.read(os.path.relpath(file))
-        made = valid_sweep(config, root)
+        made = Sweep(config, root)
         # The rules' commands begin with it: no command or parameter of a job may depend on where the scripts lie.
         os.environ["CARRYOVER_SCRIPTS"] = os.path.relpath(made.scripts)
         if first:
@@ -50,11 +48,6 @@ def sweep(config, root, first, read=()):
         return made
     except UserError as error:
         sys.exit(f"carryover: {sentence(error)}")
-
-
-def valid_sweep(config, root):
-    """The `Sweep` of a configuration, with its papers; raises UserError where it is not allowed."""
-    return Sweep(papers.resolved(config, Path(files.found("config/papers", root))), root)
 
 
 def add_configuration(parser, name="--configfile", nargs="+"):
@@ -73,23 +66,8 @@ def configuration(names):
 
 
 def sweep_of_files(names):
-    """The `valid_sweep` of a configuration in files, of the workflow that this library belongs to."""
+    """The `Sweep` of a configuration in files, of the workflow that this library belongs to."""
     root = job_record.SCRIPTS.parent
     if not (root / "Snakefile").is_file():
         raise UserError(f"the library in {job_record.SCRIPTS} has no workflow: run that of a project's scripts.")
-    return valid_sweep(configuration(names), root)
-
-
-def effective(sweep):
-    """A function of wildcards that writes the configuration beside the logs and returns the file's path.
-
-    With all overlays it may be longer than a command line can be.
-    """
-
-    def path(wildcards):
-        file = Path(sweep.results, "logs/audit.config.yaml")
-        with store.atomic(file) as (unfinished,):
-            unfinished.write_text(yaml.safe_dump(sweep.config, sort_keys=False))
-        return file.as_posix()
-
-    return path
+    return Sweep(configuration(names), root)

@@ -1,6 +1,5 @@
 """Training one shard: the common part of pretrain.py and finetune.py."""
 
-import argparse
 import logging
 from pathlib import Path
 
@@ -42,23 +41,21 @@ def main(stage, argv, description):
         with naming_what_is_missing(stages.stage(points[0]), [start]):
             for p in points:
                 # of several, some may start from scratch
-                own = pretrained if len(points) == 1 or stages.starts(p) else None
+                own = pretrained if len(points) == 1 or p.starts_pretrained else None
                 trained.append(stages.run(p, arguments.experiment, arguments.seeds, own))
         job.save(trained)
 
 
 def _parsed(name, words, model, description):
     """(arguments of the whole job, parameters of each point): --also begins the parameters of a further point."""
-    common = command_line.parser(name, description, add_help=False)
-    common.add_argument("--experiment", required=True, metavar="NAME", help="what the random generators derive from")
-    common.add_argument("--seeds", required=True, nargs="+", type=int, metavar="SEED", help="one network each")
-    common.add_argument("--pretrained", nargs="?", type=Path, metavar="FILE", help="pretrained shard to start from")
-    if {"-h", "--help"} & set(words):
-        more = f"{ALSO}: before the parameters of a further point of the sweep that the same job trains"
-        whole = argparse.ArgumentParser(prog=name, description=description, epilog=more, parents=[common])
-        parameters.add_arguments(whole, model)
-        whole.parse_args(["--help"])
-    arguments, rest = common.parse_known_args(words)
+    more = f"{ALSO}: before the parameters of a further point of the sweep that the same job trains"
+    parser = command_line.parser(name, description, epilog=more)
+    parser.add_argument("--experiment", required=True, metavar="NAME", help="what the random generators derive from")
+    parser.add_argument("--seeds", required=True, nargs="+", type=int, metavar="SEED", help="one network each")
+    parser.add_argument("--pretrained", nargs="?", type=Path, metavar="FILE", help="pretrained shard to start from")
+    if {"-h", "--help"} & set(words):  # else each point's parameters are parsed for themselves
+        parameters.add_arguments(parser, model)
+    arguments, rest = parser.parse_known_args(words)
     points = [[]]
     for word in rest:
         points.append([]) if word == ALSO else points[-1].append(word)
