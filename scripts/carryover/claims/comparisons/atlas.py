@@ -4,6 +4,8 @@ what a theory predicts.
 Gains and predictions are log₁₀ of a ratio of risks, or of what stands for them; positive where pretraining helps.
 """
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 
@@ -83,8 +85,7 @@ def _rows(data, protocol, p):
     """The pairs of one protocol as a data frame, with all coordinates of the transferred runs."""
     risk = data["risk"]
     frame = paired(where(risk, protocol=protocol, **conditions(p.only)), protocol, "risk_final", risk)
-    gain = np.log10(frame["scratch"].clip(lower=p.floor) / frame["risk_final"].clip(lower=p.floor))
-    frame["gain"] = gain.round(ROUNDING)
+    frame["gain"] = log_ratio(frame["scratch"], frame["risk_final"], p.floor).round(ROUNDING)
     frame["samples_per_parameter"] = frame["samples"] / (p.parameters * (frame[p.times] if p.times else 1))
     frame["setting"] = frame[p.setting].astype(float) if p.setting else p.shown
     frame["draw"] = frame.get("draw", 0)
@@ -113,17 +114,23 @@ def _rows(data, protocol, p):
     return frame
 
 
+def log_ratio(scratch, transferred, floor=0.0):
+    """log₁₀ of the ratio of two risks, or of what stands for them; those below the floor count as the floor."""
+    scratch, transferred = np.maximum(scratch, floor), np.maximum(transferred, floor)
+    with np.errstate(invalid="ignore"):  # ∞ / ∞
+        return np.where(scratch == transferred, 0.0, np.log10(scratch / transferred))
+
+
 def ratio(frame, source, protocol, quantity, against=""):
-    """log₁₀ of a quantity of the dataset `source` from scratch over that of the transferred run, or, with `against`,
-    of that variable over the quantity of the transferred run itself."""
+    """`log_ratio` of a quantity of the dataset `source` from scratch and of the transferred run, or, with `against`, of
+    that variable and the quantity of the transferred run itself."""
     if protocol not in source["protocol"].values:
         return np.full(len(frame), np.nan)
     if against:
         table = where(source[[quantity, against]], protocol=protocol).to_dataframe()
-        table = table.rename(columns={against: "scratch"})
     else:
-        table = paired(source, protocol, quantity)
-    return _looked_up(frame, table.assign(ratio=np.log10(table["scratch"] / table[quantity])), source, "ratio")
+        table, against = paired(source, protocol, quantity), "scratch"
+    return _looked_up(frame, table.assign(ratio=log_ratio(table[against], table[quantity])), source, "ratio")
 
 
 def _looked_up(frame, table, source, column):
@@ -133,29 +140,24 @@ def _looked_up(frame, table, source, column):
 
 
 def curve(frame, source, protocol, floor):
-    """From a theory curve with the variable `single_task` and one named after the protocol.
-
-    Risks below the floor count as the floor.
-    """
+    """`log_ratio` by a theory curve with the variable `single_task` and one named after the protocol."""
     if protocol not in source:
         return np.full(len(frame), np.nan)
-    scratch, transferred = (np.maximum(at_rows(source[name], frame), floor) for name in ("single_task", protocol))
-    return np.log10(scratch / transferred)
+    return log_ratio(at_rows(source["single_task"], frame), at_rows(source[protocol], frame), floor)
 
 
 def linear_transfer(frame, protocol, floor):
-    """Of deep linear networks: "Features are fate", eqs 8 and 10, and eq 14 with the norm factor of eq 5 of "Finetuning
-    with linear teachers". Risks below the floor count as the floor; 0 where both are infinite."""
+    """`log_ratio` of deep linear networks: "Features are fate", eqs 8 and 10, and eq 14 with the norm factor of eq 5 of
+    "Finetuning with linear teachers"; 0 where both are infinite."""
     gamma, noise, norm = (frame[name].to_numpy(float) for name in ("gamma", "noise", "target_norm"))
     theta, depth = np.pi * frame["angle"].to_numpy(float), frame["depth"].to_numpy()
     scratch = norm**2 * transfer.scratch_risk(gamma, noise / norm)
-    with np.errstate(invalid="ignore"):  # ∞ − ∞ at γ = 1
-        if protocol == "finetuning":
+    if protocol == "finetuning":
+        with np.errstate(invalid="ignore"):  # ∞ − ∞ at γ = 1
             transferred = transfer.finetune_risk(gamma, theta, noise, depth, target_norm=norm)
-        else:
-            transferred = norm**2 * transfer.linear_transfer_risk(theta, noise / norm, frame["samples"].to_numpy())
-        scratch, transferred = (np.log10(np.maximum(risk, floor)) for risk in (scratch, transferred))
-        return np.where(scratch == transferred, 0.0, scratch - transferred)
+    else:
+        transferred = norm**2 * transfer.linear_transfer_risk(theta, noise / norm, frame["samples"].to_numpy())
+    return log_ratio(scratch, transferred, floor)
 
 
 def of_linear_teachers(frame):
@@ -168,14 +170,15 @@ def of_linear_teachers(frame):
     theta = np.pi * frame["angle"].to_numpy(float)
     norm, noise = (frame[name].to_numpy(float) for name in ("target_norm", "noise"))
     missed = transfer.linear_transfer_risk(theta, noise / norm, np.maximum(frame["samples"].to_numpy() - 1, 1))
-    tasks, task = np.unique(np.stack([theta, norm, noise], axis=1), axis=0, return_inverse=True)
-    distances = []
-    for angle, size, sigma in tasks:
-        target = size * np.array([np.cos(angle), np.sin(angle)])
+
+    @cache
+    def distances(angle, norm, noise):
+        target = norm * np.array([np.cos(angle), np.sin(angle)])
         rng = generator("atlas", "", 0, "inputs")  # the same draws for all tasks, so that their order is that of these
-        wasserstein = discrepancy.wasserstein1(SOURCE, target, sigma, POINTS, rng)
-        distances.append((discrepancy.kl_divergence(SOURCE, target, sigma), wasserstein))
-    divergence, wasserstein = np.array(distances)[task].T
+        wasserstein = discrepancy.wasserstein1(SOURCE, target, noise, POINTS, rng)
+        return discrepancy.kl_divergence(SOURCE, target, noise), wasserstein
+
+    divergence, wasserstein = np.transpose([distances(*task) for task in zip(theta, norm, noise, strict=True)])
     return {
         "divergence": divergence,
         "wasserstein": wasserstein,
@@ -194,4 +197,4 @@ def power_law_against_floor(frame, outside, risk):
     for scale, rows in frame.reset_index(drop=True).groupby("teacher_scale"):
         law = power_law.fit(from_scratch(where(risk, teacher_scale=scale)), FITTED)
         expected[rows.index] = law(rows["samples"])
-    return np.log10(expected / least)
+    return log_ratio(expected, least)
