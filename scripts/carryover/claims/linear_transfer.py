@@ -4,8 +4,9 @@ the data predict it ("Features are fate", sections 2 and 3; "Finetuning with lin
 from functools import partial
 
 import numpy as np
+import pandas as pd
 
-from carryover.claims.support.checks import checks, listed
+from carryover.claims.support.checks import Check, checks, listed
 from carryover.claims.support.runs import Runs, nearest, worst
 from carryover.claims.support.transferability import at_critical, at_rows, predicted, transferability, with_decay
 from carryover.statistics.correlation import rank_correlations
@@ -23,11 +24,11 @@ NEAR, NEAR_ANGLE = 0.05, 0.02  # distance in γ, and of an angle in units of π,
 TERM = 0.25  # relative error of the term of eq 10 in 1/n that counts as agreement
 ENOUGH = 100  # samples from which on that term is small
 BLOCKS = {
-    "few": (0.0, 0.5, "up to half as many samples as dimensions"),
-    "many": (0.5, 1.0, "samples from half as many as dimensions to nearly as many"),
-    "more": (1.0, np.inf, "more samples than dimensions"),
+    "few": "up to half as many samples as dimensions",
+    "many": "samples from half as many as dimensions to nearly as many",
+    "more": "more samples than dimensions",
 }
-"""Ranges of γ with their upper edge, and in words."""
+"""Ranges of γ in words, each with its upper edge."""
 FORMULAS = {"eq15": "finetuning", "factor": "finetuning_norm"}
 """Equation 15, and that with the norm factor of eq 5 of "Finetuning with linear teachers"."""
 
@@ -50,9 +51,8 @@ def linear_transfer(data, p):
     scratch = transfer.scratch_risk(noisy["gamma"], noisy["noise"])
     linear = transfer.linear_transfer_risk(np.pi * noisy["angle"], noisy["noise"], noisy["samples"])
     for quantity, ratio in (("scratch", noisy["scratch"] / scratch), ("linear", noisy["risk"] / linear)):
-        for block, (low, high, words) in BLOCKS.items():
-            means = ratio[noisy["gamma"].between(low, high, "right")].groupby(noisy["seed"]).mean()
-            found |= checks({f"{quantity}_{block}": equivalence_margin(means, RELATIVE, 1.0)}, block=words)
+        for block, means in _by_block(ratio, noisy).items():
+            found |= checks({f"{quantity}_{block}": equivalence_margin(means, RELATIVE, 1.0)}, block=BLOCKS[block])
 
     theory = predicted("linear", runs)
     negative, positive = (runs[sign * theory > MARGIN] for sign in (-1, 1))
@@ -83,29 +83,33 @@ def linear_transfer(data, p):
     return found
 
 
+def _by_block(values, runs):
+    """Means of values of the runs by seed (rows) and block of γ."""
+    blocks = pd.cut(runs["gamma"], [0, 0.5, 1, np.inf], labels=list(BLOCKS))
+    return values.groupby([runs["seed"], blocks], observed=False).mean().unstack()
+
+
 def _boundaries(runs):
     """Where the mean over draws changes its sign along γ, at one angle, compared with eq 11."""
     angle, noise = nearest(runs, "angle", ANGLE), nearest(runs, "noise", NOISE)
     theta, at_angle = np.pi * angle, runs[runs["angle"] == angle]
     low, high = transfer.negative_transfer_interval(theta, noise)
-    noisy, quiet = at_angle[at_angle["noise"] == noise], at_angle[at_angle["noise"] == 0]
+    noisy, quiet = (at_angle[at_angle["noise"] == level] for level in (noise, 0))
     below, above = noisy[noisy["gamma"] < 1], noisy[noisy["gamma"] > 1]
-    places = {
-        "boundary_low": (below, "falling", low),
-        "boundary_high": (below, "rising", high),
-        "boundary_above": (above, "falling", transfer.negative_transfer_threshold(theta, noise)),
-        "boundary_quiet": (quiet[quiet["gamma"] < 1], "falling", np.cos(theta) ** 2),
+
+    def turns(chosen, expected, rising=False):
+        """A check of the γ at which transfer starts to lose, or, `rising`, from which on it gains again."""
+        table = chosen.pivot_table("transferability", "seed", "gamma").sort_index(axis=1, ascending=not rising)
+        places = pseudovalues(lambda seeds: first_loss(table.loc[seeds].mean()), table.index)
+        return Check(equivalence_margin(places, NEAR, expected), facts={"expected": expected})
+
+    found = {
+        "boundary_low": turns(below, low),
+        "boundary_high": turns(below, high, rising=True),
+        "boundary_above": turns(above, transfer.negative_transfer_threshold(theta, noise)),
+        "boundary_quiet": turns(quiet[quiet["gamma"] < 1], np.cos(theta) ** 2),
     }
-    found = {}
-    for name, (chosen, which, expected) in places.items():
-        table = chosen.pivot_table("transferability", "seed", "gamma")
-
-        def place(seeds, table=table, which=which):
-            return sign_changes(table.loc[seeds].mean())[which]
-
-        values = equivalence_margin(pseudovalues(place, table.index), NEAR, expected) if len(table) else []
-        found |= checks({name: values}, angle=angle, expected=expected)
-    return found
+    return checks(found, angle=angle)
 
 
 def _ridge(runs):
@@ -135,15 +139,14 @@ def _ridge(runs):
     return checks(found, fewest=fewest, most=most)
 
 
-def sign_changes(gain):
-    """{"falling": the first x at which gains, a Series over x, turn from positive to negative, "rising": the last at
-    which they turn positive}, interpolated in x; NaN if there is none."""
-    gain = gain.sort_index()
+def first_loss(gain):
+    """The first x at which gains, a Series over x, turn from positive to negative, interpolated; or NaN."""
     x, values = gain.index.to_numpy(dtype=float), gain.to_numpy()
-    turns = np.flatnonzero(np.sign(values[1:]) * np.sign(values[:-1]) < 0)
-    places = x[turns] - values[turns] * (x[turns + 1] - x[turns]) / (values[turns + 1] - values[turns])
-    falling, rising = (places[sign * values[turns] > 0] for sign in (1, -1))
-    return {"falling": falling[0] if len(falling) else np.nan, "rising": rising[-1] if len(rising) else np.nan}
+    turns = np.flatnonzero((values[:-1] > 0) & (values[1:] < 0))
+    if not len(turns):
+        return np.nan
+    around = turns[0] + np.array([1, 0])  # np.interp needs rising values
+    return np.interp(0.0, values[around], x[around])
 
 
 def linear_finetuning(data, p):
@@ -155,22 +158,21 @@ def linear_finetuning(data, p):
 
     # Mean errors of both formulas over blocks of γ < 1, at the paper's noise and at the strongest. Half of the mean
     # difference between the formulas is allowed, so that the claims on both cannot hold.
-    apart, found = abs(predicted("finetuning", runs) - predicted("finetuning_norm", runs)), {}
-    for formula, name in FORMULAS.items():
-        off = runs["transferability"] - predicted(name, runs)
-        for prefix, noise in {"": nearest(runs, "noise", NOISE), "loud_": loud}.items():
+    runs, found = runs.assign(**{formula: predicted(name, runs) for formula, name in FORMULAS.items()}), {}
+    for prefix, noise in {"": nearest(runs, "noise", NOISE), "loud_": loud}.items():
+        here = runs[runs["noise"] == noise]
+        allowed = _by_block((here["eq15"] - here["factor"]).abs(), here).mean() / 2
+        for formula in FORMULAS:
+            errors = _by_block(here["transferability"] - here[formula], here)
             for block in ("few", "many"):  # beyond, formulas and networks agree because both are 0
-                low, high, words = BLOCKS[block]
-                chosen = (runs["noise"] == noise) & runs["gamma"].between(low, high, "right")
-                errors = off[chosen].groupby(runs["seed"]).mean()
-                values = equivalence_margin(errors, apart[chosen].mean() / 2)
-                found |= checks({f"{formula}_{prefix}{block}": values}, noise=noise, block=words)
+                values = equivalence_margin(errors[block], allowed[block])
+                found |= checks({f"{formula}_{prefix}{block}": values}, noise=noise, block=BLOCKS[block])
 
     # The angle at which finetuning turns from a help to a harm, compared with that of both formulas.
     gamma = nearest(runs, "gamma", GAMMA)
-    tables = (runs[(runs["noise"] == noise) & (runs["gamma"] == gamma)].pivot(
-        index="seed", columns="angle", values="transferability") for noise in (quiet, loud))  # fmt: skip
-    at_quiet, at_loud = (table.apply(lambda row: sign_changes(row)["falling"], axis=1) for table in tables)
+    gains = runs[runs["gamma"] == gamma].pivot_table("transferability", ["noise", "seed"], "angle")
+    angles = gains.apply(first_loss, axis=1)
+    at_quiet, at_loud = angles[quiet], angles[loud]
     depth = Runs("diagram", data["diagram"]).only("depth")
     angle = transfer.finetune_boundary(gamma, loud, int(depth)) / np.pi
     turns = {
