@@ -196,10 +196,11 @@ def gaussian_bounds(data, p):
 def ntk_bound(data, p):
     """Roles: `bound`, the measure `ntk_bound` of trained networks, finetuned and from scratch. Only targets that
     differ from the source count; ratios of risks are in decades."""
-    every = data["bound"].to_dataframe().reset_index()
-    every = every[(every["solver"] != "exact") & (every["distance"] > 0)].assign(unit=every["corollary"] / PUBLISHED)
+    every = data["bound"].to_dataframe().set_index("seed")
+    every = every[(every["solver"] != "exact") & (every["distance"] > 0)]
     tuned, alone = (every[every["protocol"] == name] for name in ("finetuning", "single_task"))
-    ideal, real = (tuned[name] / tuned["unit"] for name in ("ntk_norm_linear", "ntk_norm"))
+    # Norms in units of |Δ|.
+    ideal, real = (PUBLISHED * tuned[norm] / tuned["corollary"] for norm in ("ntk_norm_linear", "ntk_norm"))
     *_, fewer, most = np.unique(tuned["samples"])
     nearest = tuned["distance"].min()
     scratch, finetuned = (np.log10(runs.pivot_table("absolute_risk", "seed", ["distance", "samples"]))
@@ -207,20 +208,20 @@ def ntk_bound(data, p):
     gain = scratch - finetuned
     distance = gain.columns.get_level_values("distance")
     correlations = rank_correlations(tuned, "absolute_risk", "distance", ["seed", "samples"])
+
+    def least(values):
+        """The smallest by seed."""
+        return values.groupby("seed").min()
+
     found = {
-        "bound": _least(np.log10(every["bound"] / every["absolute_risk"]), every),
-        "vacuous": _least(np.log10(tuned["bound"] / tuned["start_risk"])[tuned["samples"] < most], tuned),
-        "sharp": _least(SHARP - ideal, tuned),
-        "attained": _least((ideal - ATTAINED * SHARP)[tuned["samples"] == most], tuned),
-        "imperfect": (real - PUBLISHED)[tuned["distance"] == nearest].groupby(tuned["seed"]).max(),
+        "bound": least(np.log10(every["bound"] / every["absolute_risk"])),
+        "vacuous": least(np.log10(tuned["bound"] / tuned["start_risk"])[tuned["samples"] < most]),
+        "sharp": least(SHARP - ideal),
+        "attained": least((ideal - ATTAINED * SHARP)[tuned["samples"] == most]),
+        "imperfect": (real - PUBLISHED)[tuned["distance"] == nearest].groupby("seed").max(),
         "grows": correlations.groupby(level=0).mean(),
         "near_helps": gain.loc[:, distance < 1].min(axis=1),
         "far_hurts": -gain.loc[:, distance > 1].mean(axis=1),
-        "limit": _least(WIDE - every["tangent_distance"] / every["start_risk"], every),
+        "limit": least(WIDE - every["tangent_distance"] / every["start_risk"]),
     }
     return checks(found, fewer=fewer, most=most, nearest=nearest)
-
-
-def _least(values, runs):
-    """Smallest of some of the runs' values, by seed."""
-    return values.groupby(runs["seed"]).min()

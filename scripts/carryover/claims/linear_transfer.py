@@ -42,7 +42,7 @@ def linear_transfer(data, p):
     """Roles: `diagram` of single-task and linearly transferred networks; `loud`, the same with more label noise than
     signal; and, for the claims on penalties, `ridge` of transfer with ridge penalties and `decay` of single-task
     networks with weight decay. Statistics are means over draws."""
-    every = transferability(data["diagram"], "linear_transfer")
+    every = transferability(data["diagram"], "linear_transfer").set_index("seed")
     runs = every[every["gamma"] != 1]  # there the risk from scratch has no mean
     found = _boundaries(runs)
 
@@ -58,11 +58,11 @@ def linear_transfer(data, p):
     negative, positive = (runs[sign * theory > MARGIN] for sign in (-1, 1))
     shown = every[every["noise"] == nearest(every, "noise", NOISE)]
     alike = np.sign(shown["transferability"]) == np.sign(predicted("linear", shown))
-    lost = (runs["transferability"] < 0).groupby([runs["seed"], runs["noise"]]).mean().unstack("noise")
+    lost = (runs["transferability"] < 0).groupby(["seed", runs["noise"]]).mean().unstack("noise")
     signs = {
         "negative": -negative.groupby("seed")["transferability"].mean(),
         "positive": positive.groupby("seed")["transferability"].median(),
-        "signs": alike.groupby(shown["seed"]).mean(),
+        "signs": alike.groupby("seed").mean(),
         "shrinks": -lost.diff(axis=1).iloc[:, 1:].max(axis=1),
     }
     found = checks(found | checks(signs, noises=listed(lost.columns)), trained=_trained(data["diagram"]))
@@ -86,7 +86,7 @@ def linear_transfer(data, p):
 def _by_block(values, runs):
     """Means of values of the runs by seed (rows) and block of γ."""
     blocks = pd.cut(runs["gamma"], [0, 0.5, 1, np.inf], labels=list(BLOCKS))
-    return values.groupby([runs["seed"], blocks], observed=False).mean().unstack()
+    return values.groupby(["seed", blocks], observed=False).mean().unstack()
 
 
 def _boundaries(runs):
@@ -152,7 +152,7 @@ def first_loss(gain):
 def linear_finetuning(data, p):
     """Roles: `diagram` of networks, and, for the claim on both formulas, `simulated` runs of several depths and noises
     trained by gradient descent. Statistics are means over draws."""
-    runs = transferability(data["diagram"], "finetuning")
+    runs = transferability(data["diagram"], "finetuning").set_index("seed")
     runs = runs[runs["gamma"] != 1]
     quiet, loud = runs["noise"].min(), runs["noise"].max()
 
@@ -189,10 +189,10 @@ def linear_finetuning(data, p):
     found = checks(found, trained=how)
     if "simulated" in data:
         # Mean squared distance of a point from eq 15 less that from eq 15 with the norm factor.
-        simulated = transferability(data["simulated"], "finetuning")
+        simulated = transferability(data["simulated"], "finetuning").set_index("seed")
         apart = simulated[(simulated["solver"] == "descent") & (simulated["depth"] > 1) & (simulated["gamma"] < 1)]
         plain, factor = ((apart["transferability"] - predicted(name, apart)) ** 2 for name in FORMULAS.values())
-        found |= checks({"norm_factor": (plain - factor).groupby(apart["seed"]).mean()})
+        found |= checks({"norm_factor": (plain - factor).groupby("seed").mean()})
     return found
 
 
