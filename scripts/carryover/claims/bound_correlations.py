@@ -15,6 +15,13 @@ BOUNDS = {
     "benign_overfitting": "benign overfitting",
     "covariance": "covariance of the target (m = 2)",
 }
+SCALES = {
+    "strong": jackknife.R_SQUARED,
+    "covariance": jackknife.DIFFERENCE,
+    "benign_overfitting": jackknife.DIFFERENCE,
+    "first": jackknife.SHARE,
+}
+"""{check: scale on which its statistic has an interval}."""
 GROUP = ["cutoff", "seed", "samples"]
 FEWEST = 3  # pairs; two points always lie on a line
 SET = 20
@@ -36,21 +43,14 @@ def check(data, p):
     found = {}
     for cutoff in table["cutoff"].values:
         here = r_squared.sel(cutoff=cutoff).mean("samples", skipna=False)
-        distance, benign, covariance = (here.sel(bound=bound).values for bound in BOUNDS)
-        values = {
-            "strong": (covariance, jackknife.R_SQUARED),
-            "covariance": (covariance - benign, jackknife.DIFFERENCE),
-            "benign_overfitting": (benign - distance, jackknife.DIFFERENCE),
-        }
+        distance, benign, covariance = (here.sel(bound=bound) for bound in BOUNDS)
+        values = {"strong": covariance, "covariance": covariance - benign, "benign_overfitting": benign - distance}
         if shares is not None:
-            share = shares.sel(bound="covariance", cutoff=cutoff).mean("samples", skipna=False)
-            values["first"] = share.values, jackknife.SHARE
+            values["first"] = shares.sel(bound="covariance", cutoff=cutoff).mean("samples", skipna=False)
         learned = f"but for directions below {cutoff:g} of the largest" if cutoff else "by least squares"
-        found |= checks(
-            {f"{name}_{cutoff:g}": Check(one, partial(jackknife.estimate, scale=scale))
-             for name, (one, scale) in values.items()},
-            pairs=table.sizes["pair"], images=p.images, learned=f"learned {learned}",
-        )  # fmt: skip
+        estimated = {f"{name}_{cutoff:g}": Check(one.values, partial(jackknife.estimate, scale=SCALES[name]))
+                     for name, one in values.items()}  # fmt: skip
+        found |= checks(estimated, pairs=table.sizes["pair"], images=p.images, learned=f"learned {learned}")
     return found
 
 

@@ -2,7 +2,6 @@
 its risk, on random instances and wide networks ("Finetuning with linear teachers", sections 4 to 6)."""
 
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -53,12 +52,11 @@ def linear_teachers(data, p):
     own, stretched = stretch.extremes("stretch")
     risks = stretch.risks("depth", "stretch", "samples", "deviation")
     gains, saved = risks[shallow] - risks[deep], 10 ** risks[shallow] - 10 ** risks[deep]
-    steps = [saved[more] - saved[less] for less, more in pairwise(stretch.options("stretch"))]
     distances = converged_distances(data["coefficients"], data["stretch"]).groupby("seed")["distance"].max()
     found |= checks({
         "depth_helps": gains[stretched].min(axis=1),
         "depth_alike": -gains[own].abs().max(axis=1),
-        "depth_grows": pd.concat(steps, axis=1).min(axis=1),
+        "depth_grows": saved.T.groupby(level=["samples", "deviation"]).diff().min(),
         "limit": np.log10(NEAR / distances.clip(lower=1e-12)),
     }, shallow=shallow, deep=deep, stretched=stretched)  # fmt: skip
 
@@ -141,9 +139,8 @@ def covariance_bound(data, p):
         "covariance": np.log10(c**3 * tested["top_unit"].values + c * tested["bottom_unit"].values),
         "benign_overfitting": np.log10(tested["benign_overfitting"].values),
         "alignment": tested["alignment"].values,
+        "block": np.arange(tested.sizes["instance"]) * BLOCKS // tested.sizes["instance"],
     })  # fmt: skip
-    block = np.arange(len(logs)) * BLOCKS // len(logs)
-    logs = logs.assign(block=block)
 
     def order(bound, *by):
         """Spearman's correlation of a bound with the risk in every group, mean by block."""
@@ -151,7 +148,7 @@ def covariance_bound(data, p):
 
     def spread(values):
         """log₁₀ of the standard deviation by block."""
-        return np.log10(values.groupby(block).std())
+        return np.log10(values.groupby(logs["block"]).std())
 
     off, off_benign = (spread(logs["risk"] - logs[bound]) for bound in ("covariance", "benign_overfitting"))
     found = {
