@@ -153,8 +153,7 @@ def linear_transfer(frame, protocol, floor):
     theta, depth = np.pi * frame["angle"].to_numpy(float), frame["depth"].to_numpy()
     scratch = norm**2 * transfer.scratch_risk(gamma, noise / norm)
     if protocol == "finetuning":
-        with np.errstate(invalid="ignore"):  # ∞ − ∞ at γ = 1
-            transferred = transfer.finetune_risk(gamma, theta, noise, depth, target_norm=norm)
+        transferred = transfer.finetune_risk(gamma, theta, noise, depth, target_norm=norm)
     else:
         transferred = norm**2 * transfer.linear_transfer_risk(theta, noise / norm, frame["samples"].to_numpy())
     return log_ratio(scratch, transferred, floor)
