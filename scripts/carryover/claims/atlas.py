@@ -10,7 +10,6 @@ from scipy import stats
 
 from carryover.claims.support.checks import Check, checks
 from carryover.statistics import jackknife
-from carryover.statistics.correlation import rank_correlation
 from carryover.statistics.intervals import LEVEL, clopper_pearson
 
 ROUNDING = 1e-6
@@ -55,12 +54,8 @@ def _share(frame, sign=None):
 
     Its interval is a jackknife over seeds, or, if no seed changes the share, over cells.
     """
-
-    def right(frame):
-        table = predictable(frame)
-        return table["right"] if sign is None else table["right"][sign * table["predicted"] > ROUNDING]
-
-    values, shares = right(frame), leave_seeds_out([frame], lambda parts: right(*parts).mean())
+    values = predictable(frame, sign)["right"]
+    shares = leave_seeds_out([frame], lambda parts: predictable(*parts, sign)["right"].mean())
     if not len(values) or len(shares) == 1 or len(set(shares)) > 1:
         return Check(shares, partial(jackknife.estimate, scale=jackknife.PROPORTION, over="seeds"))
     return Check(values, partial(clopper_pearson, over="cells"))
@@ -71,23 +66,25 @@ def _orders(frames):
     theories = {family: frame for family, frame in frames.items() if frame["predicted"].notna().any()}
     features = {family: frame for family, frame in theories.items()
                 if frame.reindex(columns=FEATURES).notna().any().all()}  # fmt: skip
+
+    def order(frames, column):
+        """Rank correlation of a column with the gain, mean over families."""
+        return np.mean([frame[column].corr(frame["gain"], method="spearman") for frame in frames])
+
     orders = {}
     for name, column in PREDICTORS.items():
-        having = [*(features if column in FEATURES else theories).values()]
+        having = features if column in FEATURES else theories
         if len(having) > 1:
-
-            def mean_order(some, column=column):
-                return np.mean([rank_correlation(one[column], one["gain"]) for one in some])
-
-            orders[name] = np.array(leave_seeds_out(having, mean_order, GROUPS))
+            orders[name] = np.array(leave_seeds_out([*having.values()], partial(order, column=column), GROUPS))
     if not orders:
         return {}
     orders["better"] = orders["predicted"] - orders["similarity"]
     # A prediction that does not depend on the number of samples orders tasks, not cells: but for rounding, it gives
     # cells the ranks that similarity gives them.
-    ranks = {family: rank_correlation((frame["predicted"] / ROUNDING).round(), frame["similarity"])
-             for family, frame in theories.items()}  # fmt: skip
-    same = [family for family, correlation in ranks.items() if np.isclose(correlation, 1.0)]
+    same = []
+    for family, frame in theories.items():
+        predicted = (frame["predicted"] / ROUNDING).round()
+        same += [family] if np.isclose(predicted.corr(frame["similarity"], method="spearman"), 1.0) else []
     alike = f" (both give one order of {' and '.join(same)})" if same else ""
     return checks(orders, partial(jackknife.estimate, over="groups of seeds"), alike=alike)
 
@@ -124,10 +121,10 @@ def cells(frame):
     return table.reset_index()
 
 
-def predictable(frame):
-    """Decided cells with a prediction, as `cells` has them."""
-    table = cells(frame)
-    return table[table["right"].notna()]
+def predictable(frame, sign=None):
+    """Decided cells with a prediction, or with one predicted sign alone, as `cells` has them."""
+    table = cells(frame).dropna(subset="right")
+    return table if sign is None else table[sign * table["predicted"] > ROUNDING]
 
 
 def finetuned(data):

@@ -9,7 +9,6 @@ import pandas as pd
 from carryover.claims.agreement import converged_distances
 from carryover.claims.support.checks import checks
 from carryover.claims.support.runs import Runs, worst
-from carryover.statistics.correlation import rank_correlations
 from carryover.statistics.intervals import equivalence_margin, student
 
 NEAR = 1e-3  # largest relative distance of trained networks from the exact limit
@@ -144,7 +143,8 @@ def covariance_bound(data, p):
 
     def order(bound, *by):
         """Spearman's correlation of a bound with the risk in every group, mean by block."""
-        return rank_correlations(logs, bound, "risk", ["block", *by]).groupby(level=0).mean()
+        groups = logs.groupby(["block", *by])
+        return groups[bound].corr(logs["risk"], method="spearman").groupby("block").mean()
 
     def spread(values):
         """log₁₀ of the standard deviation by block."""

@@ -1,15 +1,12 @@
 """Where linear transfer and finetuning of deep linear networks help, what penalties do to it, and whether distances of
 the data predict it ("Features are fate", sections 2 and 3; "Finetuning with linear teachers", eq 5)."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 
 from carryover.claims.support.checks import Check, checks, listed
 from carryover.claims.support.runs import Runs, nearest, worst
 from carryover.claims.support.transferability import at_critical, at_rows, predicted, transferability, with_decay
-from carryover.statistics.correlation import rank_correlations
 from carryover.statistics.intervals import equivalence_margin, median
 from carryover.statistics.jackknife import pseudovalues
 from carryover.theory import transfer
@@ -211,7 +208,11 @@ def dataset_distances(data, p):
     runs = runs.assign(kl=at_rows(kl, runs))
     same = runs[runs["target_norm"] == 1]
     farthest = runs.loc[runs.groupby("seed")["kl"].idxmax()].set_index("seed")
-    order = partial(rank_correlations, x="transferability", y="kl", by="seed")
+
+    def order(runs):
+        """Rank correlation of transferability and distance by seed."""
+        return runs.groupby("seed")["transferability"].corr(runs["kl"], method="spearman")
+
     found = {
         "kl_setup": order(setup),
         "not_kl": order(same),
