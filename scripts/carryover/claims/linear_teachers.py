@@ -194,8 +194,7 @@ def ntk_bound(data, p):
     """Roles: `bound`, the measure `ntk_bound` of trained networks, finetuned and from scratch. Only targets that
     differ from the source count; ratios of risks are in decades. Statistics are the worst over distances and samples,
     unless a mean is said."""
-    runs = data["bound"].to_dataframe()
-    runs = runs[(runs["solver"] != "exact") & (runs["distance"] > 0)]
+    runs = data["bound"].to_dataframe().query("solver != 'exact' and distance > 0")
     every = runs.pivot_table(list(data["bound"]), "seed", ["protocol", "distance", "samples"])
     tuned, alone = (every.xs(name, axis=1, level="protocol") for name in ("finetuning", "single_task"))
     # Norms in units of |Δ|.

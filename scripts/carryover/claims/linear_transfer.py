@@ -40,25 +40,24 @@ def linear_transfer(data, p):
     signal; and, for the claims on penalties, `ridge` of transfer with ridge penalties and `decay` of single-task
     networks with weight decay. Statistics are means over draws."""
     every = transferability(data["diagram"], "linear_transfer").set_index("seed")
-    runs = every[every["gamma"] != 1]  # there the risk from scratch has no mean
+    runs = every.query("gamma != 1")  # there the risk from scratch has no mean
     found = _boundaries(runs)
 
     # Equations 8 and 10 block by block.
-    noisy = runs[runs["noise"] > 0]
+    noisy = runs.query("noise > 0")
     scratch = transfer.scratch_risk(noisy["gamma"], noisy["noise"])
     linear = transfer.linear_transfer_risk(np.pi * noisy["angle"], noisy["noise"], noisy["samples"])
     for quantity, ratio in (("scratch", noisy["scratch"] / scratch), ("linear", noisy["risk"] / linear)):
         for block, means in _by_block(ratio, noisy).items():
             found |= checks({f"{quantity}_{block}": equivalence_margin(means, RELATIVE, 1.0)}, block=BLOCKS[block])
 
-    theory = predicted("linear", runs)
-    negative, positive = (runs[sign * theory > MARGIN] for sign in (-1, 1))
+    gain, theory = runs["transferability"], predicted("linear", runs)
     shown = every[every["noise"] == nearest(every, "noise", NOISE)]
     alike = np.sign(shown["transferability"]) == np.sign(predicted("linear", shown))
-    lost = (runs["transferability"] < 0).groupby(["seed", runs["noise"]]).mean().unstack("noise")
+    lost = (gain < 0).groupby(["seed", runs["noise"]]).mean().unstack("noise")
     signs = {
-        "negative": -negative.groupby("seed")["transferability"].mean(),
-        "positive": positive.groupby("seed")["transferability"].median(),
+        "negative": -gain[theory < -MARGIN].groupby("seed").mean(),
+        "positive": gain[theory > MARGIN].groupby("seed").median(),
         "signs": alike.groupby("seed").mean(),
         "shrinks": -lost.diff(axis=1).iloc[:, 1:].max(axis=1),
     }
@@ -66,8 +65,7 @@ def linear_transfer(data, p):
 
     if "loud" in data:
         # Where the signal-to-noise ratio is below 1: at the point (σ, n, θ) of the smallest mean.
-        loud = transferability(data["loud"], "linear_transfer")
-        loud = loud[(loud["noise"] > 1) & (loud["gamma"] < 1) & (loud["samples"] >= ENOUGH)]
+        loud = transferability(data["loud"], "linear_transfer").query("noise > 1 and gamma < 1 and samples >= @ENOUGH")
         found |= checks({"loud": worst(loud.pivot_table("transferability", "seed", ["noise", "samples", "angle"]))})
     if "ridge" in data:
         found |= _ridge(Runs("ridge", data["ridge"]).where(protocol="linear_transfer"))
@@ -89,10 +87,9 @@ def _by_block(values, runs):
 def _boundaries(runs):
     """Where the mean over draws changes its sign along γ, at one angle, compared with eq 11."""
     angle, noise = nearest(runs, "angle", ANGLE), nearest(runs, "noise", NOISE)
-    theta, at_angle = np.pi * angle, runs[runs["angle"] == angle]
+    noisy, quiet = (runs[(runs["angle"] == angle) & (runs["noise"] == level)] for level in (noise, 0))
+    theta = np.pi * angle
     low, high = transfer.negative_transfer_interval(theta, noise)
-    noisy, quiet = (at_angle[at_angle["noise"] == level] for level in (noise, 0))
-    below, above = noisy[noisy["gamma"] < 1], noisy[noisy["gamma"] > 1]
 
     def turns(chosen, expected, rising=False):
         """A check of the γ at which transfer starts to lose, or, `rising`, from which on it gains again."""
@@ -101,10 +98,10 @@ def _boundaries(runs):
         return Check(equivalence_margin(places, NEAR, expected), facts={"expected": expected})
 
     found = {
-        "boundary_low": turns(below, low),
-        "boundary_high": turns(below, high, rising=True),
-        "boundary_above": turns(above, transfer.negative_transfer_threshold(theta, noise)),
-        "boundary_quiet": turns(quiet[quiet["gamma"] < 1], np.cos(theta) ** 2),
+        "boundary_low": turns(noisy.query("gamma < 1"), low),
+        "boundary_high": turns(noisy.query("gamma < 1"), high, rising=True),
+        "boundary_above": turns(noisy.query("gamma > 1"), transfer.negative_transfer_threshold(theta, noise)),
+        "boundary_quiet": turns(quiet.query("gamma < 1"), np.cos(theta) ** 2),
     }
     return checks(found, angle=angle)
 
@@ -149,8 +146,7 @@ def first_loss(gain):
 def linear_finetuning(data, p):
     """Roles: `diagram` of networks, and, for the claim on both formulas, `simulated` runs of several depths and noises
     trained by gradient descent. Statistics are means over draws."""
-    runs = transferability(data["diagram"], "finetuning").set_index("seed")
-    runs = runs[runs["gamma"] != 1]
+    runs = transferability(data["diagram"], "finetuning").set_index("seed").query("gamma != 1")
     quiet, loud = runs["noise"].min(), runs["noise"].max()
 
     # Mean errors of both formulas over blocks of γ < 1, at the paper's noise and at the strongest. Half of the mean
@@ -181,13 +177,12 @@ def linear_finetuning(data, p):
     found |= checks(turns, quiet=quiet, loud=loud, angle=angle)
 
     if how := _trained(data["diagram"]):  # of exact limits this is algebra
-        enough = runs[runs["gamma"] > 1].groupby("seed")["transferability"].apply(lambda gains: gains.abs().max())
-        found["forgotten"] = -enough
+        found["forgotten"] = -runs.query("gamma > 1")["transferability"].abs().groupby("seed").max()
     found = checks(found, trained=how)
     if "simulated" in data:
         # Mean squared distance of a point from eq 15 less that from eq 15 with the norm factor.
         simulated = transferability(data["simulated"], "finetuning").set_index("seed")
-        apart = simulated[(simulated["solver"] == "descent") & (simulated["depth"] > 1) & (simulated["gamma"] < 1)]
+        apart = simulated.query("solver == 'descent' and depth > 1 and gamma < 1")
         plain, factor = ((apart["transferability"] - predicted(name, apart)) ** 2 for name in FORMULAS.values())
         found |= checks({"norm_factor": (plain - factor).groupby("seed").mean()})
     return found
@@ -199,8 +194,7 @@ def dataset_distances(data, p):
     over draws of rank correlations, and of a gain."""
     kl = data["distances"]["kl"]
     noise, gamma = (Runs("risk", data["risk"]).only(name) for name in ("noise", "gamma"))
-    setup = transferability(data["diagram"], "linear_transfer")
-    setup = setup[setup["gamma"] != 1]
+    setup = transferability(data["diagram"], "linear_transfer").query("gamma != 1")
     setup = setup[setup["noise"] == nearest(setup, "noise", noise)]
     single = kl.sel(target_norm=1.0)
     setup = setup.assign(kl=np.interp(setup["angle"], single["angle"], single))
