@@ -129,8 +129,7 @@ def predictable(frame, sign=None):
 
 def finetuned(data):
     """The cells and seeds of a map, as `by_seed` has them, in which a finetuned network has a gain."""
-    frame = by_seed(data)
-    return frame[(frame["protocol"] == "finetuning") & frame["gain"].notna()]
+    return by_seed(data).query("protocol == 'finetuning'").dropna(subset="gain")
 
 
 def leave_seeds_out(frames, statistic, groups=np.inf):

@@ -62,8 +62,7 @@ def pair_table(data):
     xarray.Dataset
         Over (`GROUP`, pair): `error`; `bounds`, along `bound` too; `has` (pair, label), the classes of a pair.
     """
-    runs = data.to_dataframe()
-    runs = runs[runs["protocol"] == "finetuning"]
+    runs = data.to_dataframe().query("protocol == 'finetuning'")
     table = runs.set_index([*GROUP, "pair"])[["risk_final", *BOUNDS]].to_xarray()
     pairs = runs.drop_duplicates("pair").set_index("pair").sort_index()
     has = (pairs["source_classes"] + " " + pairs["target_classes"]).str.get_dummies(" ")

@@ -132,14 +132,10 @@ def covariance_bound(data, p):
     risks are from a multiple of the bound, in decades. Instances differ in n, spectrum, and where the tasks differ.
     """
     curve = data["curve"]
-    tested, c = curve.isel(instance=curve["half"].values == 1), float(curve["c"])
-    logs = pd.DataFrame({
-        "risk": np.log10(tested["risk"].values),
-        "covariance": np.log10(c**3 * tested["top_unit"].values + c * tested["bottom_unit"].values),
-        "benign_overfitting": np.log10(tested["benign_overfitting"].values),
-        "alignment": tested["alignment"].values,
-        "block": np.arange(tested.sizes["instance"]) * BLOCKS // tested.sizes["instance"],
-    })  # fmt: skip
+    tested = curve.isel(instance=curve["half"].values == 1).to_dataframe()
+    tested["covariance"] = tested["c"] ** 3 * tested["top_unit"] + tested["c"] * tested["bottom_unit"]
+    logs = np.log10(tested[["risk", "covariance", "benign_overfitting"]])
+    logs = logs.assign(alignment=tested["alignment"], block=np.arange(len(logs)) * BLOCKS // len(logs))
 
     def order(bound, *by):
         """Spearman's correlation of a bound with the risk in every group, mean by block."""

@@ -51,8 +51,7 @@ def check(data, p):
     found["left_out"] = Check(missed.T.corrwith(shares, method="spearman"), intervals.median)
 
     scratch = from_scratch(where(data["risk"], teacher_scale=rich))
-    runs = gains(data["risk"], READOUT)
-    runs = runs[runs["teacher_scale"] == rich]
+    runs = gains(data["risk"], READOUT).query("teacher_scale == @rich")
     gain = runs.pivot_table("transferability", "seed", ["ablated", "samples"])
     most, largest = (gain.columns.get_level_values(name).max() for name in ("samples", "ablated"))
     found |= {"helps": gain[0.0].min(axis=1), "hurts": -gain[largest][most]}
@@ -87,7 +86,7 @@ def _power_law(scratch):
 def _residual(runs, least):
     """Equation 18: what the risk of linear transfer has above what no readout of the features gets below, means over
     sources that lack units."""
-    risks = runs[runs["ablated"] > 0].pivot_table("risk", ["seed", "ablated"], "samples")
+    risks = runs.query("ablated > 0").pivot_table("risk", ["seed", "ablated"], "samples")
     floor = least.stack().reindex(risks.index)
     excess = risks.sub(floor, axis=0).groupby("seed").mean()
     found = {
