@@ -23,9 +23,8 @@ def rank_correlation(x, y, weights):
     x, y, weights = (np.asarray(values, dtype=float)[known] for values in (x, y, weights))
     if not len(x):
         return np.nan
-    x, y = (ranks - np.average(ranks, weights=weights) for ranks in (_ranks(x, weights), _ranks(y, weights)))
-    spread = np.sqrt((weights * x**2).sum() * (weights * y**2).sum())
-    return (weights * x * y).sum() / spread if spread > 0 else np.nan
+    (xx, xy), (_, yy) = np.cov(_ranks(x, weights), _ranks(y, weights), aweights=weights, ddof=0)
+    return xy / np.sqrt(xx * yy) if xx * yy > 0 else np.nan
 
 
 def _ranks(values, weights):
