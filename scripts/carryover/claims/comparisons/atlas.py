@@ -9,9 +9,10 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
+from carryover.claims.support.runs import matched
 from carryover.claims.support.transferability import FITTED, at_rows, from_scratch, paired
 from carryover.labels import described, label
-from carryover.runs import conditions, coordinates, where
+from carryover.runs import conditions, where
 from carryover.statistics import power_law
 from carryover.streams import generator
 from carryover.theory import discrepancy, transfer
@@ -84,13 +85,14 @@ def compare(data, p):
 def _rows(data, protocol, p):
     """The pairs of one protocol as a data frame, with all coordinates of the transferred runs."""
     risk = data["risk"]
-    frame = paired(where(risk, protocol=protocol, **conditions(p.only)), protocol, "risk_final", risk)
+    runs = where(risk[["risk_final"]], protocol=protocol, **conditions(p.only))
+    frame = paired(runs, protocol, "risk_final", risk)
     frame["gain"] = log_ratio(frame["scratch"], frame["risk_final"], p.floor).round(ROUNDING)
     frame["samples_per_parameter"] = frame["samples"] / (p.parameters * (frame[p.times] if p.times else 1))
     frame["setting"] = frame[p.setting].astype(float) if p.setting else p.shown
     frame["draw"] = frame.get("draw", 0)
     for name in p.candidates:
-        frame[f"ratio_{name}"] = ratio(frame, data.get("beforehand", risk), protocol, name)
+        frame[f"ratio_{name}"] = ratio(runs, data.get("beforehand", risk), protocol, name)
     values = frame[f"ratio_{p.similarity}" if p.similarity in p.candidates else p.similarity]
     if not pd.api.types.is_numeric_dtype(values):  # a list of numbers in words
         values = values.map(lambda text: np.mean([float(word) for word in text.split()]))
@@ -100,17 +102,17 @@ def _rows(data, protocol, p):
         case "curve":
             frame["predicted"] = curve(frame, source, protocol, p.floor)
         case "ratio":
-            frame["predicted"] = ratio(frame, source, protocol, p.ratio, p.against)
+            frame["predicted"] = ratio(runs, source, protocol, p.ratio, p.against)
         case "linear_transfer":
             frame = frame.assign(predicted=linear_transfer(frame, protocol, p.floor), **of_linear_teachers(frame))
         case "power_law":
-            frame["predicted"] = power_law_against_floor(frame, source, risk)
+            frame["predicted"] = power_law_against_floor(runs, source, risk)
         case _:
             frame["predicted"] = np.nan
     if "features" in data and protocol in data["features"]["protocol"].values:
         features = where(data["features"], protocol=protocol)
         for name in [name for name in FEATURES if name in features]:
-            frame[name] = _looked_up(frame, features[[name]].to_dataframe(), features, name).round(ROUNDING)
+            frame[name] = _beside(runs, features[name]).round(ROUNDING)
     return frame
 
 
@@ -121,22 +123,19 @@ def log_ratio(scratch, transferred, floor=0.0):
         return np.where(scratch == transferred, 0.0, np.log10(scratch / transferred))
 
 
-def ratio(frame, source, protocol, quantity, against=""):
+def ratio(runs, source, protocol, quantity, against=""):
     """`log_ratio` of a quantity of the dataset `source` from scratch and of the transferred run, or, with `against`, of
     that variable and the quantity of the transferred run itself."""
     if protocol not in source["protocol"].values:
-        return np.full(len(frame), np.nan)
-    if against:
-        table = where(source[[quantity, against]], protocol=protocol).to_dataframe()
-    else:
-        table, against = paired(source, protocol, quantity), "scratch"
-    return _looked_up(frame, table.assign(ratio=log_ratio(table[against], table[quantity])), source, "ratio")
+        return np.full(runs.sizes["run"], np.nan)
+    others = where(source, protocol=protocol)
+    scratch = others[against] if against else paired(source, protocol, quantity)["scratch"]
+    return _beside(runs, others[quantity].copy(data=log_ratio(scratch, others[quantity])))
 
 
-def _looked_up(frame, table, source, column):
-    """A column of a table of the runs of a dataset, at the rows' coordinates."""
-    keys = [name for name in sorted(coordinates(source)) if name in frame]
-    return frame[keys].merge(table[[*keys, column]], on=keys, how="left")[column].to_numpy()
+def _beside(runs, values, ignored=()):
+    """Values by run of another dataset, of the runs with the same coordinates but those that are ignored, or NaN."""
+    return matched(runs, values.to_dataset(name="value"), ignored)["value_other"].to_numpy()
 
 
 def curve(frame, source, protocol, floor):
@@ -186,14 +185,12 @@ def of_linear_teachers(frame):
     }
 
 
-def power_law_against_floor(frame, outside, risk):
+def power_law_against_floor(runs, outside, risk):
     """Of mean-field networks: the power law of the risk from scratch, fitted over all seeds, over the least risk of the
     pretrained features ("Features are fate", eq 18 without its second term)."""
-    keys = ["seed", "teacher_scale", "ablated"]
-    least = outside[["least_risk"]].to_dataframe().groupby(keys)["least_risk"].mean()
-    least = least.reindex(pd.MultiIndex.from_frame(frame[keys])).to_numpy()
-    expected = np.full(len(frame), np.nan)
-    for scale, rows in frame.reset_index(drop=True).groupby("teacher_scale"):
-        law = power_law.fit(from_scratch(where(risk, teacher_scale=scale)), FITTED)
-        expected[rows.index] = law(rows["samples"])
-    return log_ratio(expected, least)
+    expected = np.full(runs.sizes["run"], np.nan)
+    for scale in np.unique(runs["teacher_scale"]):
+        law, own = power_law.fit(from_scratch(where(risk, teacher_scale=scale)), FITTED), runs["teacher_scale"] == scale
+        expected[own] = law(runs["samples"][own])
+    of_finetuning = ("protocol", "solver", "samples", "draw")
+    return log_ratio(expected, _beside(runs, outside["least_risk"], of_finetuning))
