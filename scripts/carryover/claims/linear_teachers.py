@@ -55,7 +55,7 @@ def linear_teachers(data, p):
     found |= checks({
         "depth_helps": gains[stretched].min(axis=1),
         "depth_alike": -gains[own].abs().max(axis=1),
-        "depth_grows": saved.T.groupby(level=["samples", "deviation"]).diff().min(),
+        "depth_grows": saved.T.sort_index().groupby(["samples", "deviation"]).diff().min(),
         "limit": np.log10(NEAR / distances.clip(lower=1e-12)),
     }, shallow=shallow, deep=deep, stretched=stretched)  # fmt: skip
 
