@@ -55,7 +55,7 @@ def linear_teachers(data, p):
     found |= checks({
         "depth_helps": gains[stretched].min(axis=1),
         "depth_alike": -gains[own].abs().max(axis=1),
-        "depth_grows": saved.T.sort_index().groupby(["samples", "deviation"]).diff().min(),
+        "depth_grows": saved.T.groupby(["samples", "deviation"]).diff().min(),
         "limit": np.log10(NEAR / distances.clip(lower=1e-12)),
     }, shallow=shallow, deep=deep, stretched=stretched)  # fmt: skip
 
@@ -84,12 +84,10 @@ def _of_frozen(runs, layers, small):
     """
     gamma = _gamma_by_samples(runs)
     least, below, enough = gamma.index[gamma >= LEAST][0], gamma.index[gamma < 1], gamma.index[-1]
-    scratch = runs.where(protocol="single_task", solver="exact").risks("samples")
-    tuned = runs.where(protocol="finetuning", solver="descent", pretrain_solver="exact").risks("samples")
-    exact, descent = ({"protocol": "linear_transfer", "solver": solver, "pretrain_solver": solver}
-                      for solver in ("exact", "descent"))  # fmt: skip
-    frozen, larger = (runs.where(**how).risks("samples") for how in (exact, descent))
-    small = small.where(**descent)
+    risks = runs.risks("protocol", "solver", "pretrain_solver", "samples")
+    scratch, tuned = risks["single_task", "exact", ""], risks["finetuning", "descent", "exact"]
+    frozen, larger = (risks["linear_transfer", solver, solver] for solver in ("exact", "descent"))
+    small = small.where(protocol="linear_transfer", solver="descent", pretrain_solver="descent")
     several = layers.where(protocol="linear_transfer", solver="descent")
     by_number = several.risks("samples", "frozen").T.groupby(level="samples")
     samples = small.only("samples")

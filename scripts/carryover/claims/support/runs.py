@@ -70,7 +70,7 @@ class Runs:
             others = [name for name in coordinates(self.data) if name not in columns]
             differ = " and ".join(name for name in others if len(_distinct(self.data, name)) > 1)
             raise UserError(f"this claim needs one run a seed of the role {self.role}; several differ in {differ}.")
-        return found.unstack(list(names)) if names else found
+        return found.unstack(list(names)).sort_index(axis=1) if names else found
 
     def ratio(self, over, under, *names):
         """The ratio of two quantities of the same runs, as `table`."""
