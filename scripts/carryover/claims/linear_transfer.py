@@ -117,18 +117,13 @@ def _ridge(runs):
     many = runs.where(samples=most).data
     error = many["risk_final"] / transfer.ridge_transfer_risk(np.pi * many["angle"], many["ridge"]) - 1
     acute = runs.where(angle=max(angle for angle in runs.options("angle") if angle < 0.5))
-
-    def best_penalty(samples):
-        """Number of the penalty of least risk, among all that were tried, by seed."""
-        risks = acute.where(samples=samples).table("risk_final", "ridge")
-        return risks.set_axis(range(risks.shape[1]), axis=1).idxmin(axis=1)
-
-    penalised = acute.where(samples=most)
+    risks = acute.table("risk_final", "samples", "ridge")
+    best = {n: risks[n].to_numpy().argmin(axis=1) for n in (fewest, most)}  # among the penalties that were tried
     found = {
         "one_over_n": equivalence_margin(term, TERM, 1.0),
         "ridge_formula": equivalence_margin(error.groupby("seed").mean().to_series(), RELATIVE),
-        "ridge_hurts": penalised.by_seed("risk_final", ridge=RIDGE) - penalised.by_seed("risk_final", ridge=0.0),
-        "ridge_vanishes": best_penalty(fewest) - best_penalty(most),
+        "ridge_hurts": risks[most, RIDGE] - risks[most, 0.0],
+        "ridge_vanishes": best[fewest] - best[most],
     }
     return checks(found, fewest=fewest, most=most)
 

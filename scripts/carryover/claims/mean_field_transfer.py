@@ -33,12 +33,12 @@ def check(data, p):
     lazy, rich = gram.extremes("teacher_scale")
 
     # Alignment of the network's kernel with that of the source's units, mean over ablated shares.
-    def alignment(scale, quantity="alignment"):
-        return gram.where(teacher_scale=scale).table(quantity, "ablated").mean(axis=1)
-
-    aligned = alignment(rich)
-    found = {"features": aligned - alignment(rich, "initial_alignment"), "alike": aligned,
-             "richness": aligned - alignment(lazy)}  # fmt: skip
+    before, after = (gram.table(name, "teacher_scale", "ablated") for name in ("initial_alignment", "alignment"))
+    found = {
+        "features": (after[rich] - before[rich]).mean(axis=1),
+        "alike": after[rich].mean(axis=1),
+        "richness": (after[rich] - after[lazy]).mean(axis=1),
+    }
 
     # The pretrained network on a source that has all units of the target; its loss is half of the mean square.
     whole = where(data["risk"], teacher_scale=rich, protocol="linear_transfer", ablated=0.0)
