@@ -160,6 +160,7 @@ def gaussian_bounds(data, p):
     n/d and the pair of tasks at which they are worst, unless a mean is said."""
     curve = data["curve"]
     low, high = (int(d) for d in (curve["dimension"].min(), curve["dimension"].max()))
+    largest = float(curve["epsilon"].max())
     over_draws, found = partial(student, over="draws of inputs"), {}
 
     def by_task(values):
@@ -167,8 +168,8 @@ def gaussian_bounds(data, p):
         return values.stack(task=TASKS).to_pandas()
 
     for name, (networks, depth) in NETWORKS.items():
-        largest, fixed = float(curve["epsilon"].max()), curve.sel(epsilon=curve["epsilon"] > 0)
-        broken = (curve["risk"].sel(depth=depth, drop=True) > fixed[name]).astype(float)
+        bounds = curve[name].sel(epsilon=curve["epsilon"] > 0)
+        broken = (curve["risk"].sel(depth=depth, drop=True) > bounds).astype(float)
         last, first = broken.sel(dimension=high), broken.sel(dimension=low)
         values = {
             f"{name}_holds": worst(BROKEN - by_task(last.sel(epsilon=largest, drop=True))),
