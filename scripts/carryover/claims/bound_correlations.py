@@ -22,7 +22,6 @@ SCALES = {
     "first": jackknife.SHARE,
 }
 """{check: scale on which its statistic has an interval}."""
-GROUP = ["cutoff", "seed", "samples"]
 FEWEST = 3  # pairs; two points always lie on a line
 SET = 20
 """Pairs in the paper's table."""
@@ -60,10 +59,10 @@ def pair_table(data):
     Returns
     -------
     xarray.Dataset
-        Over (`GROUP`, pair): `error`; `bounds`, along `bound` too; `has` (pair, label), the classes of a pair.
+        `error` (cutoff, seed, samples, pair); `bounds`, along `bound` too; `has` (pair, label), the classes of a pair.
     """
     runs = data.to_dataframe().query("protocol == 'finetuning'")
-    table = runs.set_index([*GROUP, "pair"])[["risk_final", *BOUNDS]].to_xarray()
+    table = runs.set_index(["cutoff", "seed", "samples", "pair"])[["risk_final", *BOUNDS]].to_xarray()
     pairs = runs.drop_duplicates("pair").set_index("pair").sort_index()
     has = (pairs["source_classes"] + " " + pairs["target_classes"]).str.get_dummies(" ")
     has = has.rename_axis(columns="label").astype(bool)

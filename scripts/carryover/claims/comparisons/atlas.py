@@ -69,10 +69,8 @@ def compare(data, p):
     rows["row"] = mean.groupby(rows["setting"]).rank(method="dense").astype(int) - 1
     tuned = rows["protocol"] == "finetuning"
     if tuned.any() and not tuned.all():
-        same = [name for name in COORDINATES if name != "protocol"]
-        alone = rows.loc[~tuned, [*same, "gain"]].rename(columns={"gain": "probe_gain"})
-        rows = rows.merge(alone, on=same, how="left")
-        rows["probe_gain"] = rows["probe_gain"].where(rows["protocol"] == "finetuning")
+        alone = rows[~tuned].assign(protocol="finetuning").rename(columns={"gain": "probe_gain"})
+        rows = rows.merge(alone[[*COORDINATES, "probe_gain"]], on=list(COORDINATES), how="left")
     ratio = "log10 of the ratio from scratch to pretrained of: "
     known = MEANINGS | {f"ratio_{name}": f"{ratio}{name.replace('_', ' ')}" for name in p.candidates}
     variables = {name: ("pair", rows[name].to_numpy(), meaning) for name, meaning in known.items() if name in rows}
