@@ -8,6 +8,8 @@ names of values that are words ("finetuning": "PT+FT"), in the order in which fi
 import json
 from pathlib import Path
 
+import xarray as xr
+
 FAMILIES = Path(__file__).parent / "families"
 
 
@@ -18,8 +20,6 @@ def attributes(meaning, units="1"):
 
 def described(variables, coordinates):
     """A dataset of {variable: (dimensions, values, meaning)} and {coordinate: (values, meaning)}; units may follow."""
-    import xarray as xr  # here, since the Snakefile reads the labels without it
-
     return xr.Dataset(
         {name: (dims, values, attributes(*meaning)) for name, (dims, values, *meaning) in variables.items()},
         {name: (name, values, attributes(*meaning)) for name, (values, *meaning) in coordinates.items()},

@@ -74,6 +74,10 @@ def rows(**columns):
     return pd.DataFrame(columns)
 
 
+def at(**coordinates):
+    return xr.Dataset({"risk_final": ("run", np.ones(2))}, {name: ("run", v) for name, v in coordinates.items()})
+
+
 def linear(angle, samples, noise=0.2, dimension=200, depth=2, norm=1.0):
     return rows(angle=[angle], samples=[samples], gamma=[samples / dimension], noise=[noise], depth=[depth],
                 target_norm=[norm])  # fmt: skip
@@ -135,12 +139,12 @@ def test_ratios_are_of_the_run_from_scratch_or_of_another_variable_of_the_same_r
         return {"penalty": (2.0 if protocol == "single_task" else 1.0) * samples + seed, "new": 100.0}
 
     source = dataset(values, {"protocol": ["single_task", "finetuning"], "samples": [10, 20], "solver": ["exact"]})
-    frame = rows(seed=[3, 0], samples=[20, 10], protocol=["finetuning"] * 2, solver=["exact"] * 2)
-    found = atlas.ratio(frame, source, "finetuning", "penalty")
+    transferred = at(seed=[3, 0], samples=[20, 10], protocol=["finetuning"] * 2, solver=["exact"] * 2)
+    found = atlas.ratio(transferred, source, "finetuning", "penalty")
     np.testing.assert_allclose(found, np.log10([43 / 23, 20 / 10]))
-    against = atlas.ratio(frame, source, "finetuning", "penalty", "new")
+    against = atlas.ratio(transferred, source, "finetuning", "penalty", "new")
     np.testing.assert_allclose(against, np.log10([100 / 23, 100 / 10]))
-    assert np.isnan(atlas.ratio(frame, source, "probe", "penalty")).all()
+    assert np.isnan(atlas.ratio(transferred, source, "probe", "penalty")).all()
 
 
 def test_the_power_law_is_held_against_what_features_leave_out():
@@ -153,6 +157,6 @@ def test_the_power_law_is_held_against_what_features_leave_out():
     risk = dataset(risks, {"protocol": ["single_task"], **grid})
     outside = dataset(lambda seed, ablated, **_: {"least_risk": 0.01 * (1 + seed) * ablated},
                       {"teacher_scale": [1.0], "ablated": [0.1, 0.5]})  # fmt: skip
-    frame = rows(seed=[0, 2], ablated=[0.1, 0.5], samples=[16, 256], teacher_scale=[1.0, 1.0])
-    found = atlas.power_law_against_floor(frame, outside, risk)
+    transferred = at(seed=[0, 2], ablated=[0.1, 0.5], samples=[16, 256], teacher_scale=[1.0, 1.0])
+    found = atlas.power_law_against_floor(transferred, outside, risk)
     np.testing.assert_allclose(found, np.log10([4 * 16**-1.5 / 0.001, 4 * 256**-1.5 / 0.015]))

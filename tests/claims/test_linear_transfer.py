@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from carryover.claims.linear_transfer import sign_changes
+from carryover.claims.linear_transfer import first_loss
 from toy.linear_runs import distant, finetuning, transfer
 from toy.made_up_runs import SEEDS, checks_of
 
@@ -115,8 +115,8 @@ def test_the_finetuned_networks_that_a_claim_is_about_decide_it(claims, role, co
     assert failing("linear_finetuning", finetuning(), role, lambda risk: risk + change, condition | TUNED) == claims
 
 
-def test_signs_change_first_downwards_and_last_upwards():
-    assert sign_changes(pd.Series([1.0, -3.0, -1.0, 3.0], [0.0, 1.0, 2.0, 4.0])) == {"falling": 0.25, "rising": 2.5}
-    wavy = sign_changes(pd.Series([1.0, -1.0, 1.0, -1.0, 1.0], np.arange(5.0))[::-1])
-    assert wavy == {"falling": 0.5, "rising": 3.5}
-    assert np.isnan(list(sign_changes(pd.Series(np.ones(4))).values())).all()
+def test_gains_turn_to_losses_where_a_line_between_two_of_them_has_its_zero():
+    wavy = pd.Series([1.0, -3.0, 3.0, -1.0], [0.0, 1.0, 2.0, 4.0])
+    assert first_loss(wavy) == pytest.approx(0.25)
+    assert first_loss(wavy[::-1]) == pytest.approx(1.5)
+    assert np.isnan(first_loss(pd.Series(np.ones(4))))

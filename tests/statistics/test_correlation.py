@@ -1,11 +1,10 @@
 """Rank correlations are SciPy's."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
-from carryover.statistics.correlation import rank_correlation, rank_correlations
+from carryover.statistics.correlation import rank_correlation
 
 
 @pytest.mark.parametrize("weights", [None, [1, 2, 3]])
@@ -21,10 +20,3 @@ def test_rank_correlation_is_spearmans_of_points_as_often_as_they_weigh(weights)
     assert rank_correlation(x, np.append(y, 1.0), np.append(count, 5)) == pytest.approx(expected)
     assert np.isnan(rank_correlation(np.ones(4), np.arange(4.0), np.ones(4)))
     assert np.isnan(rank_correlation([np.nan], [1.0], [1.0]))
-
-
-def test_groups_are_correlated_each_for_itself():
-    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), columns=["x", "y"]).assign(by=np.arange(30) % 3)
-    for group, found in rank_correlations(frame, "x", "y", "by").items():
-        rows = frame[frame["by"] == group]
-        assert found == pytest.approx(stats.spearmanr(rows["x"], rows["y"]).statistic)

@@ -10,7 +10,6 @@ from scipy import stats
 
 from carryover.claims.support.checks import Check, checks
 from carryover.statistics import jackknife
-from carryover.statistics.correlation import rank_correlation
 from carryover.statistics.intervals import LEVEL, clopper_pearson
 
 ROUNDING = 1e-6
@@ -23,8 +22,10 @@ PREDICTORS = {
     "alignment": "target_alignment",
 }
 """{check: column of the maps}; each check is on how well the column orders gains."""
-OF_FEATURES = {"probe_r_squared", "target_alignment"}
+FEATURES = ["probe_r_squared", "target_alignment"]
 """Columns that are compared over the families that have both."""
+GROUPS = 6
+"""Groups of seeds of which each is left out in turn, where several families are compared."""
 
 
 def check(data, p):
@@ -53,12 +54,8 @@ def _share(frame, sign=None):
 
     Its interval is a jackknife over seeds, or, if no seed changes the share, over cells.
     """
-
-    def right(frame):
-        table = predictable(frame)
-        return table["right"] if sign is None else table["right"][sign * table["predicted"] > ROUNDING]
-
-    values, shares = right(frame), leave_one_out(frame, lambda part: right(part).mean())
+    values = predictable(frame, sign)["right"]
+    shares = leave_seeds_out([frame], lambda parts: predictable(*parts, sign)["right"].mean())
     if not len(values) or len(shares) == 1 or len(set(shares)) > 1:
         return Check(shares, partial(jackknife.estimate, scale=jackknife.PROPORTION, over="seeds"))
     return Check(values, partial(clopper_pearson, over="cells"))
@@ -66,28 +63,29 @@ def _share(frame, sign=None):
 
 def _orders(frames):
     """Rank correlations of predictors with the gain of finetuning, means over the families that have a prediction."""
+    theories = {family: frame for family, frame in frames.items() if frame["predicted"].notna().any()}
+    features = {family: frame for family, frame in theories.items()
+                if frame.reindex(columns=FEATURES).notna().any().all()}  # fmt: skip
 
-    def has(frame, column):
-        return column in frame and frame[column].notna().any()
+    def order(frames, column):
+        """Rank correlation of a column with the gain, mean over families."""
+        return np.mean([frame[column].corr(frame["gain"], method="spearman") for frame in frames])
 
-    frames = {family: frame for family, frame in frames.items() if has(frame, "predicted")}
     orders = {}
     for name, column in PREDICTORS.items():
-        wanted = OF_FEATURES if column in OF_FEATURES else {column}
-        having = {family: frame for family, frame in frames.items() if all(has(frame, other) for other in wanted)}
+        having = features if column in FEATURES else theories
         if len(having) > 1:
-            means = leave_groups_out(having, lambda some, by=column: np.mean([order(one, by) for one in some.values()]))
-            orders[name] = np.array(means)
+            orders[name] = np.array(leave_seeds_out([*having.values()], partial(order, column=column), GROUPS))
     if not orders:
         return {}
     orders["better"] = orders["predicted"] - orders["similarity"]
     # A prediction that does not depend on the number of samples orders tasks, not cells: but for rounding, it gives
     # cells the ranks that similarity gives them.
-    alike = []
-    for family, frame in frames.items():
-        same = rank_correlation((frame["predicted"] / ROUNDING).round(), frame["similarity"])
-        alike += [family] if np.isclose(same, 1.0) else []
-    alike = f" (both give one order of {' and '.join(alike)})" if alike else ""
+    same = []
+    for family, frame in theories.items():
+        predicted = (frame["predicted"] / ROUNDING).round()
+        same += [family] if np.isclose(predicted.corr(frame["similarity"], method="spearman"), 1.0) else []
+    alike = f" (both give one order of {' and '.join(same)})" if same else ""
     return checks(orders, partial(jackknife.estimate, over="groups of seeds"), alike=alike)
 
 
@@ -123,37 +121,25 @@ def cells(frame):
     return table.reset_index()
 
 
-def predictable(frame):
-    """Decided cells with a prediction, as `cells` has them."""
-    table = cells(frame)
-    return table[table["right"].notna()]
+def predictable(frame, sign=None):
+    """Decided cells with a prediction, or with one predicted sign alone, as `cells` has them."""
+    table = cells(frame).dropna(subset="right")
+    return table if sign is None else table[sign * table["predicted"] > ROUNDING]
 
 
 def finetuned(data):
     """The cells and seeds of a map, as `by_seed` has them, in which a finetuned network has a gain."""
-    frame = by_seed(data)
-    return frame[(frame["protocol"] == "finetuning") & frame["gain"].notna()]
+    return by_seed(data).query("protocol == 'finetuning'").dropna(subset="gain")
 
 
-def leave_one_out(frame, statistic):
-    """Values of a statistic of all seeds, then without each of them, if there are several."""
-    seeds = sorted(frame["seed"].unique())
-    return jackknife.leave_one_out(lambda some: statistic(frame[frame["seed"].isin(some)]), seeds)
+def leave_seeds_out(frames, statistic, groups=np.inf):
+    """Values of a statistic of several frames, a list, then without each group of seeds, in all frames at once.
 
-
-def leave_groups_out(frames, statistic, groups=6):
-    """Values of a statistic of several frames {name: frame}, then without each of so many groups of seeds.
-
-    A group is left out of all frames at once; there are at most as many groups as the smallest frame has seeds.
+    There are as many groups as the frame with the fewest seeds has seeds, and at most so many.
     """
-    groups = min(groups, *(frame["seed"].nunique() for frame in frames.values()))
+    groups = min(groups, *(frame["seed"].nunique() for frame in frames))
 
     def of_groups(some):
-        return statistic({name: frame[(frame["seed"] % groups).isin(some)] for name, frame in frames.items()})
+        return statistic([frame[(frame["seed"] % groups).isin(some)] for frame in frames])
 
     return jackknife.leave_one_out(of_groups, range(groups))
-
-
-def order(frame, name):
-    """Rank correlation of a column with the gain."""
-    return rank_correlation(frame[name], frame["gain"])

@@ -15,7 +15,13 @@ BOUNDS = {
     "benign_overfitting": "benign overfitting",
     "covariance": "covariance of the target (m = 2)",
 }
-GROUP = ["cutoff", "seed", "samples"]
+SCALES = {
+    "strong": jackknife.R_SQUARED,
+    "covariance": jackknife.DIFFERENCE,
+    "benign_overfitting": jackknife.DIFFERENCE,
+    "first": jackknife.SHARE,
+}
+"""{check: scale on which its statistic has an interval}."""
 FEWEST = 3  # pairs; two points always lie on a line
 SET = 20
 """Pairs in the paper's table."""
@@ -36,21 +42,14 @@ def check(data, p):
     found = {}
     for cutoff in table["cutoff"].values:
         here = r_squared.sel(cutoff=cutoff).mean("samples", skipna=False)
-        distance, benign, covariance = (here.sel(bound=bound).values for bound in BOUNDS)
-        values = {
-            "strong": (covariance, jackknife.R_SQUARED),
-            "covariance": (covariance - benign, jackknife.DIFFERENCE),
-            "benign_overfitting": (benign - distance, jackknife.DIFFERENCE),
-        }
+        distance, benign, covariance = (here.sel(bound=bound) for bound in BOUNDS)
+        values = {"strong": covariance, "covariance": covariance - benign, "benign_overfitting": benign - distance}
         if shares is not None:
-            share = shares.sel(bound="covariance", cutoff=cutoff).mean("samples", skipna=False)
-            values["first"] = share.values, jackknife.SHARE
+            values["first"] = shares.sel(bound="covariance", cutoff=cutoff).mean("samples", skipna=False)
         learned = f"but for directions below {cutoff:g} of the largest" if cutoff else "by least squares"
-        found |= checks(
-            {f"{name}_{cutoff:g}": Check(one, partial(jackknife.estimate, scale=scale))
-             for name, (one, scale) in values.items()},
-            pairs=table.sizes["pair"], images=p.images, learned=f"learned {learned}",
-        )  # fmt: skip
+        estimated = {f"{name}_{cutoff:g}": Check(one.values, partial(jackknife.estimate, scale=SCALES[name]))
+                     for name, one in values.items()}  # fmt: skip
+        found |= checks(estimated, pairs=table.sizes["pair"], images=p.images, learned=f"learned {learned}")
     return found
 
 
@@ -60,17 +59,15 @@ def pair_table(data):
     Returns
     -------
     xarray.Dataset
-        Over (`GROUP`, pair): `error`; `bounds`, along `bound` too; `has` (pair, label), the classes of a pair.
+        `error` (cutoff, seed, samples, pair); `bounds`, along `bound` too; `has` (pair, label), the classes of a pair.
     """
-    runs = data.to_dataframe()
-    runs = runs[runs["protocol"] == "finetuning"]
-    table = runs.set_index([*GROUP, "pair"])[["risk_final", *BOUNDS]].to_xarray()
-    classes = runs.drop_duplicates("pair").set_index("pair").sort_index()
-    classes = (classes["source_classes"] + " " + classes["target_classes"]).str.split()
-    labels = sorted(set().union(*classes), key=int)
-    has = np.array([[label in four for label in labels] for four in classes])
-    has = xr.DataArray(has, {"label": labels, "pair": classes.index.to_numpy()}, ["pair", "label"])
-    return xr.Dataset({"error": table["risk_final"], "bounds": table[list(BOUNDS)].to_dataarray("bound"), "has": has})
+    runs = data.to_dataframe().query("protocol == 'finetuning'")
+    table = runs.set_index(["cutoff", "seed", "samples", "pair"])[["risk_final", *BOUNDS]].to_xarray()
+    pairs = runs.drop_duplicates("pair").set_index("pair").sort_index()
+    has = (pairs["source_classes"] + " " + pairs["target_classes"]).str.get_dummies(" ")
+    has = has.rename_axis(columns="label").astype(bool)
+    bounds = table[list(BOUNDS)].to_dataarray("bound")
+    return xr.Dataset({"error": table["risk_final"], "bounds": bounds, "has": has})
 
 
 def r_squared(table, along="pair"):
@@ -78,20 +75,25 @@ def r_squared(table, along="pair"):
     if table.sizes[along] < FEWEST:
         return table["bounds"].sum(along) * np.nan
     error, bounds = (table[name] - table[name].mean(along, skipna=False) for name in ("error", "bounds"))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return (
-            xr.dot(error, bounds, dim=along) ** 2 / xr.dot(error, error, dim=along) / xr.dot(bounds, bounds, dim=along)
-        )
+    squares = xr.dot(error, error, dim=along) * xr.dot(bounds, bounds, dim=along)
+    return xr.dot(error, bounds, dim=along) ** 2 / squares.where(squares > 0)
 
 
-def leave_one_class_out(table):
-    """Mean R² over seeds (left_out, bound, cutoff, samples) of a `pair_table`.
+def mean_r_squared(table, along="pair"):
+    """Mean R² over seeds; NaN if a seed has none."""
+    return r_squared(table, along).mean("seed", skipna=False)
 
-    First of all pairs, then without those of each class of images; NaN if fewer than three pairs are left, or a seed
-    has no R².
-    """
-    parts = [r_squared(table.isel(pair=part)).mean("seed", skipna=False) for part in _parts(table)]
-    return xr.concat(parts, "left_out").transpose("left_out", "bound", ...)
+
+def leave_one_class_out(table, statistic=mean_r_squared):
+    """A statistic (left_out, bound, cutoff, samples) of all pairs of a `pair_table`, then without those of each class
+    of images in turn."""
+
+    def of_classes(labels):
+        others = table["has"].drop_sel(label=labels).any("label")
+        return statistic(table.isel(pair=~others.values))
+
+    found = jackknife.leave_one_out(of_classes, table["label"].values)
+    return xr.concat(found, "left_out").transpose("left_out", "bound", ...)
 
 
 def first_shares(table):
@@ -108,27 +110,19 @@ def first_shares(table):
     rng = generator("bound correlations", "", 0, "sets of pairs")
     places = rng.random((SETS, table.sizes["pair"]), dtype=np.float32)
 
-    def share(sets):
-        found = r_squared(sets, "member").mean("seed", skipna=False)
-        first = found == found.max("bound", skipna=False)
-        with np.errstate(invalid="ignore"):
-            return (first / first.sum("bound")).mean("set", skipna=False)
+    def shares(part):
+        sets = np.argpartition(part["place"].values, SET, axis=1)[:, :SET]
+        sets, found = xr.DataArray(sets, dims=("set", "member")), []
+        for samples in part["samples"].values:  # one after the other, to save memory
+            values = mean_r_squared(part.sel(samples=[samples]).isel(pair=sets), "member")
+            first = values == values.max("bound", skipna=False)
+            found.append((first / first.sum("bound")).mean("set", skipna=False))
+        return xr.concat(found, "samples")
 
-    shares = []
-    for part in _parts(table):
-        chosen = part[np.argpartition(places[:, part], SET, axis=1)[:, :SET]]
-        chosen = xr.DataArray(chosen, dims=("set", "member"))
-        sizes = [share(table.sel(samples=n).isel(pair=chosen)) for n in table["samples"]]
-        shares.append(xr.concat(sizes, "samples"))
-    return xr.concat(shares, "left_out")
+    return leave_one_class_out(table.assign(place=(("set", "pair"), places)), shares)
 
 
 def published(table, bound):
     """R² and deviation by number of samples, two Series, of a bound in the published table (a data frame)."""
     rows = table[table["bound"] == bound].set_index("samples")
     return rows["r_squared"], rows["deviation"]
-
-
-def _parts(table):
-    """Numbers of all pairs, then of those without each class."""
-    return [np.arange(table.sizes["pair"]), *(np.flatnonzero(~has) for has in table["has"].values.T)]

@@ -2,7 +2,6 @@
 its risk, on random instances and wide networks ("Finetuning with linear teachers", sections 4 to 6)."""
 
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -10,7 +9,6 @@ import pandas as pd
 from carryover.claims.agreement import converged_distances
 from carryover.claims.support.checks import checks
 from carryover.claims.support.runs import Runs, worst
-from carryover.statistics.correlation import rank_correlations
 from carryover.statistics.intervals import equivalence_margin, student
 
 NEAR = 1e-3  # largest relative distance of trained networks from the exact limit
@@ -53,12 +51,11 @@ def linear_teachers(data, p):
     own, stretched = stretch.extremes("stretch")
     risks = stretch.risks("depth", "stretch", "samples", "deviation")
     gains, saved = risks[shallow] - risks[deep], 10 ** risks[shallow] - 10 ** risks[deep]
-    steps = [saved[more] - saved[less] for less, more in pairwise(stretch.options("stretch"))]
     distances = converged_distances(data["coefficients"], data["stretch"]).groupby("seed")["distance"].max()
     found |= checks({
         "depth_helps": gains[stretched].min(axis=1),
         "depth_alike": -gains[own].abs().max(axis=1),
-        "depth_grows": pd.concat(steps, axis=1).min(axis=1),
+        "depth_grows": saved.T.groupby(["samples", "deviation"]).diff().min(),
         "limit": np.log10(NEAR / distances.clip(lower=1e-12)),
     }, shallow=shallow, deep=deep, stretched=stretched)  # fmt: skip
 
@@ -87,12 +84,10 @@ def _of_frozen(runs, layers, small):
     """
     gamma = _gamma_by_samples(runs)
     least, below, enough = gamma.index[gamma >= LEAST][0], gamma.index[gamma < 1], gamma.index[-1]
-    scratch = runs.where(protocol="single_task", solver="exact").risks("samples")
-    tuned = runs.where(protocol="finetuning", solver="descent", pretrain_solver="exact").risks("samples")
-    exact, descent = ({"protocol": "linear_transfer", "solver": solver, "pretrain_solver": solver}
-                      for solver in ("exact", "descent"))  # fmt: skip
-    frozen, larger = (runs.where(**how).risks("samples") for how in (exact, descent))
-    small = small.where(**descent)
+    risks = runs.risks("protocol", "solver", "pretrain_solver", "samples")
+    scratch, tuned = risks["single_task", "exact", ""], risks["finetuning", "descent", "exact"]
+    frozen, larger = (risks["linear_transfer", solver, solver] for solver in ("exact", "descent"))
+    small = small.where(protocol="linear_transfer", solver="descent", pretrain_solver="descent")
     several = layers.where(protocol="linear_transfer", solver="descent")
     by_number = several.risks("samples", "frozen").T.groupby(level="samples")
     samples = small.only("samples")
@@ -135,23 +130,19 @@ def covariance_bound(data, p):
     risks are from a multiple of the bound, in decades. Instances differ in n, spectrum, and where the tasks differ.
     """
     curve = data["curve"]
-    tested, c = curve.isel(instance=curve["half"].values == 1), float(curve["c"])
-    logs = pd.DataFrame({
-        "risk": np.log10(tested["risk"].values),
-        "covariance": np.log10(c**3 * tested["top_unit"].values + c * tested["bottom_unit"].values),
-        "benign_overfitting": np.log10(tested["benign_overfitting"].values),
-        "alignment": tested["alignment"].values,
-    })  # fmt: skip
-    block = np.arange(len(logs)) * BLOCKS // len(logs)
-    logs = logs.assign(block=block)
+    tested = curve.isel(instance=curve["half"].values == 1).to_dataframe()
+    tested["covariance"] = tested["c"] ** 3 * tested["top_unit"] + tested["c"] * tested["bottom_unit"]
+    logs = np.log10(tested[["risk", "covariance", "benign_overfitting"]])
+    logs = logs.assign(alignment=tested["alignment"], block=np.arange(len(logs)) * BLOCKS // len(logs))
 
     def order(bound, *by):
         """Spearman's correlation of a bound with the risk in every group, mean by block."""
-        return rank_correlations(logs, bound, "risk", ["block", *by]).groupby(level=0).mean()
+        groups = logs.groupby(["block", *by])
+        return groups[bound].corr(logs["risk"], method="spearman").groupby("block").mean()
 
     def spread(values):
         """log₁₀ of the standard deviation by block."""
-        return np.log10(values.groupby(block).std())
+        return np.log10(values.groupby(logs["block"]).std())
 
     off, off_benign = (spread(logs["risk"] - logs[bound]) for bound in ("covariance", "benign_overfitting"))
     found = {
@@ -169,6 +160,7 @@ def gaussian_bounds(data, p):
     n/d and the pair of tasks at which they are worst, unless a mean is said."""
     curve = data["curve"]
     low, high = (int(d) for d in (curve["dimension"].min(), curve["dimension"].max()))
+    largest = float(curve["epsilon"].max())
     over_draws, found = partial(student, over="draws of inputs"), {}
 
     def by_task(values):
@@ -176,8 +168,8 @@ def gaussian_bounds(data, p):
         return values.stack(task=TASKS).to_pandas()
 
     for name, (networks, depth) in NETWORKS.items():
-        largest, fixed = float(curve["epsilon"].max()), curve.sel(epsilon=curve["epsilon"] > 0)
-        broken = (curve["risk"].sel(depth=depth, drop=True) > fixed[name]).astype(float)
+        bounds = curve[name].sel(epsilon=curve["epsilon"] > 0)
+        broken = (curve["risk"].sel(depth=depth, drop=True) > bounds).astype(float)
         last, first = broken.sel(dimension=high), broken.sel(dimension=low)
         values = {
             f"{name}_holds": worst(BROKEN - by_task(last.sel(epsilon=largest, drop=True))),
@@ -195,32 +187,26 @@ def gaussian_bounds(data, p):
 
 def ntk_bound(data, p):
     """Roles: `bound`, the measure `ntk_bound` of trained networks, finetuned and from scratch. Only targets that
-    differ from the source count; ratios of risks are in decades."""
-    every = data["bound"].to_dataframe().reset_index()
-    every = every[(every["solver"] != "exact") & (every["distance"] > 0)].assign(unit=every["corollary"] / PUBLISHED)
-    tuned, alone = (every[every["protocol"] == name] for name in ("finetuning", "single_task"))
-    ideal, real = (tuned[name] / tuned["unit"] for name in ("ntk_norm_linear", "ntk_norm"))
-    *_, fewer, most = np.unique(tuned["samples"])
-    nearest = tuned["distance"].min()
-    scratch, finetuned = (np.log10(runs.pivot_table("absolute_risk", "seed", ["distance", "samples"]))
-                          for runs in (alone, tuned))  # fmt: skip
-    gain = scratch - finetuned
-    distance = gain.columns.get_level_values("distance")
-    correlations = rank_correlations(tuned, "absolute_risk", "distance", ["seed", "samples"])
+    differ from the source count; ratios of risks are in decades. Statistics are the worst over distances and samples,
+    unless a mean is said."""
+    runs = data["bound"].to_dataframe().query("solver != 'exact' and distance > 0")
+    every = runs.pivot_table(list(data["bound"]), "seed", ["protocol", "distance", "samples"])
+    tuned, alone = (every.xs(name, axis=1, level="protocol") for name in ("finetuning", "single_task"))
+    # Norms in units of |Δ|.
+    ideal, real = (PUBLISHED * tuned[norm] / tuned["corollary"] for norm in ("ntk_norm_linear", "ntk_norm"))
+    risks = tuned["absolute_risk"].stack("samples")
+    gain = np.log10(alone["absolute_risk"] / tuned["absolute_risk"])
+    distances, sizes = (gain.columns.get_level_values(name) for name in ("distance", "samples"))
+    nearest, (*_, fewer, most) = distances.min(), np.unique(sizes)
     found = {
-        "bound": _least(np.log10(every["bound"] / every["absolute_risk"]), every),
-        "vacuous": _least(np.log10(tuned["bound"] / tuned["start_risk"])[tuned["samples"] < most], tuned),
-        "sharp": _least(SHARP - ideal, tuned),
-        "attained": _least((ideal - ATTAINED * SHARP)[tuned["samples"] == most], tuned),
-        "imperfect": (real - PUBLISHED)[tuned["distance"] == nearest].groupby(tuned["seed"]).max(),
-        "grows": correlations.groupby(level=0).mean(),
-        "near_helps": gain.loc[:, distance < 1].min(axis=1),
-        "far_hurts": -gain.loc[:, distance > 1].mean(axis=1),
-        "limit": _least(WIDE - every["tangent_distance"] / every["start_risk"], every),
+        "bound": np.log10(every["bound"] / every["absolute_risk"]).min(axis=1),
+        "vacuous": np.log10(tuned["bound"] / tuned["start_risk"]).loc[:, sizes < most].min(axis=1),
+        "sharp": (SHARP - ideal).min(axis=1),
+        "attained": (ideal - ATTAINED * SHARP).loc[:, sizes == most].min(axis=1),
+        "imperfect": (real - PUBLISHED)[nearest].max(axis=1),
+        "grows": risks.T.corrwith(pd.Series(risks.columns, risks.columns), method="spearman").groupby("seed").mean(),
+        "near_helps": gain.loc[:, distances < 1].min(axis=1),
+        "far_hurts": -gain.loc[:, distances > 1].mean(axis=1),
+        "limit": (WIDE - every["tangent_distance"] / every["start_risk"]).min(axis=1),
     }
     return checks(found, fewer=fewer, most=most, nearest=nearest)
-
-
-def _least(values, runs):
-    """Smallest of some of the runs' values, by seed."""
-    return values.groupby(runs["seed"]).min()

@@ -1,14 +1,12 @@
 """Where linear transfer and finetuning of deep linear networks help, what penalties do to it, and whether distances of
 the data predict it ("Features are fate", sections 2 and 3; "Finetuning with linear teachers", eq 5)."""
 
-from functools import partial
-
 import numpy as np
+import pandas as pd
 
-from carryover.claims.support.checks import checks, listed
+from carryover.claims.support.checks import Check, checks, listed
 from carryover.claims.support.runs import Runs, nearest, worst
 from carryover.claims.support.transferability import at_critical, at_rows, predicted, transferability, with_decay
-from carryover.statistics.correlation import rank_correlations
 from carryover.statistics.intervals import equivalence_margin, median
 from carryover.statistics.jackknife import pseudovalues
 from carryover.theory import transfer
@@ -23,11 +21,11 @@ NEAR, NEAR_ANGLE = 0.05, 0.02  # distance in γ, and of an angle in units of π,
 TERM = 0.25  # relative error of the term of eq 10 in 1/n that counts as agreement
 ENOUGH = 100  # samples from which on that term is small
 BLOCKS = {
-    "few": (0.0, 0.5, "up to half as many samples as dimensions"),
-    "many": (0.5, 1.0, "samples from half as many as dimensions to nearly as many"),
-    "more": (1.0, np.inf, "more samples than dimensions"),
+    "few": "up to half as many samples as dimensions",
+    "many": "samples from half as many as dimensions to nearly as many",
+    "more": "more samples than dimensions",
 }
-"""Ranges of γ with their upper edge, and in words."""
+"""Ranges of γ in words, each with its upper edge."""
 FORMULAS = {"eq15": "finetuning", "factor": "finetuning_norm"}
 """Equation 15, and that with the norm factor of eq 5 of "Finetuning with linear teachers"."""
 
@@ -41,36 +39,33 @@ def linear_transfer(data, p):
     """Roles: `diagram` of single-task and linearly transferred networks; `loud`, the same with more label noise than
     signal; and, for the claims on penalties, `ridge` of transfer with ridge penalties and `decay` of single-task
     networks with weight decay. Statistics are means over draws."""
-    every = transferability(data["diagram"], "linear_transfer")
-    runs = every[every["gamma"] != 1]  # there the risk from scratch has no mean
+    every = transferability(data["diagram"], "linear_transfer").set_index("seed")
+    runs = every.query("gamma != 1")  # there the risk from scratch has no mean
     found = _boundaries(runs)
 
     # Equations 8 and 10 block by block.
-    noisy = runs[runs["noise"] > 0]
+    noisy = runs.query("noise > 0")
     scratch = transfer.scratch_risk(noisy["gamma"], noisy["noise"])
     linear = transfer.linear_transfer_risk(np.pi * noisy["angle"], noisy["noise"], noisy["samples"])
     for quantity, ratio in (("scratch", noisy["scratch"] / scratch), ("linear", noisy["risk"] / linear)):
-        for block, (low, high, words) in BLOCKS.items():
-            means = ratio[noisy["gamma"].between(low, high, "right")].groupby(noisy["seed"]).mean()
-            found |= checks({f"{quantity}_{block}": equivalence_margin(means, RELATIVE, 1.0)}, block=words)
+        for block, means in _by_block(ratio, noisy).items():
+            found |= checks({f"{quantity}_{block}": equivalence_margin(means, RELATIVE, 1.0)}, block=BLOCKS[block])
 
-    theory = predicted("linear", runs)
-    negative, positive = (runs[sign * theory > MARGIN] for sign in (-1, 1))
+    gain, theory = runs["transferability"], predicted("linear", runs)
     shown = every[every["noise"] == nearest(every, "noise", NOISE)]
     alike = np.sign(shown["transferability"]) == np.sign(predicted("linear", shown))
-    lost = (runs["transferability"] < 0).groupby([runs["seed"], runs["noise"]]).mean().unstack("noise")
+    lost = (gain < 0).groupby(["seed", runs["noise"]]).mean().unstack("noise")
     signs = {
-        "negative": -negative.groupby("seed")["transferability"].mean(),
-        "positive": positive.groupby("seed")["transferability"].median(),
-        "signs": alike.groupby(shown["seed"]).mean(),
+        "negative": -gain[theory < -MARGIN].groupby("seed").mean(),
+        "positive": gain[theory > MARGIN].groupby("seed").median(),
+        "signs": alike.groupby("seed").mean(),
         "shrinks": -lost.diff(axis=1).iloc[:, 1:].max(axis=1),
     }
     found = checks(found | checks(signs, noises=listed(lost.columns)), trained=_trained(data["diagram"]))
 
     if "loud" in data:
         # Where the signal-to-noise ratio is below 1: at the point (σ, n, θ) of the smallest mean.
-        loud = transferability(data["loud"], "linear_transfer")
-        loud = loud[(loud["noise"] > 1) & (loud["gamma"] < 1) & (loud["samples"] >= ENOUGH)]
+        loud = transferability(data["loud"], "linear_transfer").query("noise > 1 and gamma < 1 and samples >= @ENOUGH")
         found |= checks({"loud": worst(loud.pivot_table("transferability", "seed", ["noise", "samples", "angle"]))})
     if "ridge" in data:
         found |= _ridge(Runs("ridge", data["ridge"]).where(protocol="linear_transfer"))
@@ -83,29 +78,32 @@ def linear_transfer(data, p):
     return found
 
 
+def _by_block(values, runs):
+    """Means of values of the runs by seed (rows) and block of γ."""
+    blocks = pd.cut(runs["gamma"], [0, 0.5, 1, np.inf], labels=list(BLOCKS))
+    return values.groupby(["seed", blocks], observed=False).mean().unstack()
+
+
 def _boundaries(runs):
     """Where the mean over draws changes its sign along γ, at one angle, compared with eq 11."""
     angle, noise = nearest(runs, "angle", ANGLE), nearest(runs, "noise", NOISE)
-    theta, at_angle = np.pi * angle, runs[runs["angle"] == angle]
+    noisy, quiet = (runs[(runs["angle"] == angle) & (runs["noise"] == level)] for level in (noise, 0))
+    theta = np.pi * angle
     low, high = transfer.negative_transfer_interval(theta, noise)
-    noisy, quiet = at_angle[at_angle["noise"] == noise], at_angle[at_angle["noise"] == 0]
-    below, above = noisy[noisy["gamma"] < 1], noisy[noisy["gamma"] > 1]
-    places = {
-        "boundary_low": (below, "falling", low),
-        "boundary_high": (below, "rising", high),
-        "boundary_above": (above, "falling", transfer.negative_transfer_threshold(theta, noise)),
-        "boundary_quiet": (quiet[quiet["gamma"] < 1], "falling", np.cos(theta) ** 2),
+
+    def turns(chosen, expected, rising=False):
+        """A check of the γ at which transfer starts to lose, or, `rising`, from which on it gains again."""
+        table = chosen.pivot_table("transferability", "seed", "gamma").sort_index(axis=1, ascending=not rising)
+        places = pseudovalues(lambda seeds: first_loss(table.loc[seeds].mean()), table.index)
+        return Check(equivalence_margin(places, NEAR, expected), facts={"expected": expected})
+
+    found = {
+        "boundary_low": turns(noisy.query("gamma < 1"), low),
+        "boundary_high": turns(noisy.query("gamma < 1"), high, rising=True),
+        "boundary_above": turns(noisy.query("gamma > 1"), transfer.negative_transfer_threshold(theta, noise)),
+        "boundary_quiet": turns(quiet.query("gamma < 1"), np.cos(theta) ** 2),
     }
-    found = {}
-    for name, (chosen, which, expected) in places.items():
-        table = chosen.pivot_table("transferability", "seed", "gamma")
-
-        def place(seeds, table=table, which=which):
-            return sign_changes(table.loc[seeds].mean())[which]
-
-        values = equivalence_margin(pseudovalues(place, table.index), NEAR, expected) if len(table) else []
-        found |= checks({name: values}, angle=angle, expected=expected)
-    return found
+    return checks(found, angle=angle)
 
 
 def _ridge(runs):
@@ -119,58 +117,50 @@ def _ridge(runs):
     many = runs.where(samples=most).data
     error = many["risk_final"] / transfer.ridge_transfer_risk(np.pi * many["angle"], many["ridge"]) - 1
     acute = runs.where(angle=max(angle for angle in runs.options("angle") if angle < 0.5))
-
-    def best_penalty(samples):
-        """Number of the penalty of least risk, among all that were tried, by seed."""
-        risks = acute.where(samples=samples).table("risk_final", "ridge")
-        return risks.set_axis(range(risks.shape[1]), axis=1).idxmin(axis=1)
-
-    penalised = acute.where(samples=most)
+    risks = acute.table("risk_final", "samples", "ridge")
+    best = {n: risks[n].to_numpy().argmin(axis=1) for n in (fewest, most)}  # among the penalties that were tried
     found = {
         "one_over_n": equivalence_margin(term, TERM, 1.0),
         "ridge_formula": equivalence_margin(error.groupby("seed").mean().to_series(), RELATIVE),
-        "ridge_hurts": penalised.by_seed("risk_final", ridge=RIDGE) - penalised.by_seed("risk_final", ridge=0.0),
-        "ridge_vanishes": best_penalty(fewest) - best_penalty(most),
+        "ridge_hurts": risks[most, RIDGE] - risks[most, 0.0],
+        "ridge_vanishes": best[fewest] - best[most],
     }
     return checks(found, fewest=fewest, most=most)
 
 
-def sign_changes(gain):
-    """{"falling": the first x at which gains, a Series over x, turn from positive to negative, "rising": the last at
-    which they turn positive}, interpolated in x; NaN if there is none."""
-    gain = gain.sort_index()
+def first_loss(gain):
+    """The first x at which gains, a Series over x, turn from positive to negative, interpolated; or NaN."""
     x, values = gain.index.to_numpy(dtype=float), gain.to_numpy()
-    turns = np.flatnonzero(np.sign(values[1:]) * np.sign(values[:-1]) < 0)
-    places = x[turns] - values[turns] * (x[turns + 1] - x[turns]) / (values[turns + 1] - values[turns])
-    falling, rising = (places[sign * values[turns] > 0] for sign in (1, -1))
-    return {"falling": falling[0] if len(falling) else np.nan, "rising": rising[-1] if len(rising) else np.nan}
+    turns = np.flatnonzero((values[:-1] > 0) & (values[1:] < 0))
+    if not len(turns):
+        return np.nan
+    around = turns[0] + np.array([1, 0])  # np.interp needs rising values
+    return np.interp(0.0, values[around], x[around])
 
 
 def linear_finetuning(data, p):
     """Roles: `diagram` of networks, and, for the claim on both formulas, `simulated` runs of several depths and noises
     trained by gradient descent. Statistics are means over draws."""
-    runs = transferability(data["diagram"], "finetuning")
-    runs = runs[runs["gamma"] != 1]
+    runs = transferability(data["diagram"], "finetuning").set_index("seed").query("gamma != 1")
     quiet, loud = runs["noise"].min(), runs["noise"].max()
 
     # Mean errors of both formulas over blocks of γ < 1, at the paper's noise and at the strongest. Half of the mean
     # difference between the formulas is allowed, so that the claims on both cannot hold.
-    apart, found = abs(predicted("finetuning", runs) - predicted("finetuning_norm", runs)), {}
-    for formula, name in FORMULAS.items():
-        off = runs["transferability"] - predicted(name, runs)
-        for prefix, noise in {"": nearest(runs, "noise", NOISE), "loud_": loud}.items():
+    runs, found = runs.assign(**{formula: predicted(name, runs) for formula, name in FORMULAS.items()}), {}
+    for prefix, noise in {"": nearest(runs, "noise", NOISE), "loud_": loud}.items():
+        here = runs[runs["noise"] == noise]
+        allowed = _by_block((here["eq15"] - here["factor"]).abs(), here).mean() / 2
+        for formula in FORMULAS:
+            errors = _by_block(here["transferability"] - here[formula], here)
             for block in ("few", "many"):  # beyond, formulas and networks agree because both are 0
-                low, high, words = BLOCKS[block]
-                chosen = (runs["noise"] == noise) & runs["gamma"].between(low, high, "right")
-                errors = off[chosen].groupby(runs["seed"]).mean()
-                values = equivalence_margin(errors, apart[chosen].mean() / 2)
-                found |= checks({f"{formula}_{prefix}{block}": values}, noise=noise, block=words)
+                values = equivalence_margin(errors[block], allowed[block])
+                found |= checks({f"{formula}_{prefix}{block}": values}, noise=noise, block=BLOCKS[block])
 
     # The angle at which finetuning turns from a help to a harm, compared with that of both formulas.
     gamma = nearest(runs, "gamma", GAMMA)
-    tables = (runs[(runs["noise"] == noise) & (runs["gamma"] == gamma)].pivot(
-        index="seed", columns="angle", values="transferability") for noise in (quiet, loud))  # fmt: skip
-    at_quiet, at_loud = (table.apply(lambda row: sign_changes(row)["falling"], axis=1) for table in tables)
+    gains = runs[runs["gamma"] == gamma].pivot_table("transferability", ["noise", "seed"], "angle")
+    angles = gains.apply(first_loss, axis=1)
+    at_quiet, at_loud = angles[quiet], angles[loud]
     depth = Runs("diagram", data["diagram"]).only("depth")
     angle = transfer.finetune_boundary(gamma, loud, int(depth)) / np.pi
     turns = {
@@ -182,15 +172,14 @@ def linear_finetuning(data, p):
     found |= checks(turns, quiet=quiet, loud=loud, angle=angle)
 
     if how := _trained(data["diagram"]):  # of exact limits this is algebra
-        enough = runs[runs["gamma"] > 1].groupby("seed")["transferability"].apply(lambda gains: gains.abs().max())
-        found["forgotten"] = -enough
+        found["forgotten"] = -runs.query("gamma > 1")["transferability"].abs().groupby("seed").max()
     found = checks(found, trained=how)
     if "simulated" in data:
         # Mean squared distance of a point from eq 15 less that from eq 15 with the norm factor.
-        simulated = transferability(data["simulated"], "finetuning")
-        apart = simulated[(simulated["solver"] == "descent") & (simulated["depth"] > 1) & (simulated["gamma"] < 1)]
+        simulated = transferability(data["simulated"], "finetuning").set_index("seed")
+        apart = simulated.query("solver == 'descent' and depth > 1 and gamma < 1")
         plain, factor = ((apart["transferability"] - predicted(name, apart)) ** 2 for name in FORMULAS.values())
-        found |= checks({"norm_factor": (plain - factor).groupby(apart["seed"]).mean()})
+        found |= checks({"norm_factor": (plain - factor).groupby("seed").mean()})
     return found
 
 
@@ -200,8 +189,7 @@ def dataset_distances(data, p):
     over draws of rank correlations, and of a gain."""
     kl = data["distances"]["kl"]
     noise, gamma = (Runs("risk", data["risk"]).only(name) for name in ("noise", "gamma"))
-    setup = transferability(data["diagram"], "linear_transfer")
-    setup = setup[setup["gamma"] != 1]
+    setup = transferability(data["diagram"], "linear_transfer").query("gamma != 1")
     setup = setup[setup["noise"] == nearest(setup, "noise", noise)]
     single = kl.sel(target_norm=1.0)
     setup = setup.assign(kl=np.interp(setup["angle"], single["angle"], single))
@@ -209,7 +197,11 @@ def dataset_distances(data, p):
     runs = runs.assign(kl=at_rows(kl, runs))
     same = runs[runs["target_norm"] == 1]
     farthest = runs.loc[runs.groupby("seed")["kl"].idxmax()].set_index("seed")
-    order = partial(rank_correlations, x="transferability", y="kl", by="seed")
+
+    def order(runs):
+        """Rank correlation of transferability and distance by seed."""
+        return runs.groupby("seed")["transferability"].corr(runs["kl"], method="spearman")
+
     found = {
         "kl_setup": order(setup),
         "not_kl": order(same),

@@ -33,12 +33,12 @@ def check(data, p):
     lazy, rich = gram.extremes("teacher_scale")
 
     # Alignment of the network's kernel with that of the source's units, mean over ablated shares.
-    def alignment(scale, quantity="alignment"):
-        return gram.where(teacher_scale=scale).table(quantity, "ablated").mean(axis=1)
-
-    aligned = alignment(rich)
-    found = {"features": aligned - alignment(rich, "initial_alignment"), "alike": aligned,
-             "richness": aligned - alignment(lazy)}  # fmt: skip
+    before, after = (gram.table(name, "teacher_scale", "ablated") for name in ("initial_alignment", "alignment"))
+    found = {
+        "features": (after[rich] - before[rich]).mean(axis=1),
+        "alike": after[rich].mean(axis=1),
+        "richness": (after[rich] - after[lazy]).mean(axis=1),
+    }
 
     # The pretrained network on a source that has all units of the target; its loss is half of the mean square.
     whole = where(data["risk"], teacher_scale=rich, protocol="linear_transfer", ablated=0.0)
@@ -48,12 +48,10 @@ def check(data, p):
     outside = outside.where(teacher_scale=rich)
     least, missed = (outside.table(quantity, "ablated") for quantity in ("least_risk", "out_of_rkhs"))
     shares = pd.Series(missed.columns, missed.columns)
-    rising = missed.apply(lambda row: row.corr(shares, method="spearman"), axis=1)
-    found["left_out"] = Check(rising, intervals.median)
+    found["left_out"] = Check(missed.T.corrwith(shares, method="spearman"), intervals.median)
 
     scratch = from_scratch(where(data["risk"], teacher_scale=rich))
-    runs = gains(data["risk"], READOUT)
-    runs = runs[runs["teacher_scale"] == rich]
+    runs = gains(data["risk"], READOUT).query("teacher_scale == @rich")
     gain = runs.pivot_table("transferability", "seed", ["ablated", "samples"])
     most, largest = (gain.columns.get_level_values(name).max() for name in ("samples", "ablated"))
     found |= {"helps": gain[0.0].min(axis=1), "hurts": -gain[largest][most]}
@@ -88,7 +86,7 @@ def _power_law(scratch):
 def _residual(runs, least):
     """Equation 18: what the risk of linear transfer has above what no readout of the features gets below, means over
     sources that lack units."""
-    risks = runs[runs["ablated"] > 0].pivot_table("risk", ["seed", "ablated"], "samples")
+    risks = runs.query("ablated > 0").pivot_table("risk", ["seed", "ablated"], "samples")
     floor = least.stack().reindex(risks.index)
     excess = risks.sub(floor, axis=0).groupby("seed").mean()
     found = {

@@ -128,9 +128,9 @@ def holm(p_values):
     return p_values
 
 
-def averages(frame, by, quantity="transferability"):
-    """Mean, standard deviation and standard error over draws of a quantity, by the columns `by`: a data frame."""
-    return frame.groupby(list(by))[quantity].agg(["mean", "std", "sem"]).reset_index()
+def averages(frame, by):
+    """Mean, standard deviation and standard error of the transferability over draws, by columns: a data frame."""
+    return frame.groupby(list(by))["transferability"].agg(["mean", "std", "sem"]).reset_index()
 
 
 def within(table, theory, errors=2):

@@ -102,5 +102,7 @@ def pseudovalues(statistic, seeds):
     pandas.Series
         NaN for one seed.
     """
+    if len(seeds) < 2:
+        return pd.Series(np.nan, seeds)
     whole, *rest = leave_one_out(statistic, seeds)
-    return pd.Series(len(seeds) * whole - (len(seeds) - 1) * np.array(rest or [np.nan]), seeds)
+    return pd.Series(len(seeds) * whole - (len(seeds) - 1) * np.array(rest), seeds)

@@ -49,7 +49,7 @@ def fit(table, smallest=0):
     if table.shape[1] < 2 or not (table.to_numpy() > 0).all():
         raise UserError(f"a power law needs positive risks at two numbers of samples or more from n = {smallest:g} on.")
     log_n, risks = np.log(table.columns.to_numpy(dtype=float)), table.to_numpy()
-    means = [risks.mean(0), *(np.delete(risks, draw, 0).mean(0) for draw in range(len(risks)) if len(risks) > 1)]
+    means = jackknife.leave_one_out(lambda draws: risks[draws].mean(0), range(len(risks)))
     slopes, offsets = np.polyfit(log_n, np.log(means).T, 1)
     exponent = jackknife.estimate(-slopes, 0.0, over="draws")
     return PowerLaw(float(np.exp(offsets[0])), exponent["statistic"], exponent["low"], exponent["high"])

@@ -4,12 +4,15 @@ what a theory predicts.
 Gains and predictions are log₁₀ of a ratio of risks, or of what stands for them; positive where pretraining helps.
 """
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 
+from carryover.claims.support.runs import matched
 from carryover.claims.support.transferability import FITTED, at_rows, from_scratch, paired
 from carryover.labels import described, label
-from carryover.runs import conditions, coordinates, where
+from carryover.runs import conditions, where
 from carryover.statistics import power_law
 from carryover.streams import generator
 from carryover.theory import discrepancy, transfer
@@ -66,10 +69,8 @@ def compare(data, p):
     rows["row"] = mean.groupby(rows["setting"]).rank(method="dense").astype(int) - 1
     tuned = rows["protocol"] == "finetuning"
     if tuned.any() and not tuned.all():
-        same = [name for name in COORDINATES if name != "protocol"]
-        alone = rows.loc[~tuned, [*same, "gain"]].rename(columns={"gain": "probe_gain"})
-        rows = rows.merge(alone, on=same, how="left")
-        rows["probe_gain"] = rows["probe_gain"].where(rows["protocol"] == "finetuning")
+        alone = rows[~tuned].assign(protocol="finetuning").rename(columns={"gain": "probe_gain"})
+        rows = rows.merge(alone[[*COORDINATES, "probe_gain"]], on=list(COORDINATES), how="left")
     ratio = "log10 of the ratio from scratch to pretrained of: "
     known = MEANINGS | {f"ratio_{name}": f"{ratio}{name.replace('_', ' ')}" for name in p.candidates}
     variables = {name: ("pair", rows[name].to_numpy(), meaning) for name, meaning in known.items() if name in rows}
@@ -82,14 +83,14 @@ def compare(data, p):
 def _rows(data, protocol, p):
     """The pairs of one protocol as a data frame, with all coordinates of the transferred runs."""
     risk = data["risk"]
-    frame = paired(where(risk, protocol=protocol, **conditions(p.only)), protocol, "risk_final", risk)
-    gain = np.log10(frame["scratch"].clip(lower=p.floor) / frame["risk_final"].clip(lower=p.floor))
-    frame["gain"] = gain.round(ROUNDING)
+    runs = where(risk[["risk_final"]], protocol=protocol, **conditions(p.only))
+    frame = paired(runs, protocol, "risk_final", risk)
+    frame["gain"] = log_ratio(frame["scratch"], frame["risk_final"], p.floor).round(ROUNDING)
     frame["samples_per_parameter"] = frame["samples"] / (p.parameters * (frame[p.times] if p.times else 1))
     frame["setting"] = frame[p.setting].astype(float) if p.setting else p.shown
     frame["draw"] = frame.get("draw", 0)
     for name in p.candidates:
-        frame[f"ratio_{name}"] = ratio(frame, data.get("beforehand", risk), protocol, name)
+        frame[f"ratio_{name}"] = ratio(runs, data.get("beforehand", risk), protocol, name)
     values = frame[f"ratio_{p.similarity}" if p.similarity in p.candidates else p.similarity]
     if not pd.api.types.is_numeric_dtype(values):  # a list of numbers in words
         values = values.map(lambda text: np.mean([float(word) for word in text.split()]))
@@ -99,63 +100,60 @@ def _rows(data, protocol, p):
         case "curve":
             frame["predicted"] = curve(frame, source, protocol, p.floor)
         case "ratio":
-            frame["predicted"] = ratio(frame, source, protocol, p.ratio, p.against)
+            frame["predicted"] = ratio(runs, source, protocol, p.ratio, p.against)
         case "linear_transfer":
             frame = frame.assign(predicted=linear_transfer(frame, protocol, p.floor), **of_linear_teachers(frame))
         case "power_law":
-            frame["predicted"] = power_law_against_floor(frame, source, risk)
+            frame["predicted"] = power_law_against_floor(runs, source, risk)
         case _:
             frame["predicted"] = np.nan
     if "features" in data and protocol in data["features"]["protocol"].values:
         features = where(data["features"], protocol=protocol)
         for name in [name for name in FEATURES if name in features]:
-            frame[name] = _looked_up(frame, features[[name]].to_dataframe(), features, name).round(ROUNDING)
+            frame[name] = _beside(runs, features[name]).round(ROUNDING)
     return frame
 
 
-def ratio(frame, source, protocol, quantity, against=""):
-    """log₁₀ of a quantity of the dataset `source` from scratch over that of the transferred run, or, with `against`,
-    of that variable over the quantity of the transferred run itself."""
+def log_ratio(scratch, transferred, floor=0.0):
+    """log₁₀ of the ratio of two risks, or of what stands for them; those below the floor count as the floor."""
+    scratch, transferred = np.maximum(scratch, floor), np.maximum(transferred, floor)
+    with np.errstate(invalid="ignore"):  # ∞ / ∞
+        return np.where(scratch == transferred, 0.0, np.log10(scratch / transferred))
+
+
+def ratio(runs, source, protocol, quantity, against=""):
+    """`log_ratio` of a quantity of the dataset `source` from scratch and of the transferred run, or, with `against`, of
+    that variable and the quantity of the transferred run itself."""
     if protocol not in source["protocol"].values:
-        return np.full(len(frame), np.nan)
-    if against:
-        table = where(source[[quantity, against]], protocol=protocol).to_dataframe()
-        table = table.rename(columns={against: "scratch"})
-    else:
-        table = paired(source, protocol, quantity)
-    return _looked_up(frame, table.assign(ratio=np.log10(table["scratch"] / table[quantity])), source, "ratio")
+        return np.full(runs.sizes["run"], np.nan)
+    others = where(source, protocol=protocol)
+    scratch = others[against] if against else paired(source, protocol, quantity)["scratch"]
+    return _beside(runs, others[quantity].copy(data=log_ratio(scratch, others[quantity])))
 
 
-def _looked_up(frame, table, source, column):
-    """A column of a table of the runs of a dataset, at the rows' coordinates."""
-    keys = [name for name in sorted(coordinates(source)) if name in frame]
-    return frame[keys].merge(table[[*keys, column]], on=keys, how="left")[column].to_numpy()
+def _beside(runs, values, ignored=()):
+    """Values by run of another dataset, of the runs with the same coordinates but those that are ignored, or NaN."""
+    return matched(runs, values.to_dataset(name="value"), ignored)["value_other"].to_numpy()
 
 
 def curve(frame, source, protocol, floor):
-    """From a theory curve with the variable `single_task` and one named after the protocol.
-
-    Risks below the floor count as the floor.
-    """
+    """`log_ratio` by a theory curve with the variable `single_task` and one named after the protocol."""
     if protocol not in source:
         return np.full(len(frame), np.nan)
-    scratch, transferred = (np.maximum(at_rows(source[name], frame), floor) for name in ("single_task", protocol))
-    return np.log10(scratch / transferred)
+    return log_ratio(at_rows(source["single_task"], frame), at_rows(source[protocol], frame), floor)
 
 
 def linear_transfer(frame, protocol, floor):
-    """Of deep linear networks: "Features are fate", eqs 8 and 10, and eq 14 with the norm factor of eq 5 of "Finetuning
-    with linear teachers". Risks below the floor count as the floor; 0 where both are infinite."""
+    """`log_ratio` of deep linear networks: "Features are fate", eqs 8 and 10, and eq 14 with the norm factor of eq 5 of
+    "Finetuning with linear teachers"; 0 where both are infinite."""
     gamma, noise, norm = (frame[name].to_numpy(float) for name in ("gamma", "noise", "target_norm"))
     theta, depth = np.pi * frame["angle"].to_numpy(float), frame["depth"].to_numpy()
     scratch = norm**2 * transfer.scratch_risk(gamma, noise / norm)
-    with np.errstate(invalid="ignore"):  # ∞ − ∞ at γ = 1
-        if protocol == "finetuning":
-            transferred = transfer.finetune_risk(gamma, theta, noise, depth, target_norm=norm)
-        else:
-            transferred = norm**2 * transfer.linear_transfer_risk(theta, noise / norm, frame["samples"].to_numpy())
-        scratch, transferred = (np.log10(np.maximum(risk, floor)) for risk in (scratch, transferred))
-        return np.where(scratch == transferred, 0.0, scratch - transferred)
+    if protocol == "finetuning":
+        transferred = transfer.finetune_risk(gamma, theta, noise, depth, target_norm=norm)
+    else:
+        transferred = norm**2 * transfer.linear_transfer_risk(theta, noise / norm, frame["samples"].to_numpy())
+    return log_ratio(scratch, transferred, floor)
 
 
 def of_linear_teachers(frame):
@@ -168,14 +166,15 @@ def of_linear_teachers(frame):
     theta = np.pi * frame["angle"].to_numpy(float)
     norm, noise = (frame[name].to_numpy(float) for name in ("target_norm", "noise"))
     missed = transfer.linear_transfer_risk(theta, noise / norm, np.maximum(frame["samples"].to_numpy() - 1, 1))
-    tasks, task = np.unique(np.stack([theta, norm, noise], axis=1), axis=0, return_inverse=True)
-    distances = []
-    for angle, size, sigma in tasks:
-        target = size * np.array([np.cos(angle), np.sin(angle)])
+
+    @cache
+    def distances(angle, norm, noise):
+        target = norm * np.array([np.cos(angle), np.sin(angle)])
         rng = generator("atlas", "", 0, "inputs")  # the same draws for all tasks, so that their order is that of these
-        wasserstein = discrepancy.wasserstein1(SOURCE, target, sigma, POINTS, rng)
-        distances.append((discrepancy.kl_divergence(SOURCE, target, sigma), wasserstein))
-    divergence, wasserstein = np.array(distances)[task].T
+        wasserstein = discrepancy.wasserstein1(SOURCE, target, noise, POINTS, rng)
+        return discrepancy.kl_divergence(SOURCE, target, noise), wasserstein
+
+    divergence, wasserstein = np.transpose([distances(*task) for task in zip(theta, norm, noise, strict=True)])
     return {
         "divergence": divergence,
         "wasserstein": wasserstein,
@@ -184,14 +183,12 @@ def of_linear_teachers(frame):
     }
 
 
-def power_law_against_floor(frame, outside, risk):
+def power_law_against_floor(runs, outside, risk):
     """Of mean-field networks: the power law of the risk from scratch, fitted over all seeds, over the least risk of the
     pretrained features ("Features are fate", eq 18 without its second term)."""
-    keys = ["seed", "teacher_scale", "ablated"]
-    least = outside[["least_risk"]].to_dataframe().groupby(keys)["least_risk"].mean()
-    least = least.reindex(pd.MultiIndex.from_frame(frame[keys])).to_numpy()
-    expected = np.full(len(frame), np.nan)
-    for scale, rows in frame.reset_index(drop=True).groupby("teacher_scale"):
-        law = power_law.fit(from_scratch(where(risk, teacher_scale=scale)), FITTED)
-        expected[rows.index] = law(rows["samples"])
-    return np.log10(expected / least)
+    expected = np.full(runs.sizes["run"], np.nan)
+    for scale in np.unique(runs["teacher_scale"]):
+        law, own = power_law.fit(from_scratch(where(risk, teacher_scale=scale)), FITTED), runs["teacher_scale"] == scale
+        expected[own] = law(runs["samples"][own])
+    of_finetuning = ("protocol", "solver", "samples", "draw")
+    return log_ratio(expected, _beside(runs, outside["least_risk"], of_finetuning))

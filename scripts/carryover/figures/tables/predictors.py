@@ -46,17 +46,18 @@ def rows(data, p):
     texts = []
     for name in names:
         having = {family: frame for family, frame in frames.items() if name in frame and frame[name].nunique() > 1}
-        alone = {family: _text(atlas.leave_one_out(frame, partial(atlas.order, name=name)))
-                 for family, frame in having.items()}  # fmt: skip
-        together = _text(atlas.leave_groups_out(having, partial(_pooled, name=name))) if len(having) > 1 else ""
+        order = partial(_order, name=name)
+        alone = {family: _text(atlas.leave_seeds_out([frame], order)) for family, frame in having.items()}
+        together = _text(atlas.leave_seeds_out([*having.values()], order, atlas.GROUPS)) if len(having) > 1 else ""
         cells = [alone.get(family, "") for family in frames]
         texts.append((CANDIDATES[name], *cells, together, f"{len(having)} of {len(frames)}"))
     return pd.DataFrame(texts, columns=["known beforehand", *frames, "all together", "families"])
 
 
-def _pooled(frames, name):
-    """Over the pairs of several maps."""
-    whole = pd.concat([frame.assign(weight=1 / frame[name].notna().sum()) for frame in frames.values()])
+def _order(frames, name):
+    """Rank correlation of a column with the gain, over the pairs of maps of the same weight."""
+    counts = [frame[name].count() for frame in frames]
+    whole = pd.concat([frame.assign(weight=max(counts) / n) for frame, n in zip(frames, counts, strict=True)])
     return rank_correlation(whole[name], whole["gain"], whole["weight"])
 
 
