@@ -264,6 +264,19 @@ def limits_and_trained(ax, data, quantity, along, label=None, **style):
     trained(ax, data.isel(run=~exact), quantity, along, color=style["color"])
 
 
+def markers(values):
+    """{value: marker} of points."""
+    return dict(zip(values, itertools.cycle(("v", "s", "o", "D", "^")), strict=False))
+
+
+def name_points(ax, colors, markers):
+    """Entries of the legend for points that differ in colour, {name: colour}, and in marker, {name: marker}."""
+    for label, marker in markers.items():
+        ax.plot([], [], marker, color="0.4", label=label)
+    for label, color in colors.items():
+        ax.plot([], [], color=color, linewidth=4, label=label)
+
+
 def points(ax, x, intervals, label=None, **style):
     """Points with bars, of `intervals` (middle, low, high), each along x."""
     middle, low, high = (np.asarray(values, float) for values in intervals)
