@@ -31,10 +31,10 @@ def diagonal_solutions(data, p):
     new = where(data["rescaled"], protocol="finetuning", overlap=0.0, main_features=features)
     variances, shares = (panels.columns(runs, "overlap", "overlap {:g}")
                          for runs in (where(sparsity, samples=p.samples), sparsity))  # fmt: skip
-    curves = partial(panels.curves, along="samples", hue="protocol")
-    l12, q, l1, share = (partial(curves, quantity=one) for one in ("l12_norm", "q_norm", "l1_norm", "auxiliary_share"))
-    factors = {factor: f"rescaled × {factor:g}" for factor in panels.values(new, "rescale")}
-    by_factor = partial(share, hue="rescale", named=factors, apart=0.14)
+    l12, q, l1, share = (partial(panels.curves, quantity=one, along="samples", shown="protocol")
+                         for one in ("l12_norm", "q_norm", "l1_norm", "auxiliary_share"))  # fmt: skip
+    factors = panels.curves_by(new, "rescale", label="rescaled × {:g}".format)
+    by_factor = partial(share, shown=factors, apart=0.14)
 
     def penalties(ax, tuned):
         for quantity, words, dashes in (("q_norm", "of eq 22, which takes both paths alike", "-"),
@@ -63,10 +63,12 @@ def diagonal_solutions(data, p):
 
 def _by_samples(ax, sparsity):
     """Panel c: both layers trained against the readout alone."""
-    protocols = {one: panels.name(sparsity, "protocol", one) for one in ("single_task", "single_task_probe")}
-    for n, runs, color in panels.colored(sparsity, "samples", panels.values(sparsity, "samples")[1::2]):
-        names = {protocol: f"{name}, n = {n}" for protocol, name in protocols.items()}
-        panels.curves(ax, runs, "outside", "k", "protocol", panels.dashed(names, color))
+    shown = panels.curves_by(
+        sparsity, "samples", "protocol", samples=panels.values(sparsity, "samples")[1::2],
+        protocol=("single_task", "single_task_probe"),
+        label=lambda n, protocol: f"{panels.name(sparsity, 'protocol', protocol)}, n = {n}",
+    )  # fmt: skip
+    panels.curves(ax, sparsity, "outside", "k", shown)
     ax.set(xlabel="k", yscale="log", ylim=(0.8 * LEAST, 1.4))
 
 
@@ -138,18 +140,18 @@ def endless_training(data, p):
     from_small = runs.isel(run=~(runs["initial_scale"].values > smallest))  # NaN: from a pretrained network
     alone = from_small.isel(run=from_small["protocol"].values != "multi_task")
     joint = where(runs, protocol="multi_task")
-    scales = {scale: f"MTL, initial scale {scale:g}" for scale in panels.values(joint, "initial_scale")}
+    scales = panels.curves_by(joint, "initial_scale", label="MTL, initial scale {:g}".format)
     shown = (
-        (alone, "l1_norm_curve", "protocol", None, "a  ℓ1 norm of the main task", "ℓ1 norm / margin"),
-        (from_small, "risk_curve", "protocol", None, "b  test error of the main task", "test error"),
-        (joint, "group_norm_curve", "initial_scale", scales, "c  ℓ1,2 norm of both tasks", "ℓ1,2 norm / margin"),
+        (alone, "l1_norm_curve", "protocol", "a  ℓ1 norm of the main task", "ℓ1 norm / margin"),
+        (from_small, "risk_curve", "protocol", "b  test error of the main task", "test error"),
+        (joint, "group_norm_curve", scales, "c  ℓ1,2 norm of both tasks", "ℓ1,2 norm / margin"),
     )
     fig, axes = plt.subplots(1, 3, figsize=(8.4, 3.0))
-    for ax, (part, curve, hue, names, title, label) in zip(axes, shown, strict=True):
+    for ax, (part, curve, curves, title, label) in zip(axes, shown, strict=True):
         values = at_margins(part, curve, np.geomspace(2.0, 130.0, 40))
         values = values / values["margin"] if "norm" in curve else values
         reached = values.dropna("margin").to_dataset(name="value")  # by all runs
-        panels.curves(ax, reached, "value", "margin", hue, names)
+        panels.curves(ax, reached, "value", "margin", curves)
         ax.set(title=title, xlabel="margin γ", ylabel=label, xscale="log")
     start = f"from scratch in a and b: initial scale {smallest:g}"
     return layout.finish(fig, p.title, start, panels.spread_in_words(runs))

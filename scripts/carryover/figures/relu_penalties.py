@@ -57,18 +57,14 @@ def relu_displacement(data, p):
     overlap, nested, moved = trained(data, "overlap", "nested", "magnitude")
     shared, some = (panels.relative(runs, "displacement", "penalty") for runs in (overlap, where(nested, rescale=1.0)))
     by_magnitude = panels.columns(panels.relative(moved, "penalty"), "magnitude", "magnitude {:g}")
-    cosines = {rho: f"ρ = {rho:g}" for rho in panels.values(moved, "correlation")}
+    cosines = panels.curves_by(moved, "correlation", label="ρ = {:g}".format)
+    counts = panels.some(panels.values(some, "main_features"), 2)
+    by_count = panels.curves_by(some, "main_features", "overlap", main_features=counts, overlap=(1.0, 0.0),
+                                label=lambda k, overlap: f"{k:g} {'of the units' if overlap else 'new'}")  # fmt: skip
     curves = partial(panels.curves, along="samples")
-    excess = partial(curves, quantity="displacement", hue="unit_correlations", named=related(shared, 4))
-    penalty = partial(curves, quantity="penalty", hue="correlation", named=cosines)
-
-    def excess_nested(ax, runs):
-        """Panel b."""
-        for overlap, style, label in ((0.0, "--", "new"), (1.0, "-", "of the units")):
-            named = {count: (f"{count:g} {label}", {"linestyle": style})
-                     for count in panels.some(panels.values(runs, "main_features"), 2)}  # fmt: skip
-            curves(ax, where(runs, overlap=overlap), "displacement", hue="main_features", named=named)
-
+    excess = partial(curves, quantity="displacement", shown=related(shared, 4))
+    excess_nested = partial(curves, quantity="displacement", shown=by_count)
+    penalty = partial(curves, quantity="penalty", shown=cosines)
     cell = ["samples", "correlation", "magnitude"]
     risks, costs = paired(data["risk"], "finetuning", "risk_final"), moved["penalty_new"] / moved["penalty_paired"]
     gains = (risks["scratch"] / risks["risk_final"]).groupby([risks[name] for name in cell])
@@ -76,12 +72,12 @@ def relu_displacement(data, p):
 
     def predicted(ax, runs):
         """Panel d."""
-        colors = dict(zip(cosines, panels.colors("correlation", cosines), strict=True))
+        colors = {condition["correlation"]: style["color"] for condition, _, style in cosines}
         markers = panels.markers(panels.values(moved, "magnitude"))
         for (rho, magnitude), (*ends, cost) in cells.loc[runs["samples"].values[0]].iterrows():
             look = {"color": colors[rho], "marker": markers[magnitude], "linestyle": ""}
             panels.points(ax, [cost], [[end] for end in ends], **look)
-        panels.name_points(ax, {name: colors[rho] for rho, name in cosines.items()},
+        panels.name_points(ax, {label: style["color"] for _, label, style in cosines},
                            {f"magnitude {magnitude:g}": marker for magnitude, marker in markers.items()})  # fmt: skip
         ax.axhline(1, **ONE)
         ax.axvline(1, **ONE)
@@ -113,41 +109,40 @@ def relu_least_penalty(data, p):
     both = matched(tuned[list(RISKS)], scratch[list(RISKS)], ["protocol"])
     gain, gain_predicted = (("run", both[f"{risk}_other"] / both[risk]) for risk in RISKS)
     tuned = tuned.assign(gain=gain, gain_predicted=gain_predicted)
-    cosines = {rho: f"ρ = {rho:g}" for rho in panels.values(tuned, "correlation")}
-    turning = tuned.isel(run=tuned["correlation"].values < max(cosines))  # the others need not turn: log 0
+    cosines = panels.curves_by(tuned, "correlation", label="ρ = {:g}".format)
+    turning = tuned.isel(run=tuned["correlation"] < tuned["correlation"].max())  # the others need not turn: log 0
 
-    # Curves of a and b: from scratch, whatever the cosine, finetuned at each, and finetuned from weights turned apart.
-    finetuned = [f"PT+FT, ρ = {rho:g}" for rho in runs["correlation"].values]
-    runs = runs.assign_coords(curve=("run", np.where(runs["protocol"] == "single_task", "STL", finetuned)))
-    apart = apart.assign_coords(curve=("run", [f"ρ = {rho:g}, turned apart" for rho in apart["correlation"].values]))
-    # Grey, since the colour of training from scratch in other figures is that of a cosine.
-    colors = {"STL": "0.55"} | {f"PT+FT, {name}": color for name, color in
-                                zip(cosines.values(), panels.colors("correlation", cosines), strict=True)}  # fmt: skip
-    looks = {name: (name, {"color": color}) for name, color in colors.items()}
-    looks |= {name: (name, {"color": "#CC3311", "markersize": 7}) for name in panels.values(apart, "curve")}
+    # Curves of a, and b. Grey, since the colour of training from scratch in other figures is that of a cosine.
+    curves = [({"protocol": "single_task"}, "STL", {"color": "0.55"})]
+    curves += [({**at, "protocol": "finetuning"}, f"PT+FT, {label}", style) for at, label, style in cosines]
+    apart = apart.assign_coords(protocol=("run", np.full(apart.sizes["run"], "turned_apart")))
+    turned = [({"protocol": "turned_apart", "correlation": rho}, f"ρ = {rho:g}, turned apart",
+               {"color": "#CC3311", "markersize": 7}) for rho in panels.values(apart, "correlation")]  # fmt: skip
 
     def risks(ax, part):
         """Panel a."""
         markers = panels.markers(panels.values(runs, "magnitude"))
-        for (curve, color), (magnitude, marker) in product(colors.items(), markers.items()):
-            cell = part.isel(run=chosen(part, curve=curve, magnitude=magnitude))
-            ax.plot(cell["risk_predicted"], cell["risk_found"], marker, color=color, markersize=3, alpha=0.7)
+        for (condition, _, style), (magnitude, marker) in product(curves, markers.items()):
+            cell = part.isel(run=chosen(part, **condition, magnitude=magnitude))
+            ax.plot(cell["risk_predicted"], cell["risk_found"], marker, markersize=3, alpha=0.7, color=style["color"])
+        colors = {label: style["color"] for _, label, style in curves}
         panels.name_points(ax, colors, {f"magnitude {magnitude:g}": marker for magnitude, marker in markers.items()})
         ax.axline((0.1, 0.1), (1, 1), **ONE)
         ax.set(xscale="log", yscale="log", xlabel="function of least penalty")
 
     def penalties(ax, part):
         """Panel b."""
-        panels.curves(ax, part, "penalty", "magnitude", "curve", looks, 0.25)
+        panels.curves(ax, part, "penalty", "magnitude", [*curves, *turned], 0.25)
         ax.set_yscale("log")
         layout.plain_decades(ax.yaxis)
         ax.axhline(1, **ONE)
 
     def compared(ax, part, found, predicted):
         """Panel d, and without its line at 1 panel c."""
-        panels.curves(ax, part, found, "magnitude", "correlation", cosines, 0.25)
-        for _, same, color in panels.colored(part, "correlation", list(cosines)):
-            ax.plot(panels.medians(same, predicted, "magnitude"), color=color, linestyle="--", marker="x")
+        panels.curves(ax, part, found, "magnitude", cosines, 0.25)
+        for condition, _, style in cosines:
+            same = part.isel(run=chosen(part, **condition))
+            ax.plot(panels.medians(same, predicted, "magnitude"), color=style["color"], linestyle="--", marker="x")
         ax.set_yscale("log")
 
     def gains(ax, part):

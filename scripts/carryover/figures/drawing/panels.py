@@ -68,9 +68,10 @@ def values(data, coordinate):
     return list(distinct)
 
 
-def combinations(data, coordinates):
-    """[{coordinate: value}] of every combination of their values that some run has, in the order of the field."""
-    product = itertools.product(*(values(data, coordinate) for coordinate in coordinates))
+def combinations(data, *coordinates, **chosen_values):
+    """[{coordinate: value}] of every combination of their values, or of those chosen, that some run has, in the order
+    of the field."""
+    product = itertools.product(*(chosen_values.get(one) or values(data, one) for one in coordinates))
     every = (dict(zip(coordinates, combination, strict=True)) for combination in product)
     return [combination for combination in every if chosen(data, **combination).any()]
 
@@ -83,16 +84,36 @@ def some(values, most=4):
 
 
 def colors(coordinate, values):
-    """A colour for each value, or combination of values: fixed for protocols, along a scale for anything ordered."""
+    """A colour for each value: fixed for protocols, along a scale for anything ordered."""
     if coordinate == "protocol":
-        return [COLORS[value["protocol"] if isinstance(value, dict) else value] for value in values]
+        return [COLORS[value] for value in values]
     return list(plt.get_cmap("viridis")(np.linspace(0.0, 0.85, len(values))))
 
 
-def dashed(names, color):
-    """{value: (its name, style)} of curves of one colour, which differ in their lines, as `curves` takes them."""
-    return {value: (name, {"color": color, "linestyle": line})
-            for (value, name), line in zip(names.items(), LINES, strict=False)}  # fmt: skip
+def curves_by(data, *coordinates, label=None, **chosen_values):
+    """What `curves` draws: [(condition on the runs, label, style)], a curve for each combination of values.
+
+    Parameters
+    ----------
+    data : xarray.Dataset
+        Runs.
+    *coordinates : str
+        The first gives the colour. Curves of one colour differ in their lines.
+    label : callable, optional
+        Label of the values of a curve; their names where not given.
+    **chosen_values : sequence
+        Values of a coordinate to which curves are restricted, in their order.
+    """
+    every = combinations(data, *coordinates, **chosen_values)
+    first = list(dict.fromkeys(condition[coordinates[0]] for condition in every))
+    looks = {value: (color, itertools.cycle(LINES))
+             for value, color in zip(first, colors(coordinates[0], first), strict=True)}  # fmt: skip
+    found = []
+    for condition in every:
+        names = label(*condition.values()) if label else ", ".join(name(data, *one) for one in condition.items())
+        color, lines = looks[condition[coordinates[0]]]
+        found.append((condition, names, {"color": color, "linestyle": next(lines)}))
+    return found
 
 
 def colored(data, coordinate, chosen=None):
@@ -220,29 +241,32 @@ def level(ax, data, quantity, label=None, **style):
     ax.axhspan(*np.quantile(runs, extent(data)), color=line.get_color(), alpha=0.18, linewidth=0)
 
 
-def dodged(data, along, place, count, octaves):
-    """Runs of the curve at a place among others, moved along a logarithmic axis so that neighbours lie apart."""
-    return data.assign_coords({along: data[along] * 2.0 ** (octaves * (place - (count - 1) / 2))})
+def curves(ax, data, quantity, along, shown, apart=0.0, draw=spread):
+    """Curves along a coordinate of the runs or a dimension of the quantity.
 
-
-def curves(ax, data, quantity, along, hue, named=None, apart=0.0, draw=spread):
-    """One curve along a coordinate of the runs or a dimension of the quantity for each value of the coordinate `hue`.
-
-    `named` are the values with their labels, or (label, style); all of the data where it is not given. Values that the
-    data lack keep their colour and their place. What has one rescaling alone was not rescaled, and is drawn across all
-    of them. Curves may stand `apart`, by so many octaves, with bars in place of bands; `draw` draws one of them.
+    Parameters
+    ----------
+    ax, data, quantity, along
+        As of `spread`.
+    shown : str or list
+        A curve for each value of this coordinate, or those of `curves_by`: what the data lack keeps its place.
+    apart : float
+        By how many octaves neighbours are moved apart, with bars in place of bands.
+    draw : callable
+        Draws one of them, as `spread`. What has one rescaling alone was not rescaled, and is drawn across all of them.
     """
-    named = {value: name(data, hue, value) for value in values(data, hue)} if named is None else named
-    for value, part, color in colored(data, hue, list(named)):
-        label, style = named[value] if isinstance(named[value], tuple) else (named[value], {})
-        style = {"color": color} | style
+    shown = curves_by(data, shown) if isinstance(shown, str) else shown
+    for place, (condition, label, style) in enumerate(shown):
+        part = data.isel(run=chosen(data, **condition))
+        if not part.sizes["run"]:
+            continue
         if along in data.dims:
             draw(ax, part, quantity, along, label, marker="", **style)
         elif along == "rescale" and len(values(part, along)) == 1:
             level(ax, part, quantity, label, **style)
         elif apart:
-            part = dodged(part, along, list(named).index(value), len(named), apart)
-            draw(ax, part, quantity, along, label, bars=True, **style)
+            moved = part[along] * 2 ** (apart * (place - (len(shown) - 1) / 2))
+            draw(ax, part.assign_coords({along: moved}), quantity, along, label, bars=True, **style)
         else:
             draw(ax, part, quantity, along, label, **style)
 
