@@ -1,7 +1,5 @@
 """What diagonal networks learn, and what longer training does to it (appendices of feature reuse)."""
 
-from functools import partial
-
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -31,10 +29,7 @@ def diagonal_solutions(data, p):
     new = where(data["rescaled"], protocol="finetuning", overlap=0.0, main_features=features)
     variances, shares = (panels.columns(runs, "overlap", "overlap {:g}")
                          for runs in (where(sparsity, samples=p.samples), sparsity))  # fmt: skip
-    l12, q, l1, share = (partial(panels.curves, quantity=one, along="samples", shown="protocol")
-                         for one in ("l12_norm", "q_norm", "l1_norm", "auxiliary_share"))  # fmt: skip
-    factors = panels.curves_by(new, "rescale", label="rescaled × {:g}".format)
-    by_factor = partial(share, shown=factors, apart=0.14)
+    factors, n = panels.curves_by(new, "rescale", label="rescaled × {:g}".format), "samples"
 
     def penalties(ax, tuned):
         for quantity, words, dashes in (("q_norm", "of eq 22, which takes both paths alike", "-"),
@@ -44,18 +39,20 @@ def diagonal_solutions(data, p):
 
     # The penalty that finetuning minimises is near 1, where the panel beside a has no room.
     rows = [
-        [layout.group("a  ℓ1,2 norm, all features shared", {"": full}, l12, relative, "samples", truth=1, width=1.3),
-         layout.group("a  Q penalty of eq 22", {"": full}, q, "", "samples", truth=1, width=1.3, decades=True),
-         layout.group("a′  penalty of PT+FT", {"": tuned}, penalties, "", "samples", truth=1, width=1.4)],
-        [layout.group("b  auxiliary share of PT+FT, new features", {"": new}, by_factor, weights, "samples",
-                      SHARES, width=1.4),
+        [layout.curves("a  ℓ1,2 norm, all features shared", {"": full}, "l12_norm", n, "protocol", relative,
+                       truth=1, width=1.3),
+         layout.curves("a  Q penalty of eq 22", {"": full}, "q_norm", n, "protocol", "",
+                       truth=1, width=1.3, decades=True),
+         layout.group("a′  penalty of PT+FT", {"": tuned}, penalties, "", n, truth=1, width=1.4)],
+        [layout.curves("b  auxiliary share of PT+FT, new features", {"": new}, "auxiliary_share", n, factors, weights,
+                       apart=0.14, ylim=SHARES, width=1.4),
          layout.group("c  variance outside the k largest", {"": where(sparsity, overlap=most)}, _by_samples, variance,
                       width=1.5),
-         layout.group("d  ℓ1 norm, by samples", {"": alone}, l1, relative, "samples", truth=1, width=1.1)],
+         layout.curves("d  ℓ1 norm, by samples", {"": alone}, "l1_norm", n, "protocol", relative, truth=1, width=1.1)],
         [layout.group(f"e  variance outside the k largest weights, by overlap (n = {p.samples})", variances, _outside,
                       variance)],
-        [layout.group("f  share of the weight norm in the auxiliary dimensions", shares, share, weights, "samples",
-                      SHARES, "auxiliary_share_teacher")],
+        [layout.curves("f  share of the weight norm in the auxiliary dimensions", shares, "auxiliary_share", n,
+                       "protocol", weights, ylim=SHARES, truth="auxiliary_share_teacher")],
     ]  # fmt: skip
     spread = panels.spread_in_words(data["norms"], "band or bars")
     return layout.compose(rows, p.title, spread, "b: points moved apart", f"c, e: below {LEAST:g} drawn there")

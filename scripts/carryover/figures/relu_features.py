@@ -1,7 +1,5 @@
 """What features ReLU networks learn: clusters, dimensions and norms (Fig. 5, 6 and 8 of feature reuse)."""
 
-from functools import partial
-
 import numpy as np
 import xarray as xr
 
@@ -50,17 +48,15 @@ def _regimes(data):
 
 
 def _by_regime(runs):
-    """A panel along samples of networks from scratch, by initial scale: one colour, as all of single-task learning."""
+    """Curves of networks from scratch, by initial scale: in one colour, as all of single-task learning."""
     names = _regimes(runs)
-    shown = panels.curves_by(runs, "protocol", "initial_scale", label=lambda _, scale: names[scale])
-    return partial(panels.curves, along="samples", shown=shown)
+    return panels.curves_by(runs, "protocol", "initial_scale", label=lambda _, scale: names[scale])
 
 
 def _by_cosines(runs, quantity, title, label, ylim):
     """A group of panels of a quantity by protocol, for some of the lists of cosines."""
     columns = {f"cosines {name}": where(runs, **condition) for condition, name, _ in related(runs, 4)}
-    panel = partial(panels.curves, quantity=quantity, along="samples", shown="protocol")
-    return layout.group(title, columns, panel, label, "samples", ylim)
+    return layout.curves(title, columns, quantity, "samples", "protocol", label, ylim=ylim)
 
 
 def _to_learn(axline, runs, limit):
@@ -97,13 +93,13 @@ def _of_regimes(runs):
         _to_learn(ax.axvline, part, part["clusters"].max())
         _clusters_axis(ax, part)
 
-    alignments = partial(_by_regime(single), quantity="alignment")
     least = panels.values(single, "main_features")[0]
     sparsest = {f"teacher of {least} units": where(single, main_features=least)}
     return [
         layout.group("a  Inertia, STL", columns, inertias, "inertia"),
-        layout.group("b  Alignment, STL", sparsest, alignments, ALIGNMENT, "samples", SHARES, width=1.5),
-    ]
+        layout.curves("b  Alignment, STL", sparsest, "alignment", "samples", _by_regime(single), ALIGNMENT, ylim=SHARES,
+                      width=1.5),
+    ]  # fmt: skip
 
 
 def _of_overlap(runs, p):
@@ -146,13 +142,13 @@ def _of_nested(runs, p):
         ax.set_yscale("log")
 
     by_overlap = panels.curves_by(runs, "overlap", "protocol", protocol=("finetuning", "multi_task"))
-    alignments = partial(panels.curves, quantity="alignment", along="rescale", shown=by_overlap)
     title = f"f  Inertia of one cluster: PT+FT, MTL and STL, {TASK}, {panels.name(runs, 'overlap', most)}"
     one, both = (panels.columns(data, chosen=p.nested_samples) for data in (where(runs, overlap=most), runs))
     return [
         layout.group(title, one, inertias, "inertia at K = 1", "rescale"),
-        layout.group(f"g  Alignment, PT+FT and MTL, {TASK}", both, alignments, ALIGNMENT, "rescale", SHARES),
-    ]
+        layout.curves(f"g  Alignment, PT+FT and MTL, {TASK}", both, "alignment", "rescale", by_overlap, ALIGNMENT,
+                      ylim=SHARES),
+    ]  # fmt: skip
 
 
 def dimensionality(data, p):
@@ -173,7 +169,7 @@ def dimensionality(data, p):
 
     def by_regime(ax, runs):
         """Panel a."""
-        _by_regime(single)(ax, runs, pr)
+        panels.curves(ax, runs, pr, "samples", _by_regime(single))
         _to_learn(ax.axhline, runs, runs[pr].max())
 
     def by_overlap(ax, runs):

@@ -61,10 +61,6 @@ def relu_displacement(data, p):
     counts = panels.some(panels.values(some, "main_features"), 2)
     by_count = panels.curves_by(some, "main_features", "overlap", main_features=counts, overlap=(1.0, 0.0),
                                 label=lambda k, overlap: f"{k:g} {'of the units' if overlap else 'new'}")  # fmt: skip
-    curves = partial(panels.curves, along="samples")
-    excess = partial(curves, quantity="displacement", shown=related(shared, 4))
-    excess_nested = partial(curves, quantity="displacement", shown=by_count)
-    penalty = partial(curves, quantity="penalty", shown=cosines)
     cell = ["samples", "correlation", "magnitude"]
     risks, costs = paired(data["risk"], "finetuning", "risk_final"), moved["penalty_new"] / moved["penalty_paired"]
     gains = (risks["scratch"] / risks["risk_final"]).groupby([risks[name] for name in cell])
@@ -86,9 +82,11 @@ def relu_displacement(data, p):
     above = "c  Penalty R̃ of what is learned over that of the teacher, by cosine ρ"
     gained = "d  Gain in risk against gain in penalty, by cosine ρ and magnitude"
     rows = [
-        [layout.group("a  Squared distance over the least", {"": shared}, excess, "‖w − w₀‖² / R̃", "samples"),
-         layout.group("b  The same, nested tasks", {"": some}, excess_nested, "", "samples"),
-         layout.group(above, by_magnitude, penalty, "R̃ / R̃ of the teacher", "samples", (0, None), truth=1)],
+        [layout.curves("a  Squared distance over the least", {"": shared}, "displacement", "samples",
+                       related(shared, 4), "‖w − w₀‖² / R̃"),
+         layout.curves("b  The same, nested tasks", {"": some}, "displacement", "samples", by_count, ""),
+         layout.curves(above, by_magnitude, "penalty", "samples", cosines, "R̃ / R̃ of the teacher",
+                       ylim=(0, None), truth=1)],
         [layout.group(gained, panels.columns(moved, chosen=p.samples), predicted, "risk of STL over PT+FT")],
     ]  # fmt: skip
     note = panels.spread_in_words({role: data[role] for role in ("overlap", "nested", "magnitude")})
