@@ -168,16 +168,18 @@ def convnet_controls(data, p):
     # c: mean accuracy at every step at which a run was looked at, and its interval at the last. Between two checkpoints
     # accuracies follow the logarithm of the steps, and after a run's end they stay.
     courses = where(trajectory, learning_rate=p.learning_rate, rescaled="all")
-    factors = panels.values(courses, "rescale")
-    for protocol, name, style in (("finetuning", "PT+FT", "-"), ("single_task", "STL", "--")):
-        for factor, runs, color in panels.colored(where(courses, protocol=protocol), "rescale", factors):
-            frame = runs[["time", "risk_curve"]].to_dataframe()
-            frame = frame.assign(steps=np.log(np.rint(frame["time"] / frame["learning_rate"])))
-            table = frame.pivot_table("risk_curve", ["seed", "task"], "steps").interpolate("index", axis=1)
-            accuracy, label = 100 * (1 - table.groupby("seed").mean()), f"{name}, {_factor_in_words(factor)}"
-            right.plot(np.exp(accuracy.columns), accuracy.mean(), color=color, linestyle=style, label=label)
-            last = accuracy.iloc[:, -1:]
-            _points(right, np.exp(last.columns), last, possible=PERCENT, color=color)
+    words = {"finetuning": "PT+FT", "single_task": "STL"}
+    shown = panels.curves_by(courses, "rescale", "protocol", protocol=[*words],
+                             label=lambda factor, name: f"{words[name]}, {_factor_in_words(factor)}")  # fmt: skip
+    for condition, label, style in shown:
+        runs = where(courses, **condition)
+        frame = runs[["time", "risk_curve"]].to_dataframe()
+        frame = frame.assign(steps=np.log(np.rint(frame["time"] / frame["learning_rate"])))
+        table = frame.pivot_table("risk_curve", ["seed", "task"], "steps").interpolate("index", axis=1)
+        accuracy = 100 * (1 - table.groupby("seed").mean())
+        right.plot(np.exp(accuracy.columns), accuracy.mean(), label=label, **style)
+        last = accuracy.iloc[:, -1:]
+        _points(right, np.exp(last.columns), last, possible=PERCENT, color=style["color"])
     right.set(xscale="log", xlabel="steps of gradient descent", ylabel=ACCURACY, title="c  Accuracy along training")
     layout.plain_decades(right.xaxis)
     notes = f"n = {p.samples}", _units(risk), INTERVALS, "c: ended runs keep their last value"
@@ -216,8 +218,8 @@ def pretrained_rescaling(data, p):
     gains = []
     for risk in (data["sizes"], data["pairs"]):
         tuned = where(risk, protocol="finetuning", learning_rate=most_common(risk, "learning_rate"))
-        scaled, plain = (where(tuned, rescale=factor) for factor in (RESCALE, 1.0))
-        gains.append(_accuracy(scaled, "samples") - _accuracy(plain, "samples"))
+        accuracy = _accuracy(tuned, "rescale", "samples")
+        gains.append(accuracy[RESCALE] - accuracy[1.0])
     table, last = pd.concat(gains, axis=1).sort_index(axis=1), axes[2]
     last.axhline(0, **ZERO)
     _points(last, table.columns, table, color=panels.COLORS["finetuning"])

@@ -75,7 +75,7 @@ def _outside(ax, sparsity):
     for place, protocol in enumerate(protocols):
         runs, bars = where(sparsity, protocol=protocol), slice(step * (place + 1) // len(protocols), None, step)
         label = panels.name(sparsity, "protocol", protocol)
-        panels.spread(ax, runs, "outside", "k", label, bars, color=panels.COLORS[protocol], marker="")
+        panels.spread(ax, runs, "outside", "k", label, bars, color=panels.COLORS[protocol])
     truth = 1 - sparsity["top_k_variance_teacher"].isel(run=0)
     ax.plot(sparsity["k"], truth.where(truth > LEAST), **layout.TRUTH)
     ax.set(xlabel="k", yscale="log", ylim=(0.8 * LEAST, 1.4))

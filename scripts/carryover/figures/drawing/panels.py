@@ -116,12 +116,11 @@ def curves_by(data, *coordinates, label=None, **chosen_values):
     return found
 
 
-def colored(data, coordinate, chosen=None):
-    """(value, its runs, its colour) for each value of a coordinate, or those chosen of which there are runs."""
-    chosen = values(data, coordinate) if chosen is None else chosen
-    for value, color in zip(chosen, colors(coordinate, chosen), strict=True):
-        if value in data[coordinate].values:
-            yield value, where(data, **{coordinate: value}), color
+def colored(data, coordinate):
+    """(value, its runs, its colour) for each value of a coordinate."""
+    every = values(data, coordinate)
+    for value, color in zip(every, colors(coordinate, every), strict=True):
+        yield value, where(data, **{coordinate: value}), color
 
 
 # Seeds and runs.
@@ -227,7 +226,8 @@ def spread(ax, data, quantity, along, label=None, bars=False, **style):
     if not bars:  # a band without width would not be seen
         bars = len(middle) == 1
     shown = slice(None) if bars is True else bars or None
-    band(ax, middle.index, middle, low, high, label, shown, **{"marker": "o"} | style)
+    marker = "o" if along in table else ""  # a dimension has many points
+    band(ax, middle.index, middle, low, high, label, shown, **{"marker": marker} | style)
     if (fewer := unfitted(data, quantity)).any():
         shares = pd.Series(fewer, table.index).groupby(table[along]).mean()
         places = shares.index[shares >= 0.5]
@@ -242,27 +242,18 @@ def level(ax, data, quantity, label=None, **style):
 
 
 def curves(ax, data, quantity, along, shown, apart=0.0, draw=spread):
-    """Curves along a coordinate of the runs or a dimension of the quantity.
+    """Curves along a coordinate of the runs or a dimension of the quantity, each drawn by `draw`, as `spread` does.
 
-    Parameters
-    ----------
-    ax, data, quantity, along
-        As of `spread`.
-    shown : str or list
-        A curve for each value of this coordinate, or those of `curves_by`: what the data lack keeps its place.
-    apart : float
-        By how many octaves neighbours are moved apart, with bars in place of bands.
-    draw : callable
-        Draws one of them, as `spread`. What has one rescaling alone was not rescaled, and is drawn across all of them.
+    `shown` is a coordinate, with a curve for each of its values, or what `curves_by` returns: what the data lack keeps
+    its place. Neighbours stand `apart` by so many octaves, with bars in place of bands. What has one rescaling alone
+    was not rescaled, and is drawn across all of them.
     """
     shown = curves_by(data, shown) if isinstance(shown, str) else shown
     for place, (condition, label, style) in enumerate(shown):
         part = data.isel(run=chosen(data, **condition))
         if not part.sizes["run"]:
             continue
-        if along in data.dims:
-            draw(ax, part, quantity, along, label, marker="", **style)
-        elif along == "rescale" and len(values(part, along)) == 1:
+        if along == "rescale" and len(values(part, along)) == 1:
             level(ax, part, quantity, label, **style)
         elif apart:
             moved = part[along] * 2 ** (apart * (place - (len(shown) - 1) / 2))
