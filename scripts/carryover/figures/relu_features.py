@@ -85,8 +85,9 @@ def _of_regimes(runs):
     """Panels a and b."""
     single = where(runs, protocol="single_task")
     names, sizes = _regimes(single), panels.curves_by(single, "samples", label="n = {:g}".format)
-    columns = {f"teacher of {cell['main_features']} units\n{names[cell['initial_scale']]}": where(single, **cell)
-               for cell in panels.combinations(single, "main_features", "initial_scale")}  # fmt: skip
+    cells = panels.curves_by(single, "main_features", "initial_scale",
+                             label=lambda k, scale: f"teacher of {k} units\n{names[scale]}")  # fmt: skip
+    columns = {title: where(single, **cell) for cell, title, _ in cells}
 
     def inertias(ax, part):
         panels.curves(ax, part, "inertia", "clusters", sizes)

@@ -68,14 +68,6 @@ def values(data, coordinate):
     return list(distinct)
 
 
-def combinations(data, *coordinates, **chosen_values):
-    """[{coordinate: value}] of every combination of their values, or of those chosen, that some run has, in the order
-    of the field."""
-    product = itertools.product(*(chosen_values.get(one) or values(data, one) for one in coordinates))
-    every = (dict(zip(coordinates, combination, strict=True)) for combination in product)
-    return [combination for combination in every if chosen(data, **combination).any()]
-
-
 def some(values, most=4):
     """All of some values, or as many of them as that, evenly from the first to the last."""
     values = list(values)
@@ -90,26 +82,21 @@ def colors(coordinate, values):
     return list(plt.get_cmap("viridis")(np.linspace(0.0, 0.85, len(values))))
 
 
-def curves_by(data, *coordinates, label=None, **chosen_values):
-    """What `curves` draws: [(condition on the runs, label, style)], a curve for each combination of values.
+def curves_by(data, *coordinates, label=None, **restricted):
+    """What `curves` draws: [(condition on the runs, label, style)], one for each combination of values of coordinates
+    that some run has, in the order of the field.
 
-    Parameters
-    ----------
-    data : xarray.Dataset
-        Runs.
-    *coordinates : str
-        The first gives the colour. Curves of one colour differ in their lines.
-    label : callable, optional
-        Label of the values of a curve; their names where not given.
-    **chosen_values : sequence
-        Values of a coordinate to which curves are restricted, in their order.
+    Values of the first coordinate differ in colour, and curves of one colour in their lines. `label` is a function of
+    the values, in place of their names; `restricted` are coordinates with the values that are drawn, in their order.
     """
-    every = combinations(data, *coordinates, **chosen_values)
-    first = list(dict.fromkeys(condition[coordinates[0]] for condition in every))
+    every = itertools.product(*(restricted.get(one) or values(data, one) for one in coordinates))
+    conditions = [dict(zip(coordinates, one, strict=True)) for one in every]
+    conditions = [condition for condition in conditions if chosen(data, **condition).any()]
+    first = list(dict.fromkeys(condition[coordinates[0]] for condition in conditions))
     looks = {value: (color, itertools.cycle(LINES))
              for value, color in zip(first, colors(coordinates[0], first), strict=True)}  # fmt: skip
     found = []
-    for condition in every:
+    for condition in conditions:
         names = label(*condition.values()) if label else ", ".join(name(data, *one) for one in condition.items())
         color, lines = looks[condition[coordinates[0]]]
         found.append((condition, names, {"color": color, "linestyle": next(lines)}))
