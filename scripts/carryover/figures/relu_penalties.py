@@ -73,8 +73,7 @@ def relu_displacement(data, p):
         for (rho, magnitude), (*ends, cost) in cells.loc[runs["samples"].values[0]].iterrows():
             look = {"color": colors[rho], "marker": markers[magnitude], "linestyle": ""}
             panels.points(ax, [cost], [[end] for end in ends], **look)
-        panels.name_points(ax, {label: style["color"] for _, label, style in cosines},
-                           {f"magnitude {magnitude:g}": marker for magnitude, marker in markers.items()})  # fmt: skip
+        panels.name_points(ax, cosines, markers, "magnitude {:g}")
         ax.axhline(1, **ONE)
         ax.axvline(1, **ONE)
         ax.set(xscale="log", yscale="log", xlabel="R̃ of new units over that of pretrained ones")
@@ -108,9 +107,9 @@ def relu_least_penalty(data, p):
     gain, gain_predicted = (("run", both[f"{risk}_other"] / both[risk]) for risk in RISKS)
     tuned = tuned.assign(gain=gain, gain_predicted=gain_predicted)
     cosines = panels.curves_by(tuned, "correlation", label="ρ = {:g}".format)
-    turning = tuned.isel(run=tuned["correlation"] < tuned["correlation"].max())  # the others need not turn: log 0
+    turning = tuned.isel(run=tuned["correlation"] < 1)  # units at 1 need not turn, and axes are logarithmic
 
-    # Curves of a, and b. Grey, since the colour of training from scratch in other figures is that of a cosine.
+    # Curves of a and b. Grey, since the colour of training from scratch in other figures is that of a cosine.
     curves = [({"protocol": "single_task"}, "STL", {"color": "0.55"})]
     curves += [({**at, "protocol": "finetuning"}, f"PT+FT, {label}", style) for at, label, style in cosines]
     apart = apart.assign_coords(protocol=("run", np.full(apart.sizes["run"], "turned_apart")))
@@ -123,8 +122,7 @@ def relu_least_penalty(data, p):
         for (condition, _, style), (magnitude, marker) in product(curves, markers.items()):
             cell = part.isel(run=chosen(part, **condition, magnitude=magnitude))
             ax.plot(cell["risk_predicted"], cell["risk_found"], marker, markersize=3, alpha=0.7, color=style["color"])
-        colors = {label: style["color"] for _, label, style in curves}
-        panels.name_points(ax, colors, {f"magnitude {magnitude:g}": marker for magnitude, marker in markers.items()})
+        panels.name_points(ax, curves, markers, "magnitude {:g}")
         ax.axline((0.1, 0.1), (1, 1), **ONE)
         ax.set(xscale="log", yscale="log", xlabel="function of least penalty")
 

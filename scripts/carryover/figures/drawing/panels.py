@@ -201,20 +201,19 @@ def band(ax, x, middle, low, high, label=None, bars=None, **style):
     return line
 
 
-def spread(ax, data, quantity, along, label=None, bars=False, **style):
+def spread(ax, data, quantity, along, label=None, bars=None, **style):
     """Median over seeds of a quantity along a coordinate of the runs, or a dimension of its own, and their extent.
 
-    `data` are runs, or a data frame with a row for each. The extent is drawn as a band, or as bars: at all points, or
-    at a slice `bars` of them. Points of which most runs were not trained to the end are crossed.
+    `data` are runs, or a data frame with a row for each. The extent is drawn as a band, or as bars at a slice `bars` of
+    the points. Points of which most runs were not trained to the end are crossed.
     """
     table = data if isinstance(data, pd.DataFrame) else data[[quantity]].to_dataframe()
     seeds = table.groupby(along)[quantity]
     middle, (low, high) = seeds.median(), (seeds.quantile(end) for end in extent(data))
-    if not bars:  # a band without width would not be seen
-        bars = len(middle) == 1
-    shown = slice(None) if bars is True else bars or None
+    if len(middle) == 1:  # a band without width would not be seen
+        bars = slice(None)
     marker = "o" if along in table else ""  # a dimension has many points
-    band(ax, middle.index, middle, low, high, label, shown, **{"marker": marker} | style)
+    band(ax, middle.index, middle, low, high, label, bars, **{"marker": marker} | style)
     if (fewer := unfitted(data, quantity)).any():
         shares = pd.Series(fewer, table.index).groupby(table[along]).mean()
         places = shares.index[shares >= 0.5]
@@ -244,7 +243,7 @@ def curves(ax, data, quantity, along, shown, apart=0.0, draw=spread):
             level(ax, part, quantity, label, **style)
         elif apart:
             moved = part[along] * 2 ** (apart * (place - (len(shown) - 1) / 2))
-            draw(ax, part.assign_coords({along: moved}), quantity, along, label, bars=True, **style)
+            draw(ax, part.assign_coords({along: moved}), quantity, along, label, bars=slice(None), **style)
         else:
             draw(ax, part, quantity, along, label, **style)
 
@@ -271,12 +270,12 @@ def markers(values):
     return dict(zip(values, itertools.cycle(("v", "s", "o", "D", "^")), strict=False))
 
 
-def name_points(ax, colors, markers):
-    """Entries of the legend for points that differ in colour, {name: colour}, and in marker, {name: marker}."""
-    for label, marker in markers.items():
-        ax.plot([], [], marker, color="0.4", label=label)
-    for label, color in colors.items():
-        ax.plot([], [], color=color, linewidth=4, label=label)
+def name_points(ax, curves, markers, words):
+    """Entries of the legend for points in the colours of `curves`, with {value: marker}; `words` are a format of it."""
+    for value, marker in markers.items():
+        ax.plot([], [], marker, color="0.4", label=words.format(value))
+    for _, label, style in curves:
+        ax.plot([], [], color=style["color"], linewidth=4, label=label)
 
 
 def points(ax, x, intervals, label=None, **style):
