@@ -147,9 +147,9 @@ def published_risk(data, p):
         agree = agreement.agreeing(shown[f"z_{column}"])
         scores.set_title(f"{np.mean(agree):.0%} of {len(agree)} cells within {near} standard errors")
     plt.setp(axes[-1], xlabel="published risk")
-    shown = [name for name in names if name in set(cells["protocol"])]
-    colors = [({}, names[name], {"color": panels.COLORS[name]}) for name in shown]
-    panels.name_points(axes[0, 0], colors, markers, "n = {}")
+    protocols = [({"protocol": name}, label, {"color": panels.COLORS[name]})
+                 for name, label in names.items() if name in set(cells["protocol"])]  # fmt: skip
+    panels.name_points(axes[0, 0], protocols, markers, "n = {}")
     seeds = min(len(np.unique(runs["seed"])) for runs in ours)
     note = f"geometric means over seeds, {seeds} seeds of ours; z beyond ±{farthest} drawn there"
     return layout.finish(fig, p.title, note)
