@@ -99,20 +99,20 @@ def cross_entropy(data, p):
     for part, (role, family) in zip(parts, families.items(), strict=True):
         trained = np.isfinite(data[role][features].values).any(axis=1)
         runs = data[role].isel(run=trained & np.isfinite(data[role]["initial_scale"].values))
+        ratio = margin_over_scale(runs["loss_curve"].values, runs["initial_scale"].values, FITTED)
+        runs = runs.assign(ratio=(("run", "checkpoint"), ratio))
         axes = part.subplots(1, len(columns))
         axes[1].sharey(axes[0])
         for ax, (quantity, along, title) in zip(axes, columns, strict=True):
             for scale, same, color in panels.colored(runs, "initial_scale"):
-                margins = margin_over_scale(same["loss_curve"].values, same["initial_scale"].values, FITTED)
-                x = same["time"].values if along == "time" else margins
-                # Median and range, read off at common x where every run has some.
+                # Read off at common x, where every run has some.
+                x, y = same[along].values, same[quantity].values
                 grid = np.geomspace(np.nanmin(x), np.nanmax(x), 500)
-                curves = zip(np.log(x), same[quantity].values, strict=True)
-                values = np.stack([interpolated(*curve, np.log(grid)) for curve in curves])
-                grid, values = (some[..., np.isfinite(values).all(axis=0)] for some in (grid, values))
+                read = np.stack([interpolated(*curve, np.log(grid)) for curve in zip(np.log(x), y, strict=True)])
+                grid, read = (some[..., np.isfinite(read).all(axis=0)] for some in (grid, read))
                 if grid.size:
-                    middle, label = np.median(values, axis=0), f"initial scale {scale:g}"
-                    panels.band(ax, grid, middle, values.min(0), values.max(0), label, color=color)
+                    middle, *ends = np.quantile(read, (0.5, *panels.extent(runs)), axis=0)
+                    panels.band(ax, grid, middle, *ends, f"initial scale {scale:g}", color=color)
                     ax.plot(grid[-1], middle[-1], "o", color=color, markersize=4)
             ax.set(xscale="log", title=f"{next(letters)}  {title}", xlabel=xlabels[along])
             if quantity == features:
