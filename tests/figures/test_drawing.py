@@ -57,6 +57,25 @@ def test_spread_is_the_median_and_the_range():
     assert {(8, 1), (8, 9), (16, 4)} == set(map(tuple, band.get_paths()[0].vertices))
 
 
+def test_curves_of_two_coordinates_differ_in_colour_by_the_first_and_in_line_by_the_second():
+    """A combination that the runs lack has no curve, and one that a panel lacks keeps its look."""
+    runs = xr.Dataset(
+        {"risk": ("run", [1.0, 2.0, 3.0])},
+        {"overlap": ("run", [0.0, 0.5, 0.5]), "depth": ("run", [1, 1, 2]), "samples": ("run", [8, 8, 8]),
+         "seed": ("run", [0, 0, 0])},
+    )  # fmt: skip
+    shown = panels.curves_by(runs, "overlap", "depth", depth=(2, 1))
+    assert [label for _, label, _ in shown] == ["overlap 0, depth 1", "overlap 0.5, depth 2", "overlap 0.5, depth 1"]
+    _, color = panels.colors("overlap", [0.0, 0.5])
+    ax = plt.figure().subplots()
+    panels.curves(ax, runs.isel(run=[2, 1]), "risk", "samples", shown)
+    lines = {line.get_label(): line for line in ax.get_lines()}
+    assert {label: (*line.get_ydata(), line.get_linestyle()) for label, line in lines.items()} == {
+        "overlap 0.5, depth 2": (3.0, "-"), "overlap 0.5, depth 1": (2.0, "--")
+    }  # fmt: skip
+    np.testing.assert_array_equal([line.get_color() for line in lines.values()], [color, color])
+
+
 def test_points_of_which_most_runs_are_unfitted_are_marked():
     """With squared loss, of networks that were trained with all layers: readouts alone cannot fit."""
     points = [

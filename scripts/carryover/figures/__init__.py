@@ -1,0 +1,9 @@
+"""Figures and tables: a function of data by role and options for each, found by its name.
+
+- `facets`: the plot of most figures, panels of risks by coordinates; `parameters`: options and data of every figure.
+- "Feature reuse …": `relu_features`, `diagonal`, `convnets`. "Implicit penalty …": `relu_penalties`.
+- "Features are fate": `linear_transfer`, `mean_field`. "Finetuning with linear teachers": `linear_teachers`,
+  `bound_correlations`.
+- `agreement`: trained networks beside exact limits, our risks beside the published; `atlas`: maps of all families.
+- `drawing`: what figures share; `tables`: rows of text.
+"""

@@ -12,11 +12,12 @@ from carryover.figures.drawing import layout, panels
 from carryover.labels import value_labels
 from carryover.runs import where
 
-SOLVERS = {
-    "flow": ("gradient flow, adaptive", {"color": "#332288"}),
-    "descent": ("gradient descent", {"color": "#DDAA33"}),
-    "symmetric": ("minimiser of eq 22 (paths taken alike)", {"color": "#AA4499"}),
-}
+FLOW, DESCENT = {"color": "#332288"}, {"color": "#DDAA33"}
+SOLVERS = [
+    ({"solver": "flow"}, "gradient flow, adaptive", FLOW),
+    ({"solver": "descent"}, "gradient descent", DESCENT),
+    ({"solver": "symmetric"}, "minimiser of eq 22 (paths taken alike)", {"color": "#AA4499"}),
+]
 
 
 def solver_agreement(data, p):
@@ -26,7 +27,7 @@ def solver_agreement(data, p):
     Roles: `coefficients`, `trajectory` and `risk` of diagonal networks solved and simulated; `relu` is the risk of ReLU
     networks by flow and by descent with several learning rates.
     """
-    protocols, trained = ("single_task", "finetuning"), {solver: SOLVERS[solver] for solver in ("flow", "descent")}
+    protocols = "single_task", "finetuning"
     labels = ("relative distance from the exact limit", "gradient evaluations", "risk along training",
               "relative difference of the risk\nof descent from that of the flow", "gradient evaluations")  # fmt: skip
     risk, distance = data["risk"], distances(data["coefficients"])
@@ -34,8 +35,8 @@ def solver_agreement(data, p):
     relu = relative_differences(relu, "flow", "learning_rate")
     fig, axes = plt.subplots(len(labels), len(protocols), figsize=(4.6 * len(protocols), 13.6), sharey="row")
     for (above, cost, course, difference, relu_cost), protocol in zip(axes.T, protocols, strict=True):
-        panels.curves(above, where(distance, protocol=protocol), "distance", "samples", "solver", SOLVERS)
-        panels.curves(cost, where(risk, protocol=protocol), "evaluations", "samples", "solver", trained)
+        panels.curves(above, where(distance, protocol=protocol), "distance", "samples", SOLVERS)
+        panels.curves(cost, where(risk, protocol=protocol), "evaluations", "samples", SOLVERS[:2])
         for ax in (above, cost):
             ax.set_yscale("log")
             layout.name_values(ax, where(risk, protocol=protocol), "samples")
@@ -43,9 +44,9 @@ def solver_agreement(data, p):
 
         # Risk against flow time for every seed at full overlap: both ways of training follow one path.
         same = {"protocol": protocol, "samples": p.samples, "overlap": risk["overlap"].values.max()}
-        for solver, style in (("flow", "-"), ("descent", "--")):
-            runs, look = where(data["trajectory"], solver=solver, **same), {"linewidth": 1, "alpha": 0.8}
-            course.plot(runs["time"].T, runs["risk_curve"].T, style, **SOLVERS[solver][1], **look)
+        for solver, style, look in (("flow", "-", FLOW), ("descent", "--", DESCENT)):
+            runs = where(data["trajectory"], solver=solver, **same)
+            course.plot(runs["time"].T, runs["risk_curve"].T, style, linewidth=1, alpha=0.8, **look)
         for end in where(risk, solver="exact", **same)["risk_final"].values:
             course.axhline(end, color="0.6", linewidth=0.6, linestyle=":", label="exact limit")
         course.set(xscale="log", yscale="log", xlabel=f"flow time (n = {p.samples}, full overlap)")
@@ -53,9 +54,9 @@ def solver_agreement(data, p):
         # Difference from the flow, and the cost of both, against the learning rate of descent; a line for each n.
         for samples, dashes in zip(sorted(relu["samples"].unique()), cycle(panels.LINES), strict=False):
             runs = relu[(relu["protocol"] == protocol) & (relu["samples"] == samples)]
-            for ax, quantity, solver in ((difference, "difference", "descent"), (relu_cost, "evaluations", "descent"),
-                                         (relu_cost, "evaluations_other", "flow")):  # fmt: skip
-                panels.spread(ax, runs, quantity, "learning_rate", linestyle=dashes, **SOLVERS[solver][1])
+            for ax, quantity, look in ((difference, "difference", DESCENT), (relu_cost, "evaluations", DESCENT),
+                                       (relu_cost, "evaluations_other", FLOW)):  # fmt: skip
+                panels.spread(ax, runs, quantity, "learning_rate", linestyle=dashes, **look)
             difference.plot([], [], color="0.3", linestyle=dashes, label=f"ReLU networks, n = {samples}")
         for ax in (difference, relu_cost):
             layout.name_ticks(ax, sorted(relu["learning_rate"].unique()))
@@ -76,8 +77,8 @@ def linear_agreement(data, p):
     Roles: `coefficients` and `risk` of one experiment solved and simulated.
     """
     near = 1e-3  # distance that counts as agreement
-    solvers = {"descent": ("gradient descent", {"color": "k"}),
-               "balanced": ("flow of balanced networks", {"color": "#009E73"})}  # fmt: skip
+    solvers = [({"solver": "descent"}, "gradient descent", {"color": "k"}),
+               ({"solver": "balanced"}, "flow of balanced networks", {"color": "#009E73"})]  # fmt: skip
     distance, risk = distances(data["coefficients"]), data["risk"]
     protocols = panels.values(distance, "protocol")
     names = {protocol: panels.name(risk, "protocol", protocol) for protocol in protocols}
@@ -85,7 +86,7 @@ def linear_agreement(data, p):
     fig, axes = plt.subplots(2, len(protocols), figsize=size, sharex=True, squeeze=False)
     for ax, protocol in zip(axes[0], protocols, strict=True):
         ax.sharey(axes[0, 0])
-        panels.curves(ax, where(distance, protocol=protocol), "distance", "gamma", "solver", solvers)
+        panels.curves(ax, where(distance, protocol=protocol), "distance", "gamma", solvers)
         ax.axhline(near, color="0.5", linestyle=":", label=f"agreement: below {near:g}")
         ax.set(yscale="log", title=names[protocol])
     axes[0, 0].set_ylabel("relative distance from\nthe exact limit")
@@ -124,7 +125,6 @@ def published_risk(data, p):
     trained.
     """
     farthest, near = 12, agreement.NEAR  # standard errors: that are drawn, and that count as agreement
-    style = {"linestyle": "none", "markersize": 5, "alpha": 0.75}
     cells = agreement.compared(data, p.family)
     ours = [data[name] for name in cells["experiment"].unique()]
     names = {value: label for runs in ours for value, label in value_labels(runs, "protocol").items()}
@@ -134,12 +134,12 @@ def published_risk(data, p):
     rows = [row for row in rows if len(row[-1])]
     size = (9.6, 3.2 * len(rows) + 1.2)
     fig, axes = plt.subplots(len(rows), 2, figsize=size, width_ratios=[1, 1.4], squeeze=False, sharex=True)
-    markers = dict(zip(sorted(cells["samples"].unique()), cycle(("o", "s", "^", "D", "v")), strict=False))
+    markers = panels.markers(sorted(cells["samples"].unique()))
     for (meaning, column, shown), (scatter, scores) in zip(rows, axes, strict=True):
         for (protocol, n), group in shown.groupby(["protocol", "samples"], sort=False):
-            look = {"color": panels.COLORS[protocol], "marker": markers[n], **style}
-            scatter.plot(group["published"], group[f"ours_{column}"], **look)
-            scores.plot(group["published"], group[f"z_{column}"].clip(-farthest, farthest), **look)
+            look = {"color": panels.COLORS[protocol], "markersize": 5, "alpha": 0.75}
+            scatter.plot(group["published"], group[f"ours_{column}"], markers[n], **look)
+            scores.plot(group["published"], group[f"z_{column}"].clip(-farthest, farthest), markers[n], **look)
         scatter.axline((agreement.FLOOR,) * 2, (1, 1), color="0.5", linewidth=0.8, linestyle=":")
         scatter.set(xscale="log", yscale="log", ylabel="our risk", title=f"risk {meaning}")
         scores.axhspan(-near, near, color="0.92", zorder=0)
@@ -147,10 +147,9 @@ def published_risk(data, p):
         agree = agreement.agreeing(shown[f"z_{column}"])
         scores.set_title(f"{np.mean(agree):.0%} of {len(agree)} cells within {near} standard errors")
     plt.setp(axes[-1], xlabel="published risk")
-    for protocol in [name for name in names if name in set(cells["protocol"])]:
-        axes[0, 0].plot([], [], color=panels.COLORS[protocol], marker="o", label=names[protocol], **style)
-    for n, marker in markers.items():
-        axes[0, 0].plot([], [], color="0.4", marker=marker, label=f"n = {n}", **style)
+    protocols = [({"protocol": name}, label, {"color": panels.COLORS[name]})
+                 for name, label in names.items() if name in set(cells["protocol"])]  # fmt: skip
+    panels.name_points(axes[0, 0], protocols, markers, "n = {}")
     seeds = min(len(np.unique(runs["seed"])) for runs in ours)
     note = f"geometric means over seeds, {seeds} seeds of ours; z beyond ±{farthest} drawn there"
     return layout.finish(fig, p.title, note)

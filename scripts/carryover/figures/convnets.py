@@ -4,9 +4,9 @@ from textwrap import fill
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 
 from carryover.claims.convnets import by_classes, most_common, network_in_words, target_in_words
-from carryover.claims.support.runs import Runs
 from carryover.figures.drawing import layout, panels
 from carryover.runs import chosen, where
 
@@ -20,44 +20,39 @@ LEAST_GAIN = -16.0  # that has a place on the axis of gains of a network from Im
 ZERO = {"color": "0.3", "linewidth": 0.8}
 
 
-# Accuracies and their gains, with intervals and in words.
+# Means over tasks and seeds, with intervals, and words.
 
 
-def _accuracy(runs, **condition):
-    """Test accuracy in percent at some values of the coordinates, seeds by tasks."""
-    return 100 * (1 - Runs("risk", runs).where(**condition).table("risk_final", "task"))
+def _by_seed(runs, quantity, *along):
+    """Means over tasks of a quantity, by seed (rows) and values of a coordinate or a dimension of its own (columns)."""
+    means = runs[quantity].to_dataframe().groupby(["seed", *along])[quantity].mean()
+    return means.unstack(along) if along else means
 
 
-def _gain(runs, rescale, rescaled="all", **condition):
-    """Percentage points of accuracy by a factor on part of the weights, of the same seed and task, seeds by tasks."""
-    scaled = _accuracy(runs, rescale=rescale, rescaled=rescaled, **condition)
-    return scaled - _accuracy(runs, rescale=1.0, rescaled="all", **condition)
+def _accuracy(runs, *along):
+    """Test accuracy in percent, as `_by_seed`."""
+    return 100 * (1 - _by_seed(runs, "risk_final", *along))
 
 
-def _intervals(tables):
-    """(mean, low, high), each by table, of the means over tasks, by seed."""
-    return panels.means({place: table.mean(axis=1) for place, table in enumerate(tables)})
-
-
-def _points(ax, x, tables, label, possible=(-np.inf, np.inf), **style):
-    """The means of tables with their intervals, as far as there can be such values, at places x."""
-    found = np.clip(_intervals(tables), *possible)
+def _points(ax, x, table, label=None, possible=(-np.inf, np.inf), **style):
+    """The means over seeds of a table with their intervals, as far as there can be such values, at places x."""
+    found = np.clip(panels.means(table), *possible)
     panels.points(ax, x, found, label, **{"elinewidth": 1, "marker": "o"} | style)
     return found[0]
 
 
-def _accuracies(ax, runs, along, label, shift, **style):
+def _accuracies(ax, runs, along, label=None, shift=1.0, **style):
     """Accuracies along a coordinate, times a shift; a cross behind those of which too few were trained to the end."""
-    parts = {value * shift: part for value, part, _ in panels.colored(runs, along)}
-    means = _points(ax, [*parts], map(_accuracy, parts.values()), label, PERCENT, **style)
-    for (place, part), mean in zip(parts.items(), means, strict=True):
-        _cross(ax, place, mean, part)
+    table = _accuracy(runs, along)
+    means = _points(ax, table.columns * shift, table, label, PERCENT, **style)
+    for value, mean in zip(table.columns, means, strict=True):
+        _cross(ax, value * shift, mean, where(runs, **{along: value}))
 
 
 def _gain_rows(ax, rows, label):
-    """Gains with their intervals, one below the other: {name: (table, its runs, marker)}; squares are hollow."""
+    """Gains with their intervals, one below the other: {name: (gain by seed, its runs, marker)}; squares are hollow."""
     ax.axvline(0, **ZERO)
-    found = _intervals([gains for gains, *_ in rows.values()]).T
+    found = panels.means({name: gains for name, (gains, *_) in rows.items()}).T
     for place, ((mean, *ends), (_, runs, marker)) in enumerate(zip(found, rows.values(), strict=True)):
         color = panels.COLORS[str(runs["protocol"].values[0])]
         ax.plot(ends, [place, place], color=color, linewidth=1)
@@ -123,9 +118,8 @@ def convnet_rescaling(data, p):
             label = f"{name}, rescaled by {factor:g}" if rescaled else name
             _accuracies(above, shown, "samples", label, shift, **style, **look)
             if rescaled and protocol != "multi_task":
-                sizes = np.array(panels.values(shown, "samples"))
-                gains = [_gain(runs, factor, protocol=protocol, samples=n) for n in sizes]
-                _points(below, sizes * shift, gains, name, **look)
+                gains = _accuracy(shown, "samples") - _accuracy(where(runs, protocol=protocol, rescale=1.0), "samples")
+                _points(below, gains.columns * shift, gains, name, **look)
         lines = _system(runs).replace(", ", ",\n").splitlines()  # columns are narrow
         words = "\n".join(fill(line, 28) for line in lines)
         above.set_title(f"{words}\n({_units(runs)})", fontsize="small")
@@ -143,18 +137,22 @@ def convnet_controls(data, p):
     of their weights and at several learning rates.
     """
     risk, trajectory = (where(data[role], samples=p.samples) for role in ("risk", "trajectory"))
-    tuned, scratch = (where(risk, protocol=protocol) for protocol in ("finetuning", "single_task"))
+    tuned = where(risk, protocol="finetuning")
     fig, (left, middle, right) = plt.subplots(1, 3, figsize=(11.5, 4.4), width_ratios=(1.1, 0.8, 1.1))
 
     # a: gain by what the factor is on, and by the learning rate.
-    usual = {"learning_rate": p.learning_rate}
-    parts = panels.values(tuned.isel(run=chosen(tuned, rescale=RESCALE, **usual)), "rescaled")
-    kinds = [(f"PT+FT, {panels.name(risk, 'rescaled', part)}", tuned, {"rescaled": part, **usual}) for part in parts]
-    kinds += [(f"PT+FT, all weights,\nlearning rate {rate:g}", tuned, {"learning_rate": rate})
-              for rate in panels.values(tuned, "learning_rate")[::-1] if rate != p.learning_rate]  # fmt: skip
-    kinds.append(("STL, all weights", scratch, usual))
-    rows = {label: (_gain(runs, RESCALE, **which), where(runs, rescale=RESCALE, **which), "o")
-            for label, runs, which in kinds}  # fmt: skip
+    def gain(protocol, rate, part="all"):
+        """A row of `_gain_rows`."""
+        same = where(risk, protocol=protocol, learning_rate=rate)
+        scaled, plain = where(same, rescale=RESCALE, rescaled=part), where(same, rescale=1.0, rescaled="all")
+        return _accuracy(scaled) - _accuracy(plain), scaled, "o"
+
+    usual = p.learning_rate
+    parts = panels.values(where(tuned, rescale=RESCALE, learning_rate=usual), "rescaled")
+    rates = [rate for rate in panels.values(tuned, "learning_rate")[::-1] if rate != usual]
+    rows = {f"PT+FT, {panels.name(risk, 'rescaled', part)}": gain("finetuning", usual, part) for part in parts}
+    rows |= {f"PT+FT, all weights,\nlearning rate {rate:g}": gain("finetuning", rate) for rate in rates}
+    rows["STL, all weights"] = gain("single_task", usual)
     _gain_rows(left, rows, f"gain by the factor {RESCALE:g} (percentage points, paired)")
     left.set_title("a  Gain by what is rescaled")
 
@@ -170,17 +168,18 @@ def convnet_controls(data, p):
     # c: mean accuracy at every step at which a run was looked at, and its interval at the last. Between two checkpoints
     # accuracies follow the logarithm of the steps, and after a run's end they stay.
     courses = where(trajectory, learning_rate=p.learning_rate, rescaled="all")
-    factors = panels.values(courses, "rescale")
-    for protocol, name, style in (("finetuning", "PT+FT", "-"), ("single_task", "STL", "--")):
-        for factor, runs, color in panels.colored(where(courses, protocol=protocol), "rescale", factors):
-            frame = runs[["time", "risk_curve"]].to_dataframe()
-            frame = frame.assign(steps=np.log(np.rint(frame["time"] / frame["learning_rate"])))
-            table = frame.pivot_table("risk_curve", ["seed", "task"], "steps").interpolate("index", axis=1)
-            accuracy, label = 100 * (1 - table), f"{name}, {_factor_in_words(factor)}"
-            right.plot(np.exp(table.columns), accuracy.mean(), color=color, linestyle=style, label=label)
-            _points(
-                right, np.exp(table.columns[-1:]), [accuracy.iloc[:, -1].unstack("task")], None, PERCENT, color=color
-            )
+    words = {"finetuning": "PT+FT", "single_task": "STL"}
+    shown = panels.curves_by(courses, "rescale", "protocol", protocol=[*words],
+                             label=lambda factor, name: f"{words[name]}, {_factor_in_words(factor)}")  # fmt: skip
+    for condition, label, style in shown:
+        runs = where(courses, **condition)
+        frame = runs[["time", "risk_curve"]].to_dataframe()
+        frame = frame.assign(steps=np.log(np.rint(frame["time"] / frame["learning_rate"])))
+        table = frame.pivot_table("risk_curve", ["seed", "task"], "steps").interpolate("index", axis=1)
+        accuracy = 100 * (1 - table.groupby("seed").mean())
+        right.plot(np.exp(accuracy.columns), accuracy.mean(), label=label, **style)
+        last = accuracy.iloc[:, -1:]
+        _points(right, np.exp(last.columns), last, possible=PERCENT, color=style["color"])
     right.set(xscale="log", xlabel="steps of gradient descent", ylabel=ACCURACY, title="c  Accuracy along training")
     layout.plain_decades(right.xaxis)
     notes = f"n = {p.samples}", _units(risk), INTERVALS, "c: ended runs keep their last value"
@@ -205,7 +204,7 @@ def pretrained_rescaling(data, p):
         kinds += [(rate / usual, f"learning rate × {rate / usual:g}", runs, "s")
                   for rate, runs, _ in panels.colored(plain, "learning_rate") if rate != usual]  # fmt: skip
         kinds = [*sorted(kinds, key=lambda kind: -kind[0]), (None, "from scratch", scratch, "o")]
-        accuracy = _accuracy(plain, learning_rate=usual)
+        accuracy = _accuracy(where(plain, learning_rate=usual))
         rows = {name: (_accuracy(runs) - accuracy, runs, marker) for _, name, runs, marker in kinds}
         _gain_rows(ax, rows, GAIN)
         # A factor with which nothing is learned would press all others together: its mean is written at the left end.
@@ -216,15 +215,15 @@ def pretrained_rescaling(data, p):
                 ax.annotate(f"← {mean:.0f}".replace("-", "−"), (LEAST_GAIN + 0.5, place), va="center")
 
     # c: gain by the factor against the number of training images.
-    tables = {}
+    gains = []
     for risk in (data["sizes"], data["pairs"]):
         tuned = where(risk, protocol="finetuning", learning_rate=most_common(risk, "learning_rate"))
-        for n in panels.values(tuned, "samples"):
-            tables[n] = _accuracy(tuned, samples=n, rescale=RESCALE) - _accuracy(tuned, samples=n, rescale=1.0)
-    sizes, last = sorted(tables), axes[2]
+        accuracy = _accuracy(tuned, "rescale", "samples")
+        gains.append(accuracy[RESCALE] - accuracy[1.0])
+    table, last = pd.concat(gains, axis=1).sort_index(axis=1), axes[2]
     last.axhline(0, **ZERO)
-    _points(last, np.array(sizes), [tables[n] for n in sizes], None, color=panels.COLORS["finetuning"])
-    layout.name_ticks(last, sizes)
+    _points(last, table.columns, table, color=panels.COLORS["finetuning"])
+    layout.name_ticks(last, table.columns)
     last.set(xlabel="training images", ylabel=GAIN, title=f"c  Rescaled by {RESCALE:g}, 2 classes")
     order = "gains over the network as it is, in the order of the learning rate, times 1/factor²"
     return layout.finish(fig, p.title, INTERVALS, order)
@@ -254,13 +253,7 @@ def stage_dimensionality(data, p):
     stages, risk = (where(runs, learning_rate=usual) for runs in (every, risk))
     factors = panels.values(stages, "rescale")
     rates = [rate for rate in panels.values(every, "learning_rate") if rate != usual]
-    # (label, runs, shift along the axis, style) of every curve
-    curves = [(f"after, {_factor_in_words(factor)}", runs,
-               0.07 * (place - (len(factors) - 1) / 2), {"color": color})
-              for place, (factor, runs, color) in enumerate(panels.colored(stages, "rescale"))]  # fmt: skip
     reds = plt.get_cmap("Reds")(np.linspace(0.5, 0.9, len(rates)))
-    curves += [(f"after, learning rate × {rate / usual:g}", where(every, learning_rate=rate), 0,
-                {"color": color, "linestyle": ":"}) for rate, color in zip(rates, reds, strict=True)]  # fmt: skip
     fig, ((dimensions, shared, accuracy), below) = plt.subplots(2, 3, figsize=(11.0, 6.8))
     first = where(stages, rescale=factors[0])
     _by_stage(dimensions, first, before, 0, "before finetuning", color="k", linestyle="--")
@@ -268,12 +261,16 @@ def stage_dimensionality(data, p):
         ax.axhline(1, **ZERO)
     for ax, (quantity, (title, label, most)) in zip((dimensions, shared, *below), quantities.items(), strict=True):
         ax.set(title=title, ylabel=label)
-        for name, runs, shift, style in curves:
-            _by_stage(ax, runs, quantity, shift, name, most, **style)
+        for place, (factor, runs, color) in enumerate(panels.colored(stages, "rescale")):
+            shift, name = 0.07 * (place - (len(factors) - 1) / 2), f"after, {_factor_in_words(factor)}"
+            _by_stage(ax, runs, quantity, shift, name, most, color=color)
+        for rate, color in zip(rates, reds, strict=True):
+            runs, name = where(every, learning_rate=rate), f"after, learning rate × {rate / usual:g}"
+            _by_stage(ax, runs, quantity, 0, name, most, color=color, linestyle=":")
     dimensions.set_ylim(bottom=0)
     shared.sharey(dimensions)
-    for factor, runs, color in panels.colored(risk, "rescale"):
-        _points(accuracy, [factor], [_accuracy(runs)], None, PERCENT, color=color)
+    for _, runs, color in panels.colored(risk, "rescale"):
+        _accuracies(accuracy, runs, "rescale", color=color)
     layout.name_values(accuracy, risk, "rescale")
     accuracy.set(title="c  Test accuracy", xlabel="factor on the weights before finetuning", ylabel=ACCURACY)
     notes = _system(risk).replace("\n", ", "), _units(stages), INTERVALS
@@ -282,7 +279,7 @@ def stage_dimensionality(data, p):
 
 def _by_stage(ax, runs, quantity, shift, label, most=np.inf, **style):
     names = runs["stage"].values
-    tables = [Runs("stages", runs).where(stage=name).table(quantity, "task") for name in names]
-    _points(ax, np.arange(len(names)) + shift, tables, label, (0.0, most), **style)
+    table = _by_seed(runs, quantity, "stage")[names]
+    _points(ax, np.arange(len(names)) + shift, table, label, (0.0, most), **style)
     ax.set_xticks(range(len(names)), [name.removeprefix("stage") for name in names])
     ax.set_xlabel("stage")

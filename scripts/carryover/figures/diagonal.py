@@ -1,7 +1,5 @@
 """What diagonal networks learn, and what longer training does to it (appendices of feature reuse)."""
 
-from functools import partial
-
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -31,10 +29,7 @@ def diagonal_solutions(data, p):
     new = where(data["rescaled"], protocol="finetuning", overlap=0.0, main_features=features)
     variances, shares = (panels.columns(runs, "overlap", "overlap {:g}")
                          for runs in (where(sparsity, samples=p.samples), sparsity))  # fmt: skip
-    curves = partial(panels.curves, along="samples", hue="protocol")
-    l12, q, l1, share = (partial(curves, quantity=one) for one in ("l12_norm", "q_norm", "l1_norm", "auxiliary_share"))
-    factors = {factor: f"rescaled × {factor:g}" for factor in panels.values(new, "rescale")}
-    by_factor = partial(share, hue="rescale", named=factors, apart=0.14)
+    factors, n = panels.curves_by(new, "rescale", label="rescaled × {:g}".format), "samples"
 
     def penalties(ax, tuned):
         for quantity, words, dashes in (("q_norm", "of eq 22, which takes both paths alike", "-"),
@@ -44,18 +39,20 @@ def diagonal_solutions(data, p):
 
     # The penalty that finetuning minimises is near 1, where the panel beside a has no room.
     rows = [
-        [layout.group("a  ℓ1,2 norm, all features shared", {"": full}, l12, relative, "samples", truth=1, width=1.3),
-         layout.group("a  Q penalty of eq 22", {"": full}, q, "", "samples", truth=1, width=1.3, decades=True),
-         layout.group("a′  penalty of PT+FT", {"": tuned}, penalties, "", "samples", truth=1, width=1.4)],
-        [layout.group("b  auxiliary share of PT+FT, new features", {"": new}, by_factor, weights, "samples",
-                      SHARES, width=1.4),
+        [layout.curves("a  ℓ1,2 norm, all features shared", {"": full}, "l12_norm", n, "protocol", relative,
+                       truth=1, width=1.3),
+         layout.curves("a  Q penalty of eq 22", {"": full}, "q_norm", n, "protocol", "",
+                       truth=1, width=1.3, decades=True),
+         layout.group("a′  penalty of PT+FT", {"": tuned}, penalties, "", n, truth=1, width=1.4)],
+        [layout.curves("b  auxiliary share of PT+FT, new features", {"": new}, "auxiliary_share", n, factors, weights,
+                       apart=0.14, ylim=SHARES, width=1.4),
          layout.group("c  variance outside the k largest", {"": where(sparsity, overlap=most)}, _by_samples, variance,
                       width=1.5),
-         layout.group("d  ℓ1 norm, by samples", {"": alone}, l1, relative, "samples", truth=1, width=1.1)],
+         layout.curves("d  ℓ1 norm, by samples", {"": alone}, "l1_norm", n, "protocol", relative, truth=1, width=1.1)],
         [layout.group(f"e  variance outside the k largest weights, by overlap (n = {p.samples})", variances, _outside,
                       variance)],
-        [layout.group("f  share of the weight norm in the auxiliary dimensions", shares, share, weights, "samples",
-                      SHARES, "auxiliary_share_teacher")],
+        [layout.curves("f  share of the weight norm in the auxiliary dimensions", shares, "auxiliary_share", n,
+                       "protocol", weights, ylim=SHARES, truth="auxiliary_share_teacher")],
     ]  # fmt: skip
     spread = panels.spread_in_words(data["norms"], "band or bars")
     return layout.compose(rows, p.title, spread, "b: points moved apart", f"c, e: below {LEAST:g} drawn there")
@@ -63,10 +60,12 @@ def diagonal_solutions(data, p):
 
 def _by_samples(ax, sparsity):
     """Panel c: both layers trained against the readout alone."""
-    protocols = {one: panels.name(sparsity, "protocol", one) for one in ("single_task", "single_task_probe")}
-    for n, runs, color in panels.colored(sparsity, "samples", panels.values(sparsity, "samples")[1::2]):
-        names = {protocol: f"{name}, n = {n}" for protocol, name in protocols.items()}
-        panels.curves(ax, runs, "outside", "k", "protocol", panels.dashed(names, color))
+    shown = panels.curves_by(
+        sparsity, "samples", "protocol", samples=panels.values(sparsity, "samples")[1::2],
+        protocol=("single_task", "single_task_probe"),
+        label=lambda n, protocol: f"{panels.name(sparsity, 'protocol', protocol)}, n = {n}",
+    )  # fmt: skip
+    panels.curves(ax, sparsity, "outside", "k", shown)
     ax.set(xlabel="k", yscale="log", ylim=(0.8 * LEAST, 1.4))
 
 
@@ -76,7 +75,7 @@ def _outside(ax, sparsity):
     for place, protocol in enumerate(protocols):
         runs, bars = where(sparsity, protocol=protocol), slice(step * (place + 1) // len(protocols), None, step)
         label = panels.name(sparsity, "protocol", protocol)
-        panels.spread(ax, runs, "outside", "k", label, bars, color=panels.COLORS[protocol], marker="")
+        panels.spread(ax, runs, "outside", "k", label, bars, color=panels.COLORS[protocol])
     truth = 1 - sparsity["top_k_variance_teacher"].isel(run=0)
     ax.plot(sparsity["k"], truth.where(truth > LEAST), **layout.TRUTH)
     ax.set(xlabel="k", yscale="log", ylim=(0.8 * LEAST, 1.4))
@@ -100,20 +99,20 @@ def cross_entropy(data, p):
     for part, (role, family) in zip(parts, families.items(), strict=True):
         trained = np.isfinite(data[role][features].values).any(axis=1)
         runs = data[role].isel(run=trained & np.isfinite(data[role]["initial_scale"].values))
+        margin = runs["loss_curve"].copy(data=margins(runs["loss_curve"].values, FITTED))
+        runs = runs.assign(ratio=margin / runs["initial_scale"] ** 2)
         axes = part.subplots(1, len(columns))
         axes[1].sharey(axes[0])
         for ax, (quantity, along, title) in zip(axes, columns, strict=True):
             for scale, same, color in panels.colored(runs, "initial_scale"):
-                ratio = margins(same["loss_curve"].values, FITTED) / scale**2
-                x = same["time"].values if along == "time" else ratio
-                # Median and range, read off at common x where every run has some.
+                # Read off at common x, where every run has some.
+                x, y = same[along].values, same[quantity].values
                 grid = np.geomspace(np.nanmin(x), np.nanmax(x), 500)
-                curves = zip(np.log(x), same[quantity].values, strict=True)
-                values = np.stack([interpolated(*curve, np.log(grid)) for curve in curves])
-                grid, values = (some[..., np.isfinite(values).all(axis=0)] for some in (grid, values))
+                read = np.stack([interpolated(*curve, np.log(grid)) for curve in zip(np.log(x), y, strict=True)])
+                grid, read = (some[..., np.isfinite(read).all(axis=0)] for some in (grid, read))
                 if grid.size:
-                    middle, label = np.median(values, axis=0), f"initial scale {scale:g}"
-                    panels.band(ax, grid, middle, values.min(0), values.max(0), label, color=color)
+                    middle, *ends = np.quantile(read, (0.5, *panels.extent(runs)), axis=0)
+                    panels.band(ax, grid, middle, *ends, f"initial scale {scale:g}", color=color)
                     ax.plot(grid[-1], middle[-1], "o", color=color, markersize=4)
             ax.set(xscale="log", title=f"{next(letters)}  {title}", xlabel=xlabels[along])
             if quantity == features:
@@ -138,18 +137,18 @@ def endless_training(data, p):
     from_small = runs.isel(run=~(runs["initial_scale"].values > smallest))  # NaN: from a pretrained network
     alone = from_small.isel(run=from_small["protocol"].values != "multi_task")
     joint = where(runs, protocol="multi_task")
-    scales = {scale: f"MTL, initial scale {scale:g}" for scale in panels.values(joint, "initial_scale")}
+    scales = panels.curves_by(joint, "initial_scale", label="MTL, initial scale {:g}".format)
     shown = (
-        (alone, "l1_norm_curve", "protocol", None, "a  ℓ1 norm of the main task", "ℓ1 norm / margin"),
-        (from_small, "risk_curve", "protocol", None, "b  test error of the main task", "test error"),
-        (joint, "group_norm_curve", "initial_scale", scales, "c  ℓ1,2 norm of both tasks", "ℓ1,2 norm / margin"),
+        (alone, "l1_norm_curve", "protocol", "a  ℓ1 norm of the main task", "ℓ1 norm / margin"),
+        (from_small, "risk_curve", "protocol", "b  test error of the main task", "test error"),
+        (joint, "group_norm_curve", scales, "c  ℓ1,2 norm of both tasks", "ℓ1,2 norm / margin"),
     )
     fig, axes = plt.subplots(1, 3, figsize=(8.4, 3.0))
-    for ax, (part, curve, hue, names, title, label) in zip(axes, shown, strict=True):
+    for ax, (part, curve, curves, title, label) in zip(axes, shown, strict=True):
         values = at_margins(part, curve, np.geomspace(2.0, 130.0, 40))
         values = values / values["margin"] if "norm" in curve else values
         reached = values.dropna("margin").to_dataset(name="value")  # by all runs
-        panels.curves(ax, reached, "value", "margin", hue, names)
+        panels.curves(ax, reached, "value", "margin", curves)
         ax.set(title=title, xlabel="margin γ", ylabel=label, xscale="log")
     start = f"from scratch in a and b: initial scale {smallest:g}"
     return layout.finish(fig, p.title, start, panels.spread_in_words(runs))

@@ -4,7 +4,6 @@ It draws the median over seeds of the risk along a coordinate, both logarithmic,
 """
 
 import json
-from itertools import cycle
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -30,7 +29,7 @@ def draw(data, p):
         risk = risk.assign({name: risk[name] / scale for name in {"risk_final", "loss"} & {*risk}})
     cut = (risk["risk_final"] < p.floor).any()
     risk = risk.assign({"risk_final": risk["risk_final"].clip(min=p.floor)})
-    risk, named = _curves(risk, p)
+    curves = _curves(risk, p)
     kind = panels.limits_and_trained if p.markers else panels.spread
     rows = panels.values(risk, p.row) if p.row else [None]
     columns = panels.values(risk, p.column)
@@ -40,9 +39,9 @@ def draw(data, p):
     fig, axes = plt.subplots(len(lines), width, figsize=size, sharex=True, sharey=True, squeeze=False)
     for i, (row, shown) in enumerate(lines):
         runs = where(risk, **{p.row: row}) if p.row else risk
-        own = {curve: named[curve] for curve in named if curve in runs["curve"]}
+        own = [curve for curve in curves if chosen(runs, **curve[0]).any()]
         for ax, column in zip(axes[i], shown, strict=False):
-            panels.curves(ax, where(runs, **{p.column: column}), "risk_final", p.x, "curve", own, p.apart, kind)
+            panels.curves(ax, where(runs, **{p.column: column}), "risk_final", p.x, own, p.apart, kind)
             ax.set_yscale("log")
             if i % len(rows) == 0:
                 ax.set_title(panels.name(risk, p.column, column))
@@ -65,18 +64,13 @@ def draw(data, p):
 
 
 def _curves(risk, p):
-    """The runs with the number of their curve, and {curve: (name, style)}; UserError where there are not as many names.
-
-    Curves of one colour differ in their lines, and the first is drawn above the others.
-    """
-    hues = panels.combinations(risk, p.hue)
-    hues = [hue for hue in hues if not p.shown or str(hue[p.hue[0]]) in p.shown]
-    names = p.names or [", ".join(panels.name(risk, *pair) for pair in hue.items()) for hue in hues]
-    if len(names) != len(hues):
-        raise UserError(f"names: there are {len(hues)} curves, not {len(names)}.")
-    numbers, named, lines = np.full(risk.sizes["run"], -1), {}, {}
-    for curve, (hue, name, color) in enumerate(zip(hues, names, panels.colors(p.hue[0], hues), strict=True)):
-        numbers[chosen(risk, **hue)] = curve
-        line = next(lines.setdefault(str(color), cycle(panels.LINES)))
-        named[curve] = name, {"color": color, "linestyle": line, "zorder": 3 - curve / 9}
-    return risk.assign_coords(curve=("run", numbers)), named
+    """`panels.curves_by` the coordinates of the options, the first above the others; UserError where there are not as
+    many names."""
+    first = p.hue[0]
+    shown = [value for value in panels.values(risk, first) if not p.shown or str(value) in p.shown]
+    curves = panels.curves_by(risk, *p.hue, **{first: shown})
+    if len(p.names) not in (0, len(curves)):
+        raise UserError(f"names: there are {len(curves)} curves, not {len(p.names)}.")
+    names = p.names or [name for _, name, _ in curves]
+    return [(condition, name, {**style, "zorder": 3 - place / 9})
+            for place, ((condition, _, style), name) in enumerate(zip(curves, names, strict=True))]  # fmt: skip

@@ -39,10 +39,13 @@ class Atlas(Titled):
     settings: NonNegativeInt = parameter(0, "maps of each family, by settings such as the noise; 0: the usual one")
 
 
-class Clusters(reading("regimes", "overlap", "nested")):
+class Dimensionality(reading("regimes", "overlap", "nested")):
+    nested_samples: tuple[PositiveInt, ...] = parameter((), "main-task samples of panels over rescalings; empty: all")
+
+
+class Clusters(Dimensionality):
     samples: PositiveInt = parameter(64, "main-task samples of the inertias by overlap")
     unit_correlations: tuple[str, ...] = parameter((), "lists of cosines by which they are shown; empty for all")
-    nested_samples: tuple[PositiveInt, ...] = parameter((), "main-task samples of panels over rescalings; empty: all")
 
 
 class ConvnetControls(reading("risk", "trajectory")):
@@ -56,10 +59,6 @@ class ConvnetRescaling(Titled):
 
 class DiagonalSolutions(reading("norms", "sparsity", "rescaled")):
     samples: PositiveInt = parameter(64, "samples of the solutions whose sparsity is shown over overlaps")
-
-
-class Dimensionality(reading("regimes", "overlap", "nested")):
-    nested_samples: tuple[PositiveInt, ...] = parameter((), "main-task samples of panels over rescalings; empty: all")
 
 
 class Facets(reading("risk")):

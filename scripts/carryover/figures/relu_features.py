@@ -1,14 +1,12 @@
 """What features ReLU networks learn: clusters, dimensions and norms (Fig. 5, 6 and 8 of feature reuse)."""
 
-from functools import partial
-
 import numpy as np
 import xarray as xr
 
 from carryover.claims.relu_features import AUXILIARY_FEATURES
 from carryover.figures.drawing import layout, panels
 from carryover.measures.parameters import ALL_LAYERS
-from carryover.runs import chosen, where
+from carryover.runs import where
 
 ONE = {"color": "0.3", "linewidth": 1, "linestyle": ":"}
 ALIGNMENT, SHARES, UP = "alignment with the teacher", (0, 1.03), (0, None)
@@ -24,9 +22,10 @@ def trained(data, *roles):
 
 
 def related(data, most=None):
-    """{list of cosines between the main and the auxiliary units: its name}, from new to shared features."""
+    """Curves by lists of cosines between the main and the auxiliary units, from new to shared features."""
     lists = panels.values(data, "unit_correlations")
-    return {text: panels.cosines_in_words(text) for text in (panels.some(lists, most) if most else lists)}
+    lists = panels.some(lists, most) if most else lists
+    return panels.curves_by(data, "unit_correlations", unit_correlations=lists, label=panels.cosines_in_words)
 
 
 def features_to_learn(cosines, protocol):
@@ -49,16 +48,15 @@ def _regimes(data):
 
 
 def _by_regime(runs):
-    """A panel along samples of networks from scratch, by initial scale: one colour, as all of single-task learning."""
-    named = panels.dashed(_regimes(runs), panels.COLORS["single_task"])
-    return partial(panels.curves, along="samples", hue="initial_scale", named=named)
+    """Curves of networks from scratch, by initial scale: in one colour, as all of single-task learning."""
+    names = _regimes(runs)
+    return panels.curves_by(runs, "protocol", "initial_scale", label=lambda _, scale: names[scale])
 
 
 def _by_cosines(runs, quantity, title, label, ylim):
     """A group of panels of a quantity by protocol, for some of the lists of cosines."""
-    columns = {f"cosines {name}": where(runs, unit_correlations=text) for text, name in related(runs, 4).items()}
-    panel = partial(panels.curves, quantity=quantity, along="samples", hue="protocol")
-    return layout.group(title, columns, panel, label, "samples", ylim)
+    columns = {f"cosines {name}": where(runs, **condition) for condition, name, _ in related(runs, 4)}
+    return layout.curves(title, columns, quantity, "samples", "protocol", label, ylim=ylim)
 
 
 def _to_learn(axline, runs, limit):
@@ -86,44 +84,47 @@ def clusters(data, p):
 def _of_regimes(runs):
     """Panels a and b."""
     single = where(runs, protocol="single_task")
-    names, sizes = _regimes(single), {n: f"n = {n:g}" for n in panels.values(single, "samples")}
-    columns = {f"teacher of {cell['main_features']} units\n{names[cell['initial_scale']]}": where(single, **cell)
-               for cell in panels.combinations(single, ("main_features", "initial_scale"))}  # fmt: skip
+    names, sizes = _regimes(single), panels.curves_by(single, "samples", label="n = {:g}".format)
+    cells = panels.curves_by(single, "main_features", "initial_scale",
+                             label=lambda k, scale: f"teacher of {k} units\n{names[scale]}")  # fmt: skip
+    columns = {title: where(single, **cell) for cell, title, _ in cells}
 
     def inertias(ax, part):
-        panels.curves(ax, part, "inertia", "clusters", "samples", sizes)
+        panels.curves(ax, part, "inertia", "clusters", sizes)
         _to_learn(ax.axvline, part, part["clusters"].max())
         _clusters_axis(ax, part)
 
-    alignments = partial(_by_regime(single), quantity="alignment")
     least = panels.values(single, "main_features")[0]
     sparsest = {f"teacher of {least} units": where(single, main_features=least)}
     return [
         layout.group("a  Inertia, STL", columns, inertias, "inertia"),
-        layout.group("b  Alignment, STL", sparsest, alignments, ALIGNMENT, "samples", SHARES, width=1.5),
-    ]
+        layout.curves("b  Alignment, STL", sparsest, "alignment", "samples", _by_regime(single), ALIGNMENT, ylim=SHARES,
+                      width=1.5),
+    ]  # fmt: skip
 
 
 def _of_overlap(runs, p):
     """Panels c–e; on each curve of c and d a circle where there are as many clusters as features to learn."""
     if p.unit_correlations:
         runs = xr.concat([where(runs, unit_correlations=text) for text in p.unit_correlations], dim="run")
-    named = related(runs)
+    curves = related(runs)
+    for condition, _, style in curves:
+        # Units that are auxiliary ones and those that nearly are look the same to clusters: both have to be seen.
+        cosines = {*panels.cosines(condition["unit_correlations"])}
+        if cosines == {1.0}:
+            style.update(linestyle="--", zorder=3)
+        elif not cosines <= {0.0, 1.0}:
+            style.update(linewidth=4)
     columns = {panels.name(runs, "protocol", protocol): where(runs, protocol=protocol, samples=p.samples)
                for protocol in ("finetuning", "multi_task")}  # fmt: skip
 
     def inertias(ax, part):
-        protocol = part["protocol"].values[0]
-        for text, cell, color in panels.colored(part, "unit_correlations", list(named)):
-            # Units that are auxiliary ones and those that nearly are look the same to clusters: both have to be seen.
-            cosines = {*panels.cosines(text)}
-            near = {} if cosines <= {0.0, 1.0} else {"linewidth": 4}
-            style = {"linestyle": "--", "zorder": 3} if cosines == {1.0} else near
-            panels.spread(ax, cell, "inertia", "clusters", named[text], color=color, marker="", **style)
-            if (features := features_to_learn(text, protocol)) in cell["clusters"].values:
-                circle = {"marker": "o", "color": "0.2", "mfc": "none", "ms": 8, "zorder": 4, "linestyle": "none"}
-                median = cell["inertia"].sel(clusters=features).median()
-                ax.plot(features, median, label="features to learn", **circle)
+        panels.curves(ax, part, "inertia", "clusters", curves)
+        for text in panels.values(part, "unit_correlations"):
+            features = features_to_learn(text, part["protocol"].values[0])
+            if features in part["clusters"].values:
+                median = where(part, unit_correlations=text)["inertia"].sel(clusters=features).median()
+                ax.plot(features, median, "o", color="0.2", mfc="none", ms=8, zorder=4, label="features to learn")
         _clusters_axis(ax, part)
 
     title = f"c, d  Inertia by cosines of main with auxiliary units, n = {p.samples}"
@@ -135,25 +136,20 @@ def _of_overlap(runs, p):
 
 def _of_nested(runs, p):
     """Panels f and g, with multi-task networks, which are not rescaled, as level lines."""
-    names = {overlap: panels.name(runs, "overlap", overlap) for overlap in panels.values(runs, "overlap")}
-    most = max(names)
+    most = panels.values(runs, "overlap")[-1]
 
     def inertias(ax, part):
         panels.curves(ax, part.sel(clusters=1), "inertia", "rescale", "protocol")
         ax.set_yscale("log")
 
-    def alignments(ax, part):
-        for protocol, word, line in (("finetuning", "PT+FT", "-"), ("multi_task", "MTL", "--")):
-            own = part.isel(run=chosen(part, protocol=protocol))
-            named = {overlap: (f"{word}, {name}", {"linestyle": line}) for overlap, name in names.items()}
-            panels.curves(ax, own, "alignment", "rescale", "overlap", named)
-
-    title = f"f  Inertia of one cluster: PT+FT, MTL and STL, {TASK}, {names[most]}"
+    by_overlap = panels.curves_by(runs, "overlap", "protocol", protocol=("finetuning", "multi_task"))
+    title = f"f  Inertia of one cluster: PT+FT, MTL and STL, {TASK}, {panels.name(runs, 'overlap', most)}"
     one, both = (panels.columns(data, chosen=p.nested_samples) for data in (where(runs, overlap=most), runs))
     return [
         layout.group(title, one, inertias, "inertia at K = 1", "rescale"),
-        layout.group(f"g  Alignment, PT+FT and MTL, {TASK}", both, alignments, ALIGNMENT, "rescale", SHARES),
-    ]
+        layout.curves(f"g  Alignment, PT+FT and MTL, {TASK}", both, "alignment", "rescale", by_overlap, ALIGNMENT,
+                      ylim=SHARES),
+    ]  # fmt: skip
 
 
 def dimensionality(data, p):
@@ -169,10 +165,12 @@ def dimensionality(data, p):
     tuned = where(nested, protocol="finetuning", main_features=MAIN_FEATURES)
     sizes, overlaps = p.nested_samples or panels.values(tuned, "samples"), panels.values(tuned, "overlap")
     most, shared = overlaps[-1], panels.colors("overlap", overlaps)[-1]
+    by_end = [({"samples": n}, f"n = {n:g}", {"color": shared, "linestyle": line})
+              for n, line in zip(panels.some(sorted(sizes), 2), (":", "-"), strict=False)]  # fmt: skip
 
     def by_regime(ax, runs):
         """Panel a."""
-        _by_regime(single)(ax, runs, pr)
+        panels.curves(ax, runs, pr, "samples", _by_regime(single))
         _to_learn(ax.axhline, runs, runs[pr].max())
 
     def by_overlap(ax, runs):
@@ -184,9 +182,7 @@ def dimensionality(data, p):
     def before_and_after(ax, compared):
         """Panel c, of the fewest and the most samples: others lie between."""
         panels.level(ax, compared, f"{pr}_start", "before finetuning: PR", **grey)
-        ends = zip(panels.some(sorted(sizes), 2), (":", "-"), strict=False)
-        named = {n: (f"n = {n:g}", {"color": shared, "linestyle": line}) for n, line in ends}
-        panels.curves(ax, compared, "compared", "rescale", "samples", named)
+        panels.curves(ax, compared, "compared", "rescale", by_end)
 
     subset = where(tuned, overlap=most)
     after = {"after: PR": subset.assign(compared=subset[pr]), "shared: ENSD": subset.assign(compared=subset["ensd"])}
@@ -219,14 +215,13 @@ def relu_norms(data, p):
     }
     columns = {title: panels.relative(where(runs, protocol=protocol), norm).rename({norm: "ratio"})
                for title, (runs, protocol, norm) in shown.items()}  # fmt: skip
-    teachers = {k: f"STL, teacher of {k:g} units" for k in panels.values(richest, "main_features")}
-    teachers = panels.dashed(teachers, panels.COLORS["single_task"])
-    names = {text: f"cosines {name}" for text, name in related(norms, 4).items()}
+    teachers = panels.curves_by(where(richest, protocol="single_task"), "protocol", "main_features",
+                                label=lambda _, k: f"STL, teacher of {k:g} units")  # fmt: skip
+    cosines = [(condition, f"cosines {name}", style) for condition, name, style in related(norms, 4)]
 
     def panel(ax, runs):
         alone = runs["protocol"].values[0] == "single_task"
-        hue, named = ("main_features", teachers) if alone else ("unit_correlations", names)
-        panels.curves(ax, runs, "ratio", "samples", hue, named)
+        panels.curves(ax, runs, "ratio", "samples", teachers if alone else cosines)
 
     row = [layout.group("", columns, panel, "relative to ground truth", "samples", UP, truth=1)]
     return layout.compose([row], p.title, panels.spread_in_words(data))

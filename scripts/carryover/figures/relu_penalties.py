@@ -1,16 +1,20 @@
 """The penalty that finetuned ReLU networks minimise, and what they find (Fig. 1 of "Implicit penalty …")."""
 
 from functools import partial
+from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
+import xarray as xr
 
 from carryover.claims.relu_penalty import FLOOR, UNFITTED
+from carryover.claims.support.runs import matched
+from carryover.claims.support.transferability import paired
 from carryover.figures.drawing import layout, panels
 from carryover.figures.relu_features import ONE, related, trained
-from carryover.runs import where
+from carryover.runs import chosen, where
 
-MARKERS = ("v", "s", "o", "D", "^")
+RISKS = "risk_found", "risk_predicted"  # of networks, and of the function of least penalty
 
 
 def relu_penalty(data, p):
@@ -53,31 +57,23 @@ def relu_displacement(data, p):
     overlap, nested, moved = trained(data, "overlap", "nested", "magnitude")
     shared, some = (panels.relative(runs, "displacement", "penalty") for runs in (overlap, where(nested, rescale=1.0)))
     by_magnitude = panels.columns(panels.relative(moved, "penalty"), "magnitude", "magnitude {:g}")
-    cosines = {rho: f"ρ = {rho:g}" for rho in panels.values(moved, "correlation")}
-    gains, curves = _gains(data["risk"], {"risk_final": "gain"}), partial(panels.curves, along="samples")
-    excess = partial(curves, quantity="displacement", hue="unit_correlations", named=related(shared, 4))
-    penalty = partial(curves, quantity="penalty", hue="correlation", named=cosines)
-
-    def excess_nested(ax, runs):
-        """Panel b."""
-        for overlap, style, label in ((0.0, "--", "new"), (1.0, "-", "of the units")):
-            named = {count: (f"{count:g} {label}", {"linestyle": style})
-                     for count in panels.some(panels.values(runs, "main_features"), 2)}  # fmt: skip
-            curves(ax, where(runs, overlap=overlap), "displacement", hue="main_features", named=named)
+    cosines = panels.curves_by(moved, "correlation", label="ρ = {:g}".format)
+    counts = panels.some(panels.values(some, "main_features"), 2)
+    by_count = panels.curves_by(some, "main_features", "overlap", main_features=counts, overlap=(1.0, 0.0),
+                                label=lambda k, overlap: f"{k:g} {'of the units' if overlap else 'new'}")  # fmt: skip
+    cell = ["samples", "correlation", "magnitude"]
+    risks, costs = paired(data["risk"], "finetuning", "risk_final"), moved["penalty_new"] / moved["penalty_paired"]
+    gains = (risks["scratch"] / risks["risk_final"]).groupby([risks[name] for name in cell])
+    cells = gains.agg(["median", "min", "max"]).assign(cost=costs.to_dataframe("cost").groupby(cell)["cost"].median())
 
     def predicted(ax, runs):
         """Panel d."""
-        markers = dict(zip(panels.values(moved, "magnitude"), MARKERS, strict=False))
-        for rho, part, color in panels.colored(runs, "correlation"):
-            for magnitude, cell, _ in panels.colored(part, "magnitude", list(markers)):
-                same = {"samples": cell["samples"].values[0], "correlation": rho, "magnitude": magnitude}
-                gain = where(gains, **same)["gain"].values
-                cost = np.median(cell["penalty_new"] / cell["penalty_paired"])
-                ends = np.median(gain), gain.min(), gain.max()
-                panels.points(ax, [cost], [[end] for end in ends], color=color, marker=markers[magnitude], linestyle="")
-            ax.plot([], [], "-", color=color, linewidth=4, label=cosines[rho])
-        for magnitude, marker in markers.items():
-            ax.plot([], [], marker, color="0.4", label=f"magnitude {magnitude:g}")
+        colors = {condition["correlation"]: style["color"] for condition, _, style in cosines}
+        markers = panels.markers(panels.values(moved, "magnitude"))
+        for (rho, magnitude), (*ends, cost) in cells.loc[runs["samples"].values[0]].iterrows():
+            look = {"color": colors[rho], "marker": markers[magnitude], "linestyle": ""}
+            panels.points(ax, [cost], [[end] for end in ends], **look)
+        panels.name_points(ax, cosines, markers, "magnitude {:g}")
         ax.axhline(1, **ONE)
         ax.axvline(1, **ONE)
         ax.set(xscale="log", yscale="log", xlabel="R̃ of new units over that of pretrained ones")
@@ -85,9 +81,11 @@ def relu_displacement(data, p):
     above = "c  Penalty R̃ of what is learned over that of the teacher, by cosine ρ"
     gained = "d  Gain in risk against gain in penalty, by cosine ρ and magnitude"
     rows = [
-        [layout.group("a  Squared distance over the least", {"": shared}, excess, "‖w − w₀‖² / R̃", "samples"),
-         layout.group("b  The same, nested tasks", {"": some}, excess_nested, "", "samples"),
-         layout.group(above, by_magnitude, penalty, "R̃ / R̃ of the teacher", "samples", (0, None), truth=1)],
+        [layout.curves("a  Squared distance over the least", {"": shared}, "displacement", "samples",
+                       related(shared, 4), "‖w − w₀‖² / R̃"),
+         layout.curves("b  The same, nested tasks", {"": some}, "displacement", "samples", by_count, ""),
+         layout.curves(above, by_magnitude, "penalty", "samples", cosines, "R̃ / R̃ of the teacher",
+                       ylim=(0, None), truth=1)],
         [layout.group(gained, panels.columns(moved, chosen=p.samples), predicted, "risk of STL over PT+FT")],
     ]  # fmt: skip
     note = panels.spread_in_words({role: data[role] for role in ("overlap", "nested", "magnitude")})
@@ -101,87 +99,67 @@ def relu_least_penalty(data, p):
     networks finetuned after pretrained weights were turned apart.
     """
     every = trained(data, "least", "spread")
-    fits = [runs["unfitted"].values <= UNFITTED for runs in every]
-    runs, apart = (panels.relative(one.isel(run=fit), "penalty", "penalty_least")
-                   for one, fit in zip(every, fits, strict=True))  # fmt: skip
-    runs = runs.assign({name: runs[name].clip(FLOOR) for name in ("risk_found", "risk_predicted")})
+    runs, apart = (one.isel(run=one["unfitted"].values <= UNFITTED) for one in every)
+    networks, fitted = (sum(one.sizes["run"] for one in some) for some in (every, (runs, apart)))
+    runs = runs.assign({name: runs[name].clip(FLOOR) for name in RISKS})
+    scratch, tuned = (where(runs, protocol=protocol) for protocol in ("single_task", "finetuning"))
+    both = matched(tuned[list(RISKS)], scratch[list(RISKS)], ["protocol"])
+    gain, gain_predicted = (("run", both[f"{risk}_other"] / both[risk]) for risk in RISKS)
+    tuned = tuned.assign(gain=gain, gain_predicted=gain_predicted)
+    cosines = panels.curves_by(tuned, "correlation", label="ρ = {:g}".format)
+    turning = tuned.isel(run=tuned["correlation"] < 1)  # units at 1 need not turn, and axes are logarithmic
+
+    # Curves of a and b. Grey, since the colour of training from scratch in other figures is that of a cosine.
+    curves = [({"protocol": "single_task"}, "STL", {"color": "0.55"})]
+    curves += [({**at, "protocol": "finetuning"}, f"PT+FT, {label}", style) for at, label, style in cosines]
+    apart = apart.assign_coords(protocol=("run", np.full(apart.sizes["run"], "turned_apart")))
+    turned = [({"protocol": "turned_apart", "correlation": rho}, f"ρ = {rho:g}, turned apart",
+               {"color": "#CC3311", "markersize": 7}) for rho in panels.values(apart, "correlation")]  # fmt: skip
 
     def risks(ax, part):
         """Panel a."""
-        for color, name, curve in _protocols(part):
-            for magnitude, marker in zip(panels.values(curve, "magnitude"), MARKERS, strict=False):
-                cell = where(curve, magnitude=magnitude)
-                style = {"marker": marker, "markersize": 3, "linestyle": "", "alpha": 0.7}
-                ax.plot(cell["risk_predicted"], cell["risk_found"], color=color, **style)
-                ax.plot([], [], color="0.4", label=f"magnitude {magnitude:g}", **style)
-            ax.plot([], [], color=color, linewidth=4, label=name)
+        markers = panels.markers(panels.values(runs, "magnitude"))
+        for (condition, _, style), (magnitude, marker) in product(curves, markers.items()):
+            cell = part.isel(run=chosen(part, **condition, magnitude=magnitude))
+            ax.plot(cell["risk_predicted"], cell["risk_found"], marker, markersize=3, alpha=0.7, color=style["color"])
+        panels.name_points(ax, curves, markers, "magnitude {:g}")
         ax.axline((0.1, 0.1), (1, 1), **ONE)
         ax.set(xscale="log", yscale="log", xlabel="function of least penalty")
 
     def penalties(ax, part):
         """Panel b."""
-        curves, turned = [*_protocols(part)], where(apart, samples=part["samples"].values[0])
-        for place, (color, name, curve) in enumerate(curves):
-            _bars(ax, curve, "penalty", place, len(curves), name, color=color)
-        for rho, curve, _ in panels.colored(turned, "correlation"):
-            name = f"ρ = {rho:g}, turned apart"
-            _bars(ax, curve, "penalty", len(curves), len(curves), name, color="#CC3311", markersize=7)
+        panels.curves(ax, part, "penalty", "magnitude", [*curves, *turned], 0.25)
         ax.set_yscale("log")
         layout.plain_decades(ax.yaxis)
         ax.axhline(1, **ONE)
 
-    def found(ax, part):
+    def compared(ax, part, found, predicted):
+        """Panel d, and without its line at 1 panel c."""
+        panels.curves(ax, part, found, "magnitude", cosines, 0.25)
+        for condition, _, style in cosines:
+            same = part.isel(run=chosen(part, **condition))
+            ax.plot(panels.medians(same, predicted, "magnitude"), color=style["color"], linestyle="--", marker="x")
+        ax.set_yscale("log")
+
+    def gains(ax, part):
         """Panel c."""
-        _found_and_predicted(ax, part, "found", "predicted", panels.values(part, "correlation"))
+        compared(ax, part, "gain", "gain_predicted")
         ax.axhline(1, **ONE)
 
-    def turns(ax, part):
-        """Panel d, without the last cosine: units that need not turn have no place on its logarithmic axis."""
-        _found_and_predicted(ax, part, "turned", "turned_predicted", panels.values(part, "correlation")[:-1])
-
-    gains = _gains(runs, {"risk_found": "found", "risk_predicted": "predicted"})
-    tuned = where(runs, protocol="finetuning")
-    groups = [
-        ("a  Risk over the teacher's mean square", runs, risks, "network that is found", None),
-        ("b  Penalty R̃ of what is found over the least", runs, penalties, "R̃ / least R̃", "magnitude"),
-        ("c  Risk from scratch over risk after pretraining", gains, found, "risk of STL over PT+FT", "magnitude"),
-        ("d  Turn of the pretrained weights, mean of 1 − cosine", tuned, turns, "1 − cosine", "magnitude"),
-    ]
-    width = max(2, len(panels.values(runs, "samples")))  # panels; one alone is as wide as two, for its texts
-    drawn = [layout.group(title, panels.columns(shown), *told, width=width) for title, shown, *told in groups]
-    fitted = np.concatenate(fits)
-    left_out = f"{(~fitted).sum()} of {fitted.size} networks are left out, which do not fit their samples"
+    turns = partial(compared, found="turned", predicted="turned_predicted")
+    every = panels.relative(xr.concat([runs, apart], "run"), "penalty", "penalty_least")
+    # One panel alone is as wide as two, for its texts.
+    group = partial(layout.group, width=max(2, len(panels.values(runs, "samples"))))
+    rows = [
+        [group("a  Risk over the teacher's mean square", panels.columns(runs), risks, "network that is found"),
+         group("b  Penalty R̃ of what is found over the least", panels.columns(every), penalties, "R̃ / least R̃",
+               "magnitude")],
+        [group("c  Risk from scratch over risk after pretraining", panels.columns(tuned), gains,
+               "risk of STL over PT+FT", "magnitude"),
+         group("d  Turn of the pretrained weights, mean of 1 − cosine", panels.columns(turning), turns, "1 − cosine",
+               "magnitude")],
+    ]  # fmt: skip
+    left_out = f"{networks - fitted} of {networks} networks are left out, which do not fit their samples"
     notes = "dashed: function of least penalty", f"risks below {FLOOR:g} are drawn as that", left_out
     spread_note = f"{panels.spread_in_words(data, 'bars')} (b–d)"
-    return layout.compose([drawn[:2], drawn[2:]], p.title, spread_note, "a: single networks", *notes)
-
-
-def _found_and_predicted(ax, runs, found, predicted, shown):
-    """What is found and what is predicted at some cosines, against the magnitude."""
-    for place, (rho, part, color) in enumerate(panels.colored(runs, "correlation")):
-        if rho in shown:
-            _bars(ax, part, found, place, len(shown), f"ρ = {rho:g}", color=color)
-            ax.plot(panels.medians(part, predicted, "magnitude"), color=color, linestyle="--", marker="x")
-    ax.set_yscale("log")
-
-
-def _bars(ax, runs, quantity, place, count, name, **style):
-    """A curve against magnitudes, a quarter of an octave beside its neighbours."""
-    runs = panels.dodged(runs, "magnitude", place, count, 0.25)
-    panels.spread(ax, runs, quantity, "magnitude", name, bars=True, **style)
-
-
-def _protocols(runs):
-    """(colour, name, runs) of training from scratch, whatever the cosine, and of finetuning at each."""
-    # Grey, since the colour of training from scratch in other figures is that of a cosine.
-    yield "0.55", panels.name(runs, "protocol", "single_task"), where(runs, protocol="single_task")
-    for rho, part, color in panels.colored(where(runs, protocol="finetuning"), "correlation"):
-        yield color, f"PT+FT, ρ = {rho:g}", part
-
-
-def _gains(runs, names):
-    """Risks from scratch over those after pretraining, of the same task and samples; `names` are {risk: its ratio}."""
-    keys = ["seed", "samples", "correlation", "magnitude"]
-    risks = runs[[*names]].to_dataframe().reset_index().set_index(["protocol", *keys])[[*names]]
-    ratios = (risks.loc["single_task"] / risks.loc["finetuning"]).dropna().rename(columns=names).reset_index()
-    return ratios.rename_axis("run").to_xarray().drop_vars("run").set_coords(keys)
+    return layout.compose(rows, p.title, spread_note, "a: single networks", *notes)

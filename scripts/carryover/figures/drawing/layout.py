@@ -2,6 +2,7 @@
 
 import math
 import textwrap
+from functools import partial
 
 import matplotlib.pyplot as plt
 from matplotlib.font_manager import FontProperties
@@ -101,6 +102,12 @@ def group(title, columns, panel, ylabel, along=None, ylim=None, truth=None, widt
             axes[0].set_ylim(min(low, *(1.03 * ax.dataLim.y0 for ax in axes)), high)
 
     return width or len(columns), draw
+
+
+def curves(title, columns, quantity, along, shown, ylabel, apart=0.0, **axes):
+    """A `group` of `panels.curves`; `axes` are its `ylim`, `truth`, `width` and `decades`."""
+    panel = partial(panels.curves, quantity=quantity, along=along, shown=shown, apart=apart)
+    return group(title, columns, panel, ylabel, along, **axes)
 
 
 def compose(rows, title, *notes):

@@ -68,13 +68,6 @@ def values(data, coordinate):
     return list(distinct)
 
 
-def combinations(data, coordinates):
-    """[{coordinate: value}] of every combination of their values that some run has, in the order of the field."""
-    product = itertools.product(*(values(data, coordinate) for coordinate in coordinates))
-    every = (dict(zip(coordinates, combination, strict=True)) for combination in product)
-    return [combination for combination in every if chosen(data, **combination).any()]
-
-
 def some(values, most=4):
     """All of some values, or as many of them as that, evenly from the first to the last."""
     values = list(values)
@@ -83,24 +76,38 @@ def some(values, most=4):
 
 
 def colors(coordinate, values):
-    """A colour for each value, or combination of values: fixed for protocols, along a scale for anything ordered."""
+    """A colour for each value: fixed for protocols, along a scale for anything ordered."""
     if coordinate == "protocol":
-        return [COLORS[value["protocol"] if isinstance(value, dict) else value] for value in values]
+        return [COLORS[value] for value in values]
     return list(plt.get_cmap("viridis")(np.linspace(0.0, 0.85, len(values))))
 
 
-def dashed(names, color):
-    """{value: (its name, style)} of curves of one colour, which differ in their lines, as `curves` takes them."""
-    return {value: (name, {"color": color, "linestyle": line})
-            for (value, name), line in zip(names.items(), LINES, strict=False)}  # fmt: skip
+def curves_by(data, *coordinates, label=None, **restricted):
+    """What `curves` draws: [(condition on the runs, label, style)], one for each combination of values of coordinates
+    that some run has, in the order of the field.
+
+    Values of the first coordinate differ in colour, and curves of one colour in their lines. `label` is a function of
+    the values, in place of their names; `restricted` are coordinates with the values that are drawn, in their order.
+    """
+    every = itertools.product(*(restricted.get(one, values(data, one)) for one in coordinates))
+    conditions = [dict(zip(coordinates, one, strict=True)) for one in every]
+    conditions = [condition for condition in conditions if chosen(data, **condition).any()]
+    first = list(dict.fromkeys(condition[coordinates[0]] for condition in conditions))
+    looks = {value: (color, itertools.cycle(LINES))
+             for value, color in zip(first, colors(coordinates[0], first), strict=True)}  # fmt: skip
+    found = []
+    for condition in conditions:
+        names = label(*condition.values()) if label else ", ".join(name(data, *one) for one in condition.items())
+        color, lines = looks[condition[coordinates[0]]]
+        found.append((condition, names, {"color": color, "linestyle": next(lines)}))
+    return found
 
 
-def colored(data, coordinate, chosen=None):
-    """(value, its runs, its colour) for each value of a coordinate, or those chosen of which there are runs."""
-    chosen = values(data, coordinate) if chosen is None else chosen
-    for value, color in zip(chosen, colors(coordinate, chosen), strict=True):
-        if value in data[coordinate].values:
-            yield value, where(data, **{coordinate: value}), color
+def colored(data, coordinate):
+    """(value, its runs, its colour) for each value of a coordinate."""
+    every = values(data, coordinate)
+    for value, color in zip(every, colors(coordinate, every), strict=True):
+        yield value, where(data, **{coordinate: value}), color
 
 
 # Seeds and runs.
@@ -194,19 +201,19 @@ def band(ax, x, middle, low, high, label=None, bars=None, **style):
     return line
 
 
-def spread(ax, data, quantity, along, label=None, bars=False, **style):
+def spread(ax, data, quantity, along, label=None, bars=None, **style):
     """Median over seeds of a quantity along a coordinate of the runs, or a dimension of its own, and their extent.
 
-    `data` are runs, or a data frame with a row for each. The extent is drawn as a band, or as bars: at all points, or
-    at a slice `bars` of them. Points of which most runs were not trained to the end are crossed.
+    `data` are runs, or a data frame with a row for each. The extent is drawn as a band, or as bars at a slice `bars` of
+    the points. Points of which most runs were not trained to the end are crossed.
     """
     table = data if isinstance(data, pd.DataFrame) else data[[quantity]].to_dataframe()
     seeds = table.groupby(along)[quantity]
     middle, (low, high) = seeds.median(), (seeds.quantile(end) for end in extent(data))
-    if not bars:  # a band without width would not be seen
-        bars = len(middle) == 1
-    shown = slice(None) if bars is True else bars or None
-    band(ax, middle.index, middle, low, high, label, shown, **{"marker": "o"} | style)
+    if len(middle) == 1:  # a band without width would not be seen
+        bars = slice(None)
+    marker = "o" if along in table else ""  # a dimension has many points
+    band(ax, middle.index, middle, low, high, label, bars, **{"marker": marker} | style)
     if (fewer := unfitted(data, quantity)).any():
         shares = pd.Series(fewer, table.index).groupby(table[along]).mean()
         places = shares.index[shares >= 0.5]
@@ -220,29 +227,23 @@ def level(ax, data, quantity, label=None, **style):
     ax.axhspan(*np.quantile(runs, extent(data)), color=line.get_color(), alpha=0.18, linewidth=0)
 
 
-def dodged(data, along, place, count, octaves):
-    """Runs of the curve at a place among others, moved along a logarithmic axis so that neighbours lie apart."""
-    return data.assign_coords({along: data[along] * 2.0 ** (octaves * (place - (count - 1) / 2))})
+def curves(ax, data, quantity, along, shown, apart=0.0, draw=spread):
+    """Curves along a coordinate of the runs or a dimension of the quantity, each drawn by `draw`, as `spread` does.
 
-
-def curves(ax, data, quantity, along, hue, named=None, apart=0.0, draw=spread):
-    """One curve along a coordinate of the runs or a dimension of the quantity for each value of the coordinate `hue`.
-
-    `named` are the values with their labels, or (label, style); all of the data where it is not given. Values that the
-    data lack keep their colour and their place. What has one rescaling alone was not rescaled, and is drawn across all
-    of them. Curves may stand `apart`, by so many octaves, with bars in place of bands; `draw` draws one of them.
+    `shown` is a coordinate, with a curve for each of its values, or what `curves_by` returns: what the data lack keeps
+    its place. Neighbours stand `apart` by so many octaves, with bars in place of bands. What has one rescaling alone
+    was not rescaled, and is drawn across all of them.
     """
-    named = {value: name(data, hue, value) for value in values(data, hue)} if named is None else named
-    for value, part, color in colored(data, hue, list(named)):
-        label, style = named[value] if isinstance(named[value], tuple) else (named[value], {})
-        style = {"color": color} | style
-        if along in data.dims:
-            draw(ax, part, quantity, along, label, marker="", **style)
-        elif along == "rescale" and len(values(part, along)) == 1:
+    shown = curves_by(data, shown) if isinstance(shown, str) else shown
+    for place, (condition, label, style) in enumerate(shown):
+        part = data.isel(run=chosen(data, **condition))
+        if not part.sizes["run"]:
+            continue
+        if along == "rescale" and len(values(part, along)) == 1:
             level(ax, part, quantity, label, **style)
         elif apart:
-            part = dodged(part, along, list(named).index(value), len(named), apart)
-            draw(ax, part, quantity, along, label, bars=True, **style)
+            moved = part[along] * 2 ** (apart * (place - (len(shown) - 1) / 2))
+            draw(ax, part.assign_coords({along: moved}), quantity, along, label, bars=slice(None), **style)
         else:
             draw(ax, part, quantity, along, label, **style)
 
@@ -262,6 +263,19 @@ def limits_and_trained(ax, data, quantity, along, label=None, **style):
     exact = data["solver"].values == "exact"
     spread(ax, data.isel(run=exact), quantity, along, label, marker="", **style)
     trained(ax, data.isel(run=~exact), quantity, along, color=style["color"])
+
+
+def markers(values):
+    """{value: marker} of points."""
+    return dict(zip(values, itertools.cycle(("v", "s", "o", "D", "^")), strict=False))
+
+
+def name_points(ax, curves, markers, words):
+    """Entries of the legend for points in the colours of `curves`, with {value: marker}; `words` are a format of it."""
+    for value, marker in markers.items():
+        ax.plot([], [], marker, color="0.4", label=words.format(value))
+    for _, label, style in curves:
+        ax.plot([], [], color=style["color"], linewidth=4, label=label)
 
 
 def points(ax, x, intervals, label=None, **style):
