@@ -66,8 +66,8 @@ rule audited:
     conda:
         "envs/audit.yaml"
     params:
-        configuration=startup.effective(sweep),
-        results=[sweep.results],
+        configuration=startup.effective(sweep, results),
+        results=[results],
     shell:
         'python "$CARRYOVER_SCRIPTS"/audit.py {params.results:q} --configfile {params.configuration:q}'
         " --html {output.page:q} > {log} 2>&1 || test -s {output.page:q}"

@@ -9,8 +9,8 @@ rule audit:
     resources:
         mem_mb=2000,
     params:
-        configuration=startup.effective(sweep),
-        results=sweep.results,
+        configuration=startup.effective(sweep, results),
+        results=results,
     shell:
         'python "$CARRYOVER_SCRIPTS"/audit.py {params.results:q} --configfile {params.configuration:q}'
         " --html {params.results:q}/audit.html > {log} 2>&1 && cat {log}"

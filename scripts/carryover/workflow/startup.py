@@ -7,6 +7,7 @@ from pathlib import Path
 import yaml
 
 from carryover.config import files, papers
+from carryover.config.configuration import validate
 from carryover.errors import UserError, sentence
 from carryover.provenance import job_record, store
 from carryover.workflow.causes import notes
@@ -20,7 +21,7 @@ def own(root, file):
     """
     found = files.found(file, root)
     try:
-        files.read(found)
+        validate({"pathvars": files.read(found).get("pathvars", {})})  # Snakemake takes these before `sweep` is asked
     except UserError as error:
         sys.exit(f"carryover: {sentence(error)}")
     return found
@@ -80,14 +81,14 @@ def sweep_of_files(names):
     return valid_sweep(configuration(names), root)
 
 
-def effective(sweep):
-    """A function of wildcards that writes the configuration beside the logs and returns the file's path.
+def effective(sweep, results):
+    """A function of wildcards that writes the configuration beside the logs in `results` and returns the file's path.
 
     With all overlays it may be longer than a command line can be.
     """
 
     def path(wildcards):
-        file = Path(sweep.results, "logs/audit.config.yaml")
+        file = Path(results, "logs/audit.config.yaml")
         with store.atomic(file) as (unfinished,):
             unfinished.write_text(yaml.safe_dump(sweep.config, sort_keys=False))
         return file.as_posix()
