@@ -66,7 +66,7 @@ rule audited:
     conda:
         "envs/audit.yaml"
     params:
-        configuration=sweep.config_file,
+        configuration=sweep.config_file(results),
     shell:
         'python "$CARRYOVER_SCRIPTS"/audit.py --configfile {params.configuration:q}'
         " --html {output.page:q} > {log} 2>&1 || test -s {output.page:q}"

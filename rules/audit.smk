@@ -9,8 +9,8 @@ rule audit:
     resources:
         mem_mb=2000,
     params:
-        configuration=sweep.config_file,
-        results=sweep.results,
+        configuration=sweep.config_file(results),
+        results=results,
     shell:
         'python "$CARRYOVER_SCRIPTS"/audit.py --configfile {params.configuration:q}'
         " --html {params.results:q}/audit.html > {log} 2>&1 && cat {log}"

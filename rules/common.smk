@@ -1,6 +1,8 @@
 from carryover.workflow.fork_server import ForkServer
 
 sweep = startup.sweep(config, ROOT, workflow.is_main_process, workflow.configfiles)
+# Where they lie, also within the prefix of a module.
+results = str(workflow.modifier.path_modifier.modify(sweep.results))
 # Snakemake's own report shows the captions of the papers' figures.
 config.update(sweep.config)
 fork_server = ForkServer()

@@ -14,8 +14,8 @@ rule report:
         mem_mb=2000,
     params:
         key=sweep.key("report"),
-        configuration=sweep.config_file,
-        results=[sweep.results],
+        configuration=sweep.config_file(results),
+        results=[results],
     shell:
         'python "$CARRYOVER_SCRIPTS"/report.py {params.results:q} --configfile {params.configuration:q}'
         " --output {output.page} > {log} 2>&1"

@@ -111,6 +111,10 @@ BAD = {
         lambda: record(unpacked={"sha256": "0", "bytes": -1}),
         f"{RECORD} is no record of an archived dataset (unpacked.bytes must be ",
     ),
+    "no whole number": (
+        lambda: record(unpacked={"sha256": "0", "bytes": 1e3}),
+        f"{RECORD} is no record of an archived dataset (unpacked.bytes must be ",
+    ),
     "not there": (RECORD.unlink, f"tiny/risk is not in {FOLDER}."),
 }
 

@@ -41,8 +41,8 @@ def record(packed):
     try:
         known = json.loads(file.read_bytes())
         _ = known["request"], known["commit"], known["packed"]["sha256"], known["unpacked"]["sha256"]
-        if not 0 < known["unpacked"]["bytes"] <= LARGEST:
-            raise ValueError(f"unpacked.bytes must be from 1 to {LARGEST}")
+        if not isinstance(size := known["unpacked"]["bytes"], int) or not 0 < size <= LARGEST:
+            raise ValueError(f"unpacked.bytes must be a whole number from 1 to {LARGEST}")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"{file} is no record of an archived dataset ({error}): restore it.") from None
     return known

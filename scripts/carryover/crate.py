@@ -18,10 +18,11 @@ from rocrate.rocrate import ROCrate
 
 from carryover.errors import UserError
 from carryover.provenance import store
-from carryover.provenance.job_record import json_digest, record_digest, record_path
+from carryover.provenance.job_record import SCRIPTS, json_digest, record_digest, record_path
 from carryover.provenance.records import all_records, commits, jobs, upstream
 from carryover.workflow import command_line
 
+ROOT = SCRIPTS.parent
 PROJECT = (
     "Snakefile", "Makefile", "README.md", "LICENSE", "CITATION.cff",
     "config", "docs", "envs", "profiles", "resources", "rules", "scripts",
@@ -51,7 +52,7 @@ def gather(targets):
     Parameters
     ----------
     targets : list of Path
-        Results or their records, or folders of them, in the project's folder, which is the working folder.
+        Results or their records, or folders of them, in the working folder.
 
     Returns
     -------
@@ -59,8 +60,8 @@ def gather(targets):
         {path: record} of every result, {path: SHA-256} of every file. Hashes of results and inputs are the records'.
         UserError where a target has no result with a record, or a file is not what the record says.
     """
-    if not Path("Snakefile").is_file():
-        raise UserError("there is no Snakefile here: export a crate in the folder of the project")
+    if not (ROOT / "Snakefile").is_file():
+        raise UserError(f"there is no Snakefile in {ROOT}: export a crate by the scripts of a project")
     known, records, files = {}, {}, {}
     for folder in {target.parts[0] for target in targets}:
         known |= all_records(folder)
@@ -78,9 +79,11 @@ def gather(targets):
         if store.sha256(name) != sha256:
             raise UserError(f"{name} is not what the records say: run again, or ask audit why")
     # Without archived datasets: a crate holds those that its results were made of.
-    project = (path for part in map(Path, PROJECT) for path in ([part] if part.is_file() else part.rglob("[!.]*")))
+    parts = (ROOT / part for part in PROJECT)
+    project = (path for part in parts for path in ([part] if part.is_file() else part.rglob("[!.]*")))
     others = [path for path in project if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".xz"]
-    return records, {path.as_posix(): store.sha256(path) for path in (*map(record_path, records), *others)} | files
+    own = {path.relative_to(ROOT).as_posix(): store.sha256(path) for path in others}
+    return records, own | {path.as_posix(): store.sha256(path) for path in map(record_path, records)} | files
 
 
 def describe(records, files):
@@ -89,11 +92,13 @@ def describe(records, files):
     crate.metadata.extra_contexts.append(RUN_CONTEXT)
     places = {name: _place(name, sha256) for name, sha256 in sorted(files.items())}
     for name, place in places.items():
+        # of this name in the working folder, or else of the project
+        file = Path(name) if store.sha256_or_none(name) == files[name] else ROOT / name
         kind = "application/x-netcdf" if name.endswith(".nc") else mimetypes.guess_type(name)[0] or "text/plain"
-        facts = {"sha256": files[name], "contentSize": str(Path(name).stat().st_size), "encodingFormat": kind}
+        facts = {"sha256": files[name], "contentSize": str(file.stat().st_size), "encodingFormat": kind}
         if name == "README.md" or name.removesuffix(".json") in records:
             facts["about"] = {"@id": "./" if name == "README.md" else quote(name.removesuffix(".json"))}
-        crate.add_file(name, place, properties={"name": place, **facts})
+        crate.add_file(file, place, properties={"name": place, **facts})
 
     done = jobs(record for _, record in sorted(records.items()))
     authors = _describe_root(crate, done)
@@ -123,7 +128,7 @@ def _add(crate, identifier, kind, **properties):
 
 def _describe_root(crate, done):
     """Describe the whole by CITATION.cff, and return its authors."""
-    cited = yaml.safe_load(Path("CITATION.cff").read_text(encoding="utf-8"))
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     authors = []
     for number, author in enumerate(cited["authors"]):
         kind = "Organization" if "name" in author else "Person"
@@ -152,7 +157,7 @@ def _add_workflow(crate, done):
         "version": _version(done),
         "conformsTo": {"@id": "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"},
     }
-    workflow = crate.add_workflow("Snakefile", "Snakefile", main=True, lang="snakemake", properties=facts)
+    workflow = crate.add_workflow(ROOT / "Snakefile", "Snakefile", main=True, lang="snakemake", properties=facts)
     for rule in sorted({record["rule"] for record in done}):
         own = [record for record in done if record["rule"] == rule]
         tool = crate.get(f"scripts/{rule}.py")

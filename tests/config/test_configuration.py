@@ -113,6 +113,7 @@ REFUSED = [
     ("papers", {"a": {"name": "a", "title": "a", "items": [{"itm": 1}]}}, "papers.a.items: unknown key itm; allowed"),
     ("experiments/toy/measures/risks", {}, "experiments.toy.measures.risks: there is no risks; there are: bounds, "),
     ("experiments/toy/seeds", "six", "experiments.toy.seeds: Input should be a valid integer, not 'six'."),
+    ("experiments/toy/seeds", 10**9, "experiments.toy.seeds: Input should be less than or equal to 10000, "),
     ("experiments/toy/pretrain/solver", "newton", "experiments.toy.pretrain.solver: Input should be 'exact', "),
     ("experiments/figures", TOY["experiments"]["toy"], "experiments.figures.[key]: figures is the name of another "),
     ("figures/toy_risk/options/rows", "T", "figures.toy_risk.options: unknown key rows; allowed here: "),

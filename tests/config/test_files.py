@@ -12,6 +12,12 @@ def read(folder, text, name="mine.yaml"):
     return files.read(path)
 
 
+def doubled(section):
+    """40 sections, each with that before it in the place of every star."""
+    later = (f"x{i}: &x{i} {section.replace('*', f'*x{i - 1}')}\n" for i in range(1, 40))
+    return "x0: &x0 {k: 1}\n" + "".join(later)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -19,6 +25,10 @@ def read(folder, text, name="mine.yaml"):
         ("a: &x\n  b: *x\n", "mine.yaml cannot be read: found unconstructable recursive node in line 1"),
         ("a: [\n", "mine.yaml cannot be read: while parsing a flow node did not find expected node content in line 2"),
         ("a: 1\nb: \udcff\n", "mine.yaml cannot be read: 'utf-8' codec can't decode byte"),
+        (doubled("{a: *, b: *}"), "mine.yaml cannot be read: it has more than 100000 values, aliases written out"),
+        (doubled("{<<: [*, *]}"), "mine.yaml cannot be read: it has more than 100000 values, aliases written out"),
+        ('a: "b\\0"\n', "mine.yaml cannot be read: a text has the character NUL or more than 30000 "),
+        (f"a: {'b' * 30_001}\n", "mine.yaml cannot be read: a text has the character NUL or more than 30000 "),
         ("- 1\n", "mine.yaml: it must hold sections of keys and values"),
     ],
 )

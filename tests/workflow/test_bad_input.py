@@ -28,6 +28,8 @@ def test_promise_bad_input_is_one_sentence_with_the_key_and_what_is_allowed(fres
     assert refusal(fresh).startswith(
         "configuration: experiments.tiny.finetune.grids.solved: unknown key sampels; allowed here: dimension, "
     )
+    fresh.configure({"pathvars": {"results": 3}})
+    assert refusal(fresh) == "configuration: pathvars.results: Input should be a valid string, not 3."
     fresh.configure(TINY)
     (fresh.folder / "over.yaml").write_text("experiments:\n  tiny: {seeds: 3}\n  tiny: {seeds: 4}\n")
     said = "over.yaml cannot be read: the key tiny stands twice in a section in line 2, column 3."

@@ -1,6 +1,7 @@
 """The workflow runs from another directory, and as a module of another workflow."""
 
 import json
+import zipfile
 
 import pytest
 import yaml
@@ -60,3 +61,9 @@ def test_two_configurations_as_modules_leave_the_outer_workflow_alone(home, tmp_
     assert (tmp_path / "mine.txt").read_text() == "1\n"
     assert keys(tmp_path / "first" / FIGURE) != keys(tmp_path / "second" / FIGURE)
     assert "Nothing to be done" in snakemake(tmp_path, "-n")
+    snakemake(tmp_path, "--", "first_audit")  # of what stands within the prefix
+    assert (tmp_path / "first/results/audit.html").is_file()
+    assert not (tmp_path / "results").exists()
+    snakemake(tmp_path, "--", "first/results/crate.zip")
+    with zipfile.ZipFile(tmp_path / "first/results/crate.zip") as crate:
+        assert crate.read("Snakefile") == (home / "Snakefile").read_bytes()

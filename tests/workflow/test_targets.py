@@ -55,11 +55,13 @@ def test_results_without_snakemakes_metadata_are_compared_with_their_records(pro
     assert "carryover:" not in project.make("--dry-run")
     config = project.config()
     config["experiments"]["tiny"]["finetune"]["grids"]["simulated"]["learning_rate"] = 0.03
+    config["experiments"]["tiny"]["finetune"]["grids"]["solved"]["overlap"] = [0.0, 0.9]
     project.replace("scripts/carryover/measures/risk.py", "return data[[*names,", "return 1.0 * data[[*names,")
     project.configure(config)
     *causes, advice = [line for line in project.make("--dry-run").splitlines() if line.startswith("carryover:")]
     assert sorted(causes) == [
         "carryover: collect, 1 job(s): code: scripts/carryover/measures/risk.py changed.",
         "carryover: finetune, 1 job(s): configuration: learning_rate 0.02 → 0.03.",
+        "carryover: finetune, 1 job(s): configuration: overlap 1.0 → 0.9.",
     ]
     assert advice.endswith("without its metadata; to make them anew: snakemake -R collect finetune")

@@ -78,7 +78,7 @@ class Experiment(Section):
     `grids` of a stage hold parameters that add to or override those beside them."""
 
     family: str = Field(description="network family")
-    seeds: PositiveInt = Field(description="number of seeds: each draws its own teacher, data and weights")
+    seeds: Annotated[int, Field(ge=1, le=10_000)] = Field(description="number of seeds, of teacher, data and weights")
     block: Annotated[int, Field(ge=1, le=1000)] = Field(6, description="seeds trained together in one job")
     split: list[str] = Field(
         [], description="what makes jobs of its own: parameters with several values, the protocol, and measures"

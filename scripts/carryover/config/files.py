@@ -1,14 +1,36 @@
 """Files of a configuration, and how one is laid over another."""
 
+from itertools import chain
 from pathlib import Path
 
 import yaml
 
 from carryover.errors import UserError
 
+_MOST, _LONGEST = 100_000, 30_000
+"""Values of a file, each alias written out, and letters of a text, which may go on a command line."""
+
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """In C where there is one; refuses duplicate keys, of which YAML takes the last in silence."""
+    """In C where there is one; refuses duplicate keys, of which YAML takes the last in silence, aliases that multiply,
+    and texts that no command line takes."""
+
+    def construct_document(self, node):
+        if self._values(node, {}) > _MOST:
+            raise yaml.constructor.ConstructorError(problem=f"it has more than {_MOST} values, aliases written out")
+        return super().construct_document(node)
+
+    def _values(self, node, known):
+        if isinstance(node, yaml.ScalarNode):
+            if "\0" in node.value or len(node.value) > _LONGEST:
+                reason = f"a text has the character NUL or more than {_LONGEST} characters"
+                raise yaml.constructor.ConstructorError(problem=reason, problem_mark=node.start_mark)
+            return 1
+        if node not in known:
+            known[node] = 0  # should it be part of itself, which is refused later
+            parts = chain(*node.value) if isinstance(node, yaml.MappingNode) else node.value
+            known[node] = 1 + sum(self._values(part, known) for part in parts)
+        return known[node]
 
     def construct_mapping(self, node, deep=False):
         keys = [key.value for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]

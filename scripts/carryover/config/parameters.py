@@ -149,13 +149,16 @@ def in_words(when):
 
 
 def differences(before: Any, now: Any, common: bool = False) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """((name, …), value before, value now), in words, of what differs in nested sections or lists of them; `common`
-    leaves out what one of them lacks."""
+    """((name, …), value before, value now), in words, of what differs in nested sections or lists of them, of lists of
+    one length the items alone; `common` leaves out what one of them lacks."""
     old, new = dict(_leaves(before)), dict(_leaves(now))
     for path in new | old:
         in_both = path in old and path in new
         if (in_both and old[path] != new[path]) or (not in_both and not common):
-            yield path, *(_words(values[path]) if path in values else "absent" for values in (old, new))
+            told = [values.get(path, "absent") for values in (old, new)]
+            if in_both and all(isinstance(one, list) for one in told) and len(told[0]) == len(told[1]):
+                told = list(zip(*(pair for pair in zip(*told, strict=True) if pair[0] != pair[1]), strict=True))
+            yield path, *map(_words, told)
 
 
 def _leaves(value, path=()):
@@ -169,7 +172,7 @@ def _leaves(value, path=()):
 
 
 def _words(value):
-    return " ".join(map(str, value if isinstance(value, list) else [value])) or "empty"
+    return " ".join(map(str, value if isinstance(value, list | tuple) else [value])) or "empty"
 
 
 def add_arguments(parser: argparse.ArgumentParser, cls: type[Model]) -> None:

@@ -82,7 +82,10 @@ def _arrays(path: Path, stack: ExitStack) -> dict[str, Any]:
     if path.suffix == ".npy":
         return {SINGLE: np.load(path, mmap_mode="r")}
     if path.suffix == ".npz":
-        return dict(stack.enter_context(np.load(path)))
+        members = stack.enter_context(np.load(path))
+        if len(set(members.files)) < len(members.files):
+            raise UserError(f"{path} has two arrays of one name")
+        return dict(members)
     if path.suffix == ".safetensors":
         return load_file(path)
     if path.suffix == ".nc":

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from carryover.config import files
+from carryover.config.configuration import validate
 from carryover.errors import UserError, sentence
 from carryover.provenance import job_record
 from carryover.workflow.causes import notes
@@ -18,7 +19,7 @@ def own(root, file):
     """
     found = files.found(file, root)
     try:
-        files.read(found)
+        validate({"pathvars": files.read(found).get("pathvars", {})})  # Snakemake takes these before `sweep` is asked
     except UserError as error:
         sys.exit(f"carryover: {sentence(error)}")
     return found

@@ -123,12 +123,17 @@ class Sweep:
     paper = partialmethod(_asked, "paper")
     labels = partialmethod(_asked, "labels")
 
-    def config_file(self, wildcards):
-        """Write the configuration beside the logs, as it may be longer than a command line can be; the file's path."""
-        file = Path(self.results, "logs/audit.config.yaml")
-        with store.atomic(file) as (unfinished,):
-            unfinished.write_text(yaml.safe_dump(self.config, sort_keys=False))
-        return file.as_posix()
+    def config_file(self, results):
+        """A function of wildcards, which writes the configuration beside the logs of the results, for it may be longer
+        than a command line can be, and gives the file's path. In a module the results lie below its prefix."""
+
+        def written(wildcards):
+            file = Path(results, "logs/audit.config.yaml")
+            with store.atomic(file) as (unfinished,):
+                unfinished.write_text(yaml.safe_dump(self.config | {"pathvars": {"results": results}}, sort_keys=False))
+            return file.as_posix()
+
+        return written
 
     def resource(self, name):
         """A resource of the experiment's training jobs (`resources: {gpu: 1, mem_mb: 4000}`).
