@@ -218,17 +218,16 @@ def as_flags(values: Model | dict[str, Any]) -> list[str]:
 
 
 def files(path: str) -> list[str]:
-    """The files that a parameter that is a `path` stands for: itself, or what lies in that folder and, as an unpacked
-    archive does, in the folders in it; none if empty.
+    """The file at a path, or the files of the folder there and of its subfolders, where unpacked archives have theirs.
 
-    What is missing is left for its reader to name.
+    Empty for an empty path and for a missing file, about which the function that opens it raises.
     """
     if not path:
         return []
     if (named := Path(path)).is_file():
         return [str(named)]
-    inside = (file for pattern in ("[!.]*", "[!.]*/[!.]*") for file in named.glob(pattern))
-    return sorted(str(file) for file in inside if file.is_file())
+    entries = (entry for pattern in ("[!.]*", "[!.]*/[!.]*") for entry in named.glob(pattern))
+    return sorted(str(entry) for entry in entries if entry.is_file())
 
 
 def files_read(values: Model) -> list[str]:
