@@ -187,7 +187,7 @@ def convnet_controls(data, p):
 
 
 def pretrained_rescaling(data, p):
-    """What rescaling a network pretrained on ImageNet gains, and every control beside it (Fig. 7).
+    """The gain by rescaling a network pretrained on ImageNet, and all controls (Fig. 7).
 
     Panels a–c. Roles: `pairs` and `sets`, networks finetuned with factors and at further learning rates, and from
     scratch; `sizes`, with and without the factor at other numbers of samples.

@@ -1,4 +1,4 @@
-"""Norms and penalties of linear solutions beside those of their teachers."""
+"""Norms and penalties of linear solutions and of their teachers."""
 
 import numpy as np
 
