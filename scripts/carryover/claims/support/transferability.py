@@ -146,16 +146,12 @@ def boundary(gain):
     return float(np.exp(np.interp(0.0, pair[::-1], np.log(ends[::-1]))).clip(*ends))
 
 
-def by_anchor(runs):
-    """{anchor: gains by seed (rows) and n}, rising."""
-    return {anchor: rows.pivot_table("transferability", "seed", "samples") for anchor, rows in runs.groupby("anchor")}
-
-
-def leave_one_out_choice(tables):
+def leave_one_out_choice(gains):
     """Gains by seed and n, each seed's with the anchor of the largest mean gain of all *other* seeds and n.
 
-    `tables` are those of `by_anchor` to choose among. A seed has no part in its own choice, which would gain by chance.
+    `gains` are by seed (rows), and anchor and n (columns). A seed has no part in its own choice, which would gain by
+    chance.
     """
-    means = pd.DataFrame({anchor: table.mean(axis=1) for anchor, table in tables.items()})
+    means = gains.T.groupby(level="anchor").mean().T
     best = {seed: means.drop(index=seed).mean().idxmax() for seed in means.index}
-    return pd.DataFrame({seed: tables[anchor].loc[seed] for seed, anchor in best.items()}).T
+    return pd.DataFrame({seed: gains.loc[seed, anchor] for seed, anchor in best.items()}).T
