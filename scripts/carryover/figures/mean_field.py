@@ -142,10 +142,9 @@ def mean_field_anchor(data, p):
     risk, gram = data["risk"], data["gram"]
     by_anchor = gains(risk, READOUT).pivot_table("transferability", "seed", ["anchor", "samples"])
     interior = by_anchor.drop(columns=[0.0, np.inf], level="anchor")
-    between = interior.columns.unique("anchor")
     fig, (gain, mean, aligned) = plt.subplots(1, 3, figsize=(13.5, 4.2), width_ratios=(1.3, 1.2, 1))
-    for anchor in between:
-        gain.plot(interior[anchor].columns, interior[anchor].mean(), color="0.8", linewidth=0.8, zorder=1, label="a: other λ")
+    others = interior.mean().unstack("anchor")
+    gain.plot(others.index, others, color="0.8", linewidth=0.8, zorder=1, label="a: other λ")
     # As in the paper the rich end is pink and the best blue; the lazy end is grey.
     ends = {"a: λ = 0, rich": (by_anchor[0.0], "#CC79A7", 0.97),
             "a: best λ between them": (leave_one_out_choice(interior), "#0072B2", 1.0),
@@ -157,6 +156,7 @@ def mean_field_anchor(data, p):
     gain.set_title(f"a: readout by {panels.name(risk, 'readout', READOUT)}")
 
     # On the axes of b and c, 0 and infinity stand a decade beside the logarithms of the other anchors.
+    between = interior.columns.unique("anchor")
     places = [np.log10(anchor) for anchor in between]
     places = np.array([min(places) - 1, *places, max(places) + 1])
     for way, (color, apart) in ways.items():
