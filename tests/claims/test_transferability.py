@@ -7,16 +7,18 @@ import pytest
 import xarray as xr
 
 from carryover.claims.support.transferability import (
+    averages,
     boundary,
     gains,
     leave_one_out_choice,
     predicted,
     transferability,
     with_decay,
+    within,
 )
 from carryover.errors import UserError
 from carryover.figures.linear_transfer import shares_in_words
-from carryover.statistics.intervals import averages, best, within
+from carryover.statistics.intervals import best
 from toy import made_up_runs
 
 

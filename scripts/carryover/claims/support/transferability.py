@@ -56,6 +56,20 @@ def paired(data, protocol, quantity, scratch=None, needed=""):
     return runs.rename(columns={f"{quantity}_other": "scratch"})
 
 
+def averages(runs, by):
+    """Mean, standard deviation and standard error of the transferability over draws, by columns: a data frame."""
+    return runs.groupby(list(by))["transferability"].agg(["mean", "std", "sem"]).reset_index()
+
+
+def within(table, theory, errors=2):
+    """Share of the rows of `averages` whose mean lies within so many standard errors of a theory's values.
+
+    A difference of 1e-9 is rounding. NaN if there is one draw.
+    """
+    known = np.isfinite(theory) & np.isfinite(table["sem"])
+    return float((np.abs(table["mean"] - theory) <= errors * table["sem"] + 1e-9)[known].mean())
+
+
 def at_critical(runs):
     """Transferability by seed of the runs with as many samples as dimensions, or nearly so."""
     return runs[runs["gamma"] == nearest(runs, "gamma", 1.0)].set_index("seed")["transferability"]
