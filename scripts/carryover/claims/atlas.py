@@ -41,21 +41,23 @@ def check(data, p):
             if frame["predicted"].notna().any():
                 name, transfer = (role, "finetuning") if protocol == "finetuning" else (
                     f"{role}_transfer", "linear transfer")  # fmt: skip
+                # Of all seeds, then without each.
+                tables = leave_seeds_out([frame], lambda parts: predictable(*parts))
                 # The sign that fewer cells have, which a constant guess would not predict.
-                rarer = -1.0 if (predictable(frame)["gain"] > 0).mean() > 0.5 else 1.0
-                values = {f"{name}_side": _share(frame), f"{name}_rarer": _share(frame, rarer)}
+                rarer = -1.0 if (tables[0]["gain"] > 0).mean() > 0.5 else 1.0
+                of_sign = [table[rarer * table["predicted"] > ROUNDING] for table in tables]
+                values = {f"{name}_side": _share(tables), f"{name}_rarer": _share(of_sign)}
                 results |= checks(values, family=pairs.attrs["map_family"], transfer=transfer,
                                   theory=pairs.attrs["map_theory_is"])  # fmt: skip
     return results | _orders({pairs.attrs["map_family"]: finetuned(pairs) for pairs in data.values()})
 
 
-def _share(frame, sign=None):
-    """The check of the share of decided cells with the predicted sign, or, with `sign`, of those predicted to have it.
+def _share(tables):
+    """The check of the share of cells with the predicted sign, from tables of all seeds and without each.
 
     Its interval is a jackknife over seeds, or, if no seed changes the share, over cells.
     """
-    values = predictable(frame, sign)["right"]
-    shares = leave_seeds_out([frame], lambda parts: predictable(*parts, sign)["right"].mean())
+    values, shares = tables[0]["right"], [table["right"].mean() for table in tables]
     if not len(values) or len(shares) == 1 or len(set(shares)) > 1:
         return Check(shares, partial(jackknife.estimate, scale=jackknife.PROPORTION, over="seeds"))
     return Check(values, partial(clopper_pearson, over="cells"))
@@ -121,10 +123,9 @@ def cells(frame):
     return table.reset_index()
 
 
-def predictable(frame, sign=None):
-    """Decided cells with a prediction, or with one predicted sign alone, as `cells` has them."""
-    table = cells(frame).dropna(subset="right")
-    return table if sign is None else table[sign * table["predicted"] > ROUNDING]
+def predictable(frame):
+    """Decided cells with a prediction, as `cells` has them."""
+    return cells(frame).dropna(subset="right")
 
 
 def finetuned(data):

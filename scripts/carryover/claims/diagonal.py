@@ -176,10 +176,11 @@ def endless_training(data, p):
 
     def nearer(curve, first, second):
         """By how much the distance of two curves falls from `EARLY` to `LATE`, by seed, with the signs of its means."""
-        early, late = (first.by_seed(curve, margin=at) - second.by_seed(curve, margin=at) for at in (EARLY, LATE))
+        early, late = (first.where(margin=at).table(curve) - second.where(margin=at).table(curve)
+                       for at in (EARLY, LATE))  # fmt: skip
         return np.sign(early.mean()) * early - np.sign(late.mean()) * late
 
-    error, tuned_error, joint_error = (networks.by_seed("risk_curve", margin=LATE)
+    error, tuned_error, joint_error = (networks.where(margin=LATE).table("risk_curve")
                                        for networks in (scratch, tuned, joint))  # fmt: skip
     statistics = {
         "norm_nearer": nearer("l1_norm_curve", tuned, scratch),

@@ -100,7 +100,7 @@ def _of_frozen(runs, layers, small):
         "frozen_any": SAME - (over_frozen.max() - over_frozen.min()).max(),
         "finetuned_better": (scratch - tuned)[below_d].min(axis=1),
         "larger_cures": frozen[most] - from_larger[most],
-        "small_rank": RANK - 1 / small.by_seed("feature_share"),
+        "small_rank": RANK - 1 / small.table("feature_share"),
         "small_slow": small.risks() - from_larger[samples],
     }
     facts = {"layers": deep.only("depth"), "samples": samples}

@@ -91,8 +91,8 @@ def relu_richness(data, p):
     if "norms" in data:
         dense = {"protocol": "single_task", "main_features": many, "initial_scale": small}
         most = risk.where(**dense).sizes()[-1]
-        teacher_norm = Runs("norms", data["norms"]).by_seed("l2_norm_teacher", samples=most, **dense)
-        unexplained = risk.by_seed("risk_final", samples=most, **dense) / teacher_norm**2
+        dense_risk, norms = (runs.where(**dense, samples=most) for runs in (risk, Runs("norms", data["norms"])))
+        unexplained = dense_risk.table("risk_final") / norms.table("l2_norm_teacher") ** 2
         results |= checks({"dense_matched": 1 - unexplained}, many=many, most=most)
     return results
 

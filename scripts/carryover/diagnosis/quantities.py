@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from carryover.diagnosis import inheritance, task
-from carryover.diagnosis.inheritance import Components, components, jackknife, with_ends
+from carryover.diagnosis.inheritance import Components, components, with_ends
 from carryover.diagnosis.regimes import CLOSE, decided, warnings_on
 from carryover.measures.dimensionality import compare_responses
+from carryover.statistics import jackknife
 
 TEXTS = {
     "regime": "what finetuning did to the features of the layer",
@@ -149,14 +150,14 @@ def _by_regression(parts: list[Components], block: np.ndarray, confidence: float
             ("r2", None, None), ("share", reference, None), ("weighted", distinct, variances)
         ):  # fmt: skip
             values, half = inheritance.shares(errors, relative_to, block, weights)
-            low, high = jackknife(values, confidence)
+            low, high = jackknife.interval(values, confidence)
             # Twice the samples would change the share at most by as much as all samples change it from half of them.
             change = values[0] - half
             low, high = min(low, values[0]) + min(change, 0), max(high, values[0]) + max(change, 0)
             quantities |= with_ends(f"{name}_{kind}", *np.clip([values[0], low, high], -1, 1))
     if min(quantities["inherited_r2"], quantities["kept_r2"]) > 0.5:  # too few surviving features otherwise
         factors = inheritance.reweighting(old, new, quantities["kept_r2"], block)
-        low, high = jackknife(factors, confidence)
+        low, high = jackknife.interval(factors, confidence)
         quantities |= with_ends("reweighting", factors[0], max(min(low, factors[0]), 1.0), max(high, factors[0]))
     quantities["curvature"] = inheritance.curvature(old, block)
     quantities["told_of_itself"] = min(inheritance.self_predicted(layer, block) for layer in (old, new))
