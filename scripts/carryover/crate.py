@@ -138,9 +138,8 @@ def _describe_root(crate, job_records):
     licence = f"https://spdx.org/licenses/{cited['license']}"
     root = crate.root_dataset
     root["name"], root["keywords"] = cited["title"], ", ".join(cited["keywords"])
-    root["description"] = (
-        f"Results of {len(job_records)} jobs, with their inputs, code, records and the workflow of the jobs."
-    )
+    count = len(job_records)
+    root["description"] = f"Results of {count} jobs, with their inputs, code, records and the workflow of the jobs."
     root["datePublished"] = max(_times(record)[1] for record in job_records)
     root["author"], root["publisher"] = authors, authors[0]
     root["license"] = _add(crate, licence, "CreativeWork", name=cited["license"], url=licence)

@@ -134,8 +134,7 @@ def comparable(sweep, bands, superseded):
 
 
 def sample(sweep, measures, rng, seconds):
-    """{experiment: its runs to train again}. In random order, each experiment spends its share of the rest of the
-    budget."""
+    """{experiment: its runs to train again}, in random order; each experiment spends its share of what remains."""
     drawn = {}
     for experiment in rng.permutation(list(measures)):
         durations = archive.record(archive.path(sweep.archive, experiment, measures[experiment]))["seconds"]

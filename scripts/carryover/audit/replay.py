@@ -27,7 +27,6 @@ def replay(audit, root, count, seed):
     In the same environment, other bytes fail the audit; in another environment, only a larger difference than the
     record promises (`job_record.PORTABLE`) does. With other inputs or code there is no promise.
     """
-    # Jobs by their first output.
     jobs = {min(record["outputs"]): record for path, record in audit.lasting.items() if path in audit.requests}
     for path in random.Random(seed).sample(sorted(jobs), min(count, len(jobs))):
         with tempfile.TemporaryDirectory(prefix="carryover-replay-") as scratch:
@@ -61,13 +60,12 @@ def _rerun(path, record, root, scratch):
     other = [name for name, known in record["outputs"].items() if known != now["outputs"][name]]
     if not other:
         return finding("SAME", "same bytes", changes, fails=False)
-    difference_in_words = _first_difference(other, scratch)
+    unlike = _first_difference(other, scratch)
     # Figures and texts hold no numbers that could be compared, so in another environment they may differ.
-    allowed = ["distribution"] if difference_in_words else ["distribution", "rounding"]
+    allowed = ["distribution"] if unlike else ["distribution", "rounding"]
     promised = promise in allowed or not any(name.endswith(".nc") for name in other)
     fails = not (other_work or (changes and promised))
-    verdict = "DIFFERS" if difference_in_words else "ROUNDED"
-    return finding(verdict, difference_in_words or "same to rounding", changes, fails)
+    return finding("DIFFERS" if unlike else "ROUNDED", unlike or "same to rounding", changes, fails)
 
 
 def _refusal(record, root):

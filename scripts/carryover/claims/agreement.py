@@ -156,15 +156,13 @@ def published_stopping(data, p):
     which most cells agree. `<experiment>` is the share of its cells that agree, `<experiment>_far` the same of the
     cells that differ by more than `FAR` standard errors at the smallest risk of the whole training.
     """
-    published = data["published"].query("family == @p.family")
-    results = {}
+    published, results = data["published"].query("family == @p.family"), {}
     cells = z_scores(_ours(data), published, "risk_stopped", "stopping_loss")
     z = cells.pivot(index=CELLS[p.family], columns="stopping_loss", values="z")
     for experiment in (role for role in data if role != "published"):
         by_loss = z.loc[experiment]
         stopping_loss = agreeing(by_loss).sum()[::-1].idxmax()  # of equally good losses the largest
-        agree = agreeing(by_loss[stopping_loss])
-        far = by_loss[z.columns.min()].abs() > FAR  # at the smallest loss, the end of training
+        agree, far = agreeing(by_loss[stopping_loss]), by_loss[z.columns.min()].abs() > FAR  # at the end of training
         parts = {experiment: agree} | ({f"{experiment}_far": agree[far]} if far.any() else {})
         results |= checks(parts, intervals.wilson, loss=f"{stopping_loss:.0e}", cells=int(far.sum()))
     return results
@@ -197,10 +195,9 @@ def agreeing(z):
 def z_scores(risk, published, quantity, *by):
     """Differences of mean log risks in standard errors, one row per cell that both sides have, above `FLOOR`.
 
-    `risk` is a data frame of our runs with the columns of a cell, `seed`, the quantity, which may be NaN, and `by`,
-    whose values get separate rows. `published` are the rows of the published table of one family. The result has the
-    columns of a cell, `risk_mean`, `ours` and `published` (geometric means) and `z`. Where one seed was published, the
-    spread over our seeds stands for that over theirs.
+    `risk` has our runs with the columns of a cell, `seed`, the quantity, which may be NaN, and `by`, whose values get
+    separate rows; `published` the published rows of one family. Columns of the result are those of a cell, `risk_mean`,
+    `ours` and `published` (geometric means) and `z`. If one seed was published, the spread is that over our seeds.
     """
     cell = CELLS[published["family"].iloc[0]]
     ours = risk.dropna(subset=[quantity]).assign(log_risk=lambda runs: np.log(runs[quantity]))

@@ -96,11 +96,11 @@ def convnet_stages(data, p):
     runs["inherited"] = -(runs["ensd"] / runs["participation_ratio"] - 1).abs()
     # Means over the tasks of each seed.
     rescaled = runs[(runs["learning_rate"] == common_rate) & (runs["rescale"] < 1)]
-    pr_ratio = rescaled.pivot_table("pr_ratio", "seed", ["stage", "rescale"])
-    inherited = rescaled.pivot_table("inherited", "seed", ["stage", "rescale"])
+    pr_ratio, inherited = (
+        rescaled.pivot_table(name, "seed", ["stage", "rescale"]) for name in ("pr_ratio", "inherited")
+    )
     unscaled = runs[runs["rescale"] == 1].pivot_table("pr_ratio", "seed", ["stage", "learning_rate"])
-    higher = [rate for rate in unscaled.columns.unique("learning_rate") if rate > common_rate]
-    results = {}
+    higher, results = [rate for rate in unscaled.columns.unique("learning_rate") if rate > common_rate], {}
     for stage in p.stages:
         statistics = {
             f"falls_{stage}": worst(1 - pr_ratio[stage]),
@@ -108,8 +108,8 @@ def convnet_stages(data, p):
             f"kept_{stage}": unscaled[stage, common_rate],
         }
         if higher:
-            times = higher[-1] / common_rate
-            statistics[f"kept_rates_{stage}"] = Check(worst(unscaled[stage][higher]), facts={"times": times})
+            facts = {"times": higher[-1] / common_rate}
+            statistics[f"kept_rates_{stage}"] = Check(worst(unscaled[stage][higher]), facts=facts)
         results |= checks(statistics, stage=stage)
     return results
 

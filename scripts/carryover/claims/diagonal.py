@@ -29,8 +29,7 @@ NETWORKS = {"finetuning": "finetuned", "multi_task": "multi-task"}
 
 
 def feature_reuse(data, p):
-    """Role: `risk` of the overlap experiment. Statistics are where all features are shared, but `probe_insufficient`,
-    where half of them are, and `multi_task_first`, a mean over overlaps."""
+    """Role: `risk` of the overlap experiment."""
     runs = Runs("risk", data["risk"]).where(samples=p.samples)
     all_shared = runs.extremes("overlap")[1]
 
@@ -174,14 +173,12 @@ def endless_training(data, p):
     tuned, joint = runs.where(protocol="finetuning"), runs.where(protocol="multi_task", initial_scale=small)
     lazier = runs.where(protocol="multi_task", initial_scale=large)
 
-    def nearer(curve, first, second):
+    def nearer(curve, a, b):
         """By how much the distance of two curves falls from `EARLY` to `LATE`, by seed, with the signs of its means."""
-        early, late = (first.where(margin=at).table(curve) - second.where(margin=at).table(curve)
-                       for at in (EARLY, LATE))  # fmt: skip
+        early, late = (a.where(margin=at).table(curve) - b.where(margin=at).table(curve) for at in (EARLY, LATE))
         return np.sign(early.mean()) * early - np.sign(late.mean()) * late
 
-    error, tuned_error, joint_error = (networks.where(margin=LATE).table("risk_curve")
-                                       for networks in (scratch, tuned, joint))  # fmt: skip
+    error, tuned_error, joint_error = (r.where(margin=LATE).table("risk_curve") for r in (scratch, tuned, joint))
     statistics = {
         "norm_nearer": nearer("l1_norm_curve", tuned, scratch),
         "error_nearer": nearer("risk_curve", scratch, tuned),

@@ -77,15 +77,12 @@ def _gamma_by_samples(runs):
 
 
 def _of_frozen(runs, layers, small):
-    """Checks on networks with frozen layers: two layers with one frozen (`runs`), more layers with several frozen
-    (`layers`), and two layers pretrained from small weights (`small`).
+    """Checks on networks with frozen layers; `small` are those pretrained from small weights.
 
-    Frozen networks are solved exactly after exact pretraining, or trained from larger weights by descent. The ones from
-    small weights have more samples than dimensions, where the exact limit has no risk; the effective (stable) rank of
-    their features is the inverse of the share of power in the leading direction.
+    These have more samples than dimensions, where the exact limit has no risk. The effective (stable) rank of their
+    features is the inverse of the share of power in the leading direction.
     """
-    # Numbers of samples: the fewest that determine a frozen network, those below d, and the most.
-    gamma = _gamma_by_samples(runs)
+    gamma = _gamma_by_samples(runs)  # for the fewest samples that determine a frozen network, n < d, and the most
     fewest, below_d, most = gamma.index[gamma >= LEAST][0], gamma.index[gamma < 1], gamma.index[-1]
     risks = runs.risks("protocol", "solver", "pretrain_solver", "samples")
     scratch, tuned = risks["single_task", "exact", ""], risks["finetuning", "descent", "exact"]

@@ -178,8 +178,8 @@ def linear_finetuning(data, p):
         # Mean squared distance of a point from eq 15 less that from eq 15 with the norm factor.
         simulated = transferability(data["simulated"], "finetuning").set_index("seed")
         simulated = simulated.query("solver == 'descent' and depth > 1 and gamma < 1")
-        without, with_factor = ((simulated["transferability"] - predicted(name, simulated)) ** 2
-                                for name in FORMULAS.values())  # fmt: skip
+        gain = simulated["transferability"]
+        without, with_factor = ((gain - predicted(formula, simulated)) ** 2 for formula in FORMULAS.values())
         results |= checks({"norm_factor": (without - with_factor).groupby("seed").mean()})
     return results
 

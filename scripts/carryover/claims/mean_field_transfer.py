@@ -66,8 +66,7 @@ def check(data, p):
 
 
 def _power_law(scratch):
-    """Checks of the exponent of the risk from scratch, against the published one, and of the power law itself: its
-    exponents from few and from many samples agree."""
+    """Checks of the exponent of the risk from scratch against the published one, and from few against many samples."""
     fitted, seeds = scratch[[n for n in scratch if n >= FITTED]], list(scratch.index)
     half = fitted.shape[1] // 2
     few, many = fitted.iloc[:, : fitted.shape[1] - half], fitted.iloc[:, half:]

@@ -139,8 +139,7 @@ def relu_clusters(data, p):
 
 
 def _clusters_of_subset(runs):
-    """Checks on nested tasks, with and without rescaling: inertia of as many clusters as the main task has features,
-    and alignment with these features, which are auxiliary ones (old) or not (new)."""
+    """Checks of the inertia of as many clusters as a nested task has features, and of the alignment with these."""
     few, tuned = runs.only("main_features"), runs.where(protocol="finetuning")
     low, high = tuned.rescalings()
     inertia = runs.where(overlap=1.0, clusters=few).table("inertia", "protocol", "rescale", "samples")

@@ -70,8 +70,7 @@ def relu_penalty_risk(data, p):
     low, high = risk.extremes("correlation")
     small, large = risk.extremes("magnitude")
 
-    # The gain: log₁₀ of the risk of STL over that of PT+FT. Training of the network with the larger risk must have come
-    # to its end: of PT+FT where a loss is expected, of STL where a gain is.
+    # log₁₀ of the risk of STL over that of PT+FT; training must have ended where the larger risk is expected.
     by = "correlation", "magnitude", "samples"
     risks, finished = risk.risks_and_finished("protocol", *by)
     gain = mean_over_samples(risks["single_task"] - finished["finetuning"], sizes)
@@ -138,9 +137,8 @@ def relu_least_penalty(data, p):
     spread_gain = (excess.loc[:, spread_penalty.columns] - (spread_penalty - spread_smallest)).mean(axis=1)
 
     # Whether networks find the function of least penalty, judged by their penalty and by their weights.
-    cells = penalty.columns.to_frame()
-    tuned = cells["protocol"] == "finetuning"
-    similar, small = cells["correlation"] < same, cells["magnitude"] < large
+    cell = penalty.columns.to_frame()
+    tuned, similar, small = cell["protocol"] == "finetuning", cell["correlation"] < same, cell["magnitude"] < large
     groups = {
         "scratch": ~tuned,
         "shared": tuned & ~similar,
@@ -154,10 +152,7 @@ def relu_least_penalty(data, p):
 
 
 def _risks(trained, predicted, same, least, large):
-    """Statistics that compare the gains of trained networks with those of the functions of least penalty.
-
-    Arguments are log₁₀ of risks; a gain is that of STL less that of PT+FT.
-    """
+    """Statistics that compare gains, from log₁₀ of risks, of trained networks and of the functions of least penalty."""
     gain, predicted_gain = (log_risk["single_task"] - log_risk["finetuning"] for log_risk in (trained, predicted))
     mean = predicted_gain.where(gain.notna()).mean()
     similar = mean.index.get_level_values("correlation") < same

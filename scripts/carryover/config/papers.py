@@ -75,15 +75,12 @@ def _path(section, name):
 
 
 def _without(removed, config):
-    """The configuration without the entries whose paths are in `removed` and without entries that use their data.
-
-    The `rests_on` of the other entries loses the claims that are removed.
-    """
+    """The configuration without the entries in `removed`, those that use their data, and references to their claims."""
     for section in SECTIONS:
         for name, entry in list(config.get(section, {}).items()):
             data = entry.get("data", {}).values() if entry else ()
-            uses_removed = any(path in removed or path.partition("/")[0] in removed for path in data)
-            if uses_removed or _path(section, name) in removed:
+            paths = {_path(section, name), *data, *(path.partition("/")[0] for path in data)}
+            if paths & removed:
                 removed.add(_path(section, name))
                 del config[section][name]
             elif entry and "rests_on" in entry:

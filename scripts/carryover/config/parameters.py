@@ -149,10 +149,8 @@ def in_words(when):
 
 
 def differences(before: Any, now: Any, common: bool = False) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """((name, …), value before, value now), in words, of each value that differs in nested sections or lists of them.
-
-    Of lists of equal length only the items that differ are given. `common` leaves out values that one side lacks.
-    """
+    """((name, …), value before, value now), in words, of each value that differs in nested sections or lists of them;
+    of lists of equal length only the items that differ. `common` leaves out values that one side lacks."""
     old, new = dict(_leaves(before)), dict(_leaves(now))
     for path in new | old:
         in_both = path in old and path in new

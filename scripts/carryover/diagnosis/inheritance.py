@@ -126,8 +126,6 @@ class Errors:
 def errors(predictors: np.ndarray, targets: np.ndarray, block: np.ndarray) -> Errors:
     """Errors of ridge regression on held-out samples with the best penalty, of all samples and of half of the blocks.
 
-    All blocks stand for the half if these are too few for `FOLDS` folds.
-
     Parameters
     ----------
     predictors : (samples, k)

@@ -105,9 +105,7 @@ def _inner_products(layers: Sequence[np.ndarray], debiased: bool) -> np.ndarray:
     centred = [X - X.mean(axis=0) for X in layers]
     inner = np.zeros((len(layers), len(layers)))
     step = max(1, _PRODUCTS // n)
-    for start in range(
-        0, n, step
-    ):  # rows of all kernels, from the diagonal block on; symmetric entries beyond it count twice
+    for start in range(0, n, step):  # rows of all kernels from the diagonal on; entries beyond it count twice
         rows = np.stack([x[start : start + step] @ x[start:].T for x in centred])
         rows[:, :, step:] *= 2**0.5
         flat = rows.reshape(len(layers), -1)

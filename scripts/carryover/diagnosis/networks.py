@@ -107,8 +107,7 @@ def weight_changes(
     """({"weight_change", "weight_rank": values by layer}, a sentence on which parameters and buffers differ).
 
     The rank is (Σσ²)² / Σσ⁴ of the change of the layer's matrix that changed most, with further axes flattened; NaN
-    without a change. Weights of an adapted layer include its adapter. With `adapter` both networks are the same one,
-    taken without its adapter before and with it after.
+    without a change. Weights include adapters; with `adapter` both networks are one, taken without its adapter before.
     """
     old, new = _parameters(before, not adapter), _parameters(after, True)
     changes = {

@@ -146,13 +146,10 @@ def _by_regression(parts: list[Components], block: np.ndarray, confidence: float
         # Beyond a reference that predicts nearly everything there is only noise.
         distinct = None if reference is None or reference.r2 > CLOSE else reference
         variances = targets.variances[: targets.counted]
-        for kind, relative_to, weights in (
-            ("r2", None, None), ("share", reference, None), ("weighted", distinct, variances)
-        ):  # fmt: skip
-            values, half = inheritance.shares(errors, relative_to, block, weights)
+        for kind, base, weights in (("r2", None, None), ("share", reference, None), ("weighted", distinct, variances)):
+            values, half = inheritance.shares(errors, base, block, weights)
             low, high = jackknife.interval(values, confidence)
-            # Twice the samples would change the share at most by as much as all samples change it from half of them.
-            change = values[0] - half
+            change = values[0] - half  # twice the samples would change the share by no more than this
             low, high = min(low, values[0]) + min(change, 0), max(high, values[0]) + max(change, 0)
             quantities |= with_ends(f"{name}_{kind}", *np.clip([values[0], low, high], -1, 1))
     if min(quantities["inherited_r2"], quantities["kept_r2"]) > 0.5:  # too few surviving features otherwise

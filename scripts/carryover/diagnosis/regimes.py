@@ -107,14 +107,14 @@ def warnings_on(
     most : share from which on components count as inherited, or kept
     """
     old, new = parts[:2]
-    warnings = []
+    notes = []
     for when in ("before", "after"):
         if row[f"dominant_{when}"] > DOMINANT and row[f"units_{when}"] > 1:
             share = f"{row[f'dominant_{when}']:.3g}"
-            warnings.append(f"one direction holds {share} of the variance {when} and dominates PR, ENSD and CKA")
+            notes.append(f"one direction holds {share} of the variance {when} and dominates PR, ENSD and CKA")
             break
     if direction := _direction(row, old, new, block):
-        warnings.append(direction)
+        notes.append(direction)
     tail = slice(old.counted, old.seen)  # components that do not count
     variances = old.variances[tail]
     if row["regime"] != REPLACE and variances.sum() >= _TAIL:
@@ -122,25 +122,23 @@ def warnings_on(
         lost = float(np.average(np.minimum(errors, 1), weights=variances))
         if lost >= 0.5 and lost * variances.sum() >= _TAIL:
             weak = f"{len(variances)} weak components that do not count ({variances.sum():.2g} of the variance)"
-            warnings.append(f"{weak} are mostly lost")
+            notes.append(f"{weak} are mostly lost")
     if row["regime"] in (REPLACE, SELECT) and row["kept_r2"] < most:
         r2 = inheritance.inherited(new, old, block).r2
         if r2 > most:
-            warnings.append(f"what was there before faded, but weak directions after still predict it (R² {r2:.2f})")
+            notes.append(f"what was there before faded, but weak directions after still predict it (R² {r2:.2f})")
     if row["regime"] in (REPLACE, SELECT, ADD):
         pairs = list(zip(recorded[:2], parts[:2], strict=True))
         sparse = [float(np.median(kurtosis(X, axis=0)[X.std(axis=0) > 0])) > _SPARSE for X, _ in pairs]
         full = [part.counted > _FULL * X.shape[1] for X, part in pairs]
         if any(sparse) and any(full):
-            warnings.append(
-                "responses are sparse and fill the layer: the same features, superposed otherwise, look new"
-            )
+            notes.append("responses are sparse and fill the layer: the same features, superposed otherwise, look new")
     if not ordered and row["inherited_r2"] < 0.3 and new.counted > 1:
         scores, sorted_before = new.scores[:, : new.counted], old.weighted[np.argsort(old.scores[:, 0])]
         orders = (np.argsort(scores[:, 0]), np.argsort(-scores[:, 0]))  # the sign of a component is not known
         if any(inheritance.errors(sorted_before, scores[order], block).r2 > 0.8 for order in orders):
-            warnings.append("sorted by their first component samples agree: they may be in another order after")
-    return warnings
+            notes.append("sorted by their first component samples agree: they may be in another order after")
+    return notes
 
 
 def _direction(row: Mapping[str, Any], old: Components, new: Components, block: np.ndarray) -> str:
@@ -150,14 +148,11 @@ def _direction(row: Mapping[str, Any], old: Components, new: Components, block: 
         return ""
     narrow, other = (new, old) if after < before else (old, new)
     first = narrow.scores[:, :1]
-    variance = float(narrow.variances[0])
-    variance_in_other = float(other.variances @ np.square(other.scores.T @ first[:, 0] / len(first)))
+    share = float(narrow.variances[0])
+    share_other = float(other.variances @ np.square(other.scores.T @ first[:, 0] / len(first)))
     known = inheritance.errors(other.weighted, first, block).r2 > 0.5
-    amplified, appeared, ends = (
-        ("was amplified", "appeared", (variance_in_other, variance))
-        if after < before
-        else ("was damped", "disappeared", (variance, variance_in_other))
-    )
-    verb = appeared if not known else amplified if variance > variance_in_other else "holds most"
+    amplified, appeared, ends = ("was amplified", "appeared", (share_other, share)) if after < before else (
+        "was damped", "disappeared", (share, share_other))  # fmt: skip
+    verb = appeared if not known else amplified if share > share_other else "holds most"
     shares = f"{ends[0]:.2g} of the variance before and {ends[1]:.2g} after"
     return f"PR changed from {before:.3g} to {after:.3g}: a direction with {shares} {verb}"

@@ -84,17 +84,15 @@ def search_factor(
 
     def scores(networks: Sequence[tuple[float, float]], seeds: range) -> np.ndarray:
         """Scores (networks, seeds) of pairs of a factor and a learning rate."""
-        trainings = [joblib.delayed(score)(key, *network, seed, run, takes_rate)
-                     for network in networks for seed in seeds]  # fmt: skip
+        trainings = [joblib.delayed(score)(key, *pair, seed, run, takes_rate) for pair in networks for seed in seeds]
         with joblib.parallel_config("loky", inner_max_num_threads=max(1, joblib.cpu_count() // jobs)):
             new = joblib.Parallel(n_jobs=jobs, return_as="generator", batch_size=1)(trainings)
             all_scores.extend(tqdm(new, "choose_factor", len(trainings), disable=not progress))
         values = np.array(all_scores[-len(trainings) :]).reshape(len(networks), len(seeds))
         lowest = min(filter(math.isfinite, all_scores), default=None)
         if lowest is None:
-            raise UserError(
-                f"score must be a finite number, got none in {len(all_scores)} trainings, but {all_scores[0]}"
-            )
+            count = len(all_scores)
+            raise UserError(f"score must be a finite number, got none in {count} trainings, but {all_scores[0]}")
         failed.update(np.array(networks)[~np.isfinite(values).all(axis=1), 0].tolist())
         return np.where(np.isfinite(values), values, lowest)
 

@@ -207,7 +207,6 @@ def relu_norms(data, p):
     """
     norms, displacement, regimes = data["norms"], data["displacement"], data["regimes"]
     richest = where(regimes, initial_scale=panels.values(regimes, "initial_scale")[0])
-    # {title: (runs, protocol, norm)}
     norm_panels = {
         "a  STL, F₁": (richest, "single_task", "f1_norm"),
         "b  MTL, F₁,₂ of both tasks": (norms, "multi_task", "f12_norm"),

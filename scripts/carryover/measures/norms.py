@@ -17,17 +17,15 @@ def measure(data, p):
     solution, teacher = data["coefficients"].isel(output=0, drop=True).values, data["teacher"].values
     auxiliary = data["auxiliary_teacher"].values
     multi_task = data.sizes["output"] > 1
-    learned_auxiliary = data["coefficients"].values[:, 1] if multi_task else auxiliary
+    learned = data["coefficients"].values[:, 1] if multi_task else auxiliary
     names = (f"start_{layer}_{path}" for path in ("plus", "minus") for layer in ("first", "second"))
     start = [data[name].isel(output=0, missing_dims="ignore").values for name in names]
     other_flow = np.char.endswith(data["protocol"].values.astype(str), "_probe") | multi_task
     variables: dict[str, tuple] = {}
-    for suffix, of, beta, beta_aux in (
-        ("", "", solution, learned_auxiliary), ("_teacher", ", of the teacher", teacher, auxiliary)
-    ):  # fmt: skip
+    for suffix, of, beta, aux in (("", "", solution, learned), ("_teacher", ", of the teacher", teacher, auxiliary)):
         norms = {
             "l1_norm": (l1_norm(beta), "ℓ1 norm of the main coefficients"),
-            "l12_norm": (l12_norm(np.stack([beta, beta_aux], axis=1)), "ℓ1,2 norm of main and auxiliary coefficients"),
+            "l12_norm": (l12_norm(np.stack([beta, aux], axis=1)), "ℓ1,2 norm of main and auxiliary coefficients"),
             "q_norm": (q_norm(beta, np.sqrt(np.abs(auxiliary)), p.readout_scale),
                        "Q penalty of the main coefficients after ideal pretraining (eq 22)"),
             "flow_penalty": (np.where(other_flow, np.nan, flow_penalty(beta, *start)),

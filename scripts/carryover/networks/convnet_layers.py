@@ -78,10 +78,7 @@ def _side_by_side(features: Tensor, weights: Tensor) -> Tensor:
 
 @contextmanager
 def renewing_statistics(network: nn.Module) -> Iterator[None]:
-    """A context in which one batch through the network replaces the running statistics of its batch normalisations.
-
-    All other layers stay in evaluation mode, so dropout is off.
-    """
+    """A context in which one batch through the network sets the statistics of its normalisations, without dropout."""
     network.eval()
     layers = [module.train() for module in network.modules() if isinstance(module, nn.BatchNorm2d)]
     momenta = [layer.momentum for layer in layers]

@@ -133,9 +133,7 @@ def _figure(entry, file, config, claims):
         "width": image.width // 2,  # figures have twice the resolution of a plain screen
         "stated": [known[claim] for claim in stated if claim in known],
         "untested": [claim for claim in stated if claim not in known],
-        "tested": [
-            claim for claim in all_claims if groups & {check["id"].partition("/")[0] for check in claim["checks"]}
-        ],
+        "tested": [c for c in all_claims if groups & {check["id"].partition("/")[0] for check in c["checks"]}],
     }
 
 

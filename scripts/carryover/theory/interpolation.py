@@ -44,13 +44,11 @@ def interpolation_risk(samples: ArrayLike, counts: ArrayLike, beta: ArrayLike, u
         raise ValueError("samples must be positive and below the number of dimensions")
     shape = np.broadcast_shapes(n.shape, counts.shape[:-1])
     n = np.broadcast_to(n, shape).ravel()
-    counts, beta, up, down = (
-        np.broadcast_to(a, (*shape, a.shape[-1])).reshape(n.size, -1) for a in (counts, beta, up, down)
-    )
+    shape_by_kind = (*shape, counts.shape[-1])
+    counts, beta, up, down = (np.broadcast_to(a, shape_by_kind).reshape(n.size, -1) for a in (counts, beta, up, down))
     norm = np.sqrt((counts * beta**2).sum(-1))
     largest = np.maximum(2 * np.sqrt(up * down).max(-1) / norm, 1)  # λ is larger where c is above 1
 
-    # Both functions are of an exponent of ten and the indices of the problems for which it is tried.
     def risk_over_tau(exponent, problems):
         """log of Σ E(b − β*)² / (n τ²) at this τ, with the λ that solves the second equation."""
         tau = norm[problems] * 10.0**exponent

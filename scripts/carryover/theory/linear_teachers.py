@@ -169,10 +169,8 @@ def deep_gaussian_bound(theta_s: ArrayLike, theta_t: ArrayLike, n: ArrayLike, ep
     source, target = (np.linalg.norm(theta, axis=-1, keepdims=True) for theta in (theta_s, theta_t))
     if not ((source > 0).all() and (target > 0).all()):
         raise ValueError("theta_s and theta_t must not be zero: their directions are compared")
-    squared_distance = ((theta_t / target - theta_s / source) ** 2).sum(-1)
-    return (
-        _outside(n, np.shape(theta_t)[-1]) * target[..., 0] ** 2 * ((1 + epsilon) ** 2 * squared_distance + epsilon**2)
-    )[()]
+    turn = ((theta_t / target - theta_s / source) ** 2).sum(-1)
+    return (_outside(n, np.shape(theta_t)[-1]) * target[..., 0] ** 2 * ((1 + epsilon) ** 2 * turn + epsilon**2))[()]
 
 
 def _outside(n: Array, d: int) -> Array:

@@ -43,12 +43,9 @@ def batches_of_stages(experiment, spec):
         known(split, ["protocol", *sorted(lists), *plugins.names("measures")], f"experiments.{experiment}.split")
     pretrained = _points(experiment, spec, STAGES[0], {})
     finetuned = _points(experiment, spec, STAGES[1], pretrained)
-    batches = {STAGES[0]: {name: [point] for name, point in pretrained.items()}}
-    if set(spec.split) - spec.measures.keys():
-        batches[STAGES[1]] = {name: [point] for name, point in finetuned.items()}
-    else:
-        batches[STAGES[1]] = _by_solver_and_source(finetuned.values())
-    return batches
+    pretraining, separate = ({name: [point] for name, point in points.items()} for points in (pretrained, finetuned))
+    together = not set(spec.split) - spec.measures.keys()
+    return {STAGES[0]: pretraining, STAGES[1]: _by_solver_and_source(finetuned.values()) if together else separate}
 
 
 def _by_solver_and_source(points):
@@ -56,8 +53,9 @@ def _by_solver_and_source(points):
     groups = {}
     for point in points:
         solver = point.axes["solver"]
-        sources = {other.source.name: other.source for other in points
-                   if other.source and other.axes["solver"] == solver}  # fmt: skip
+        sources = {
+            other.source.name: other.source for other in points if other.source and other.axes["solver"] == solver
+        }
         source = point.source or (next(iter(sources.values())) if len(sources) == 1 else None)
         groups.setdefault(spelled({**_inherited(source), "solver": solver}), []).append(point)
     return dict(sorted(groups.items()))
@@ -94,11 +92,7 @@ def _points(experiment, spec, stage, sources):
 
 
 def _grid(model, section, split, sources, where):
-    """({name: Point}, names of the parameters that any point reads) of one grid.
-
-    The points are the product of the values of all axes and of the parameters in `split`, and, where they start from
-    pretraining, of all `sources`.
-    """
+    """({name: Point}, names of parameters that any reads) of one grid: the product of axes, `split` and sources."""
     fields = described(model)
     axes = [name for name, about in fields.items() if about["axis"] or name in split]
     values = {name: section.get(name, fields[name]["default"]) for name in axes}

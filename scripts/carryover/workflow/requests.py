@@ -93,8 +93,7 @@ def _plugin(folder, name, options, where, named=None):
 def _experiment(sweep, name, spec):
     """Training, measuring and collecting; an archived dataset is unpacked instead."""
     where = f"experiments.{name}.measures"
-    measures = {measure: _plugin("measures", measure, options, f"{where}.{measure}")
-                for measure, options in spec.measures.items()}  # fmt: skip
+    measures = {key: _plugin("measures", key, options, f"{where}.{key}") for key, options in spec.measures.items()}
     trained = [measure for measure in measures if sweep.mismatch(name, measure)]
     for stage in STAGES if trained or not measures else ():
         yield from _training(sweep, name, spec, stage)
@@ -128,8 +127,7 @@ def _training(sweep, experiment, spec, stage):
 
 
 def _collected(sweep, experiment, spec, measure, plugin):
-    """The job that collects all finetuned shards into one dataset and measures them, or, by `split`, collects shards
-    that separate jobs measure; these come first."""
+    """The job that collects all finetuned shards and measures them; by `split`, other jobs measure them before."""
     folder, wildcards = f"{sweep.results}/{experiment}", {"experiment": experiment, "measure": measure}
     shards = list(product(_measured(sweep, experiment, spec, measure), sweep.blocks(experiment)))
     inputs = [f"{folder}/finetune/{point}/{block}.nc" for point, block in shards]

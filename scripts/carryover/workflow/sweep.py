@@ -124,10 +124,8 @@ class Sweep:
     labels = partialmethod(_from_request, "labels")
 
     def config_file(self, results):
-        """A function of wildcards that writes the configuration to a file in the results' logs and returns its path.
-
-        A configuration may be longer than a command line can be. A module's results are in the folder of its prefix.
-        """
+        """A function of wildcards that writes the configuration, which may be too long for a command line, to a file in
+        the results' logs and returns its path. A module's results are in the folder of its prefix."""
 
         def path(wildcards):
             file = Path(results, "logs/audit.config.yaml")

@@ -89,8 +89,8 @@ class Runs:
     def risks_and_finished(self, *names):
         """`risks`, and the same table with NaN for networks whose training stopped too early.
 
-        Their loss has neither reached its tolerance nor fallen below a tenth of their risk, so the risk reflects when
-        training stopped. A check uses the second table for the networks that it expects to have the larger risk.
+        Their loss is above its tolerance and above a tenth of their risk, so the risk reflects when training stopped.
+        A check uses the second table for the networks that it expects to have the larger risk.
         """
         risks = self.risks(*names)
         finished = self.table("loss", *names) <= UNTRAINED * self.table("risk_final", *names)
@@ -113,9 +113,8 @@ def matched(runs, others, ignored=(), needed=""):
     """A data frame of runs, each joined with the run of `others` that has the same coordinates.
 
     Both are datasets of variables (run,). A row has the coordinates and variables of a run, and `<variable>_other` of
-    the other run, NaN where there is none. Coordinates in `ignored` may differ, and so may those for which one side
-    has no value, only NaN or empty text. Raises UserError if a run matches several others, or, where `needed` names
-    the other run in words, if a run matches none.
+    the other, NaN where there is none. Coordinates in `ignored` may differ, and those for which one side has only NaN
+    or empty text. Raises UserError if a run matches several others, or none although one is `needed`, named in words.
     """
     left, right = (dataset.to_dataframe().reset_index(drop=True) for dataset in (runs, others))
     shared = [

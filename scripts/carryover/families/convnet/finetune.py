@@ -84,6 +84,5 @@ def _pretrained(classes, shard, starts, targets):
         if known := sorted({int(label) for label in source.split()} & set(labels)):
             raise UserError(f"pretraining and finetuning share the classes {known}: hold these out of pretraining.")
         new, old = classes.state(len(labels), seed, f"readout {number}"), unpacked(template, weights[row])
-        last_layer = list(new)[-2:]  # its weights and biases
-        states.append(old | {name: new[name] for name in last_layer})
+        states.append(old | {name: new[name] for name in list(new)[-2:]})  # weights and biases of the last layer
     return sources, states

@@ -64,8 +64,7 @@ def _columns(p, seeds):
 
 
 def _targets(p, shard, runs):
-    """Coefficients (runs, d) of the targets: at an angle to the source, a stretched source with a random deviation, or
-    the source with a deviation in the leading or in the trailing eigendirections of the inputs."""
+    """Coefficients (runs, d) of the targets: at an angle to the source, or the source with a deviation."""
     places, columns = shard.places(runs["seed"]), {name: values[:, None] for name, values in runs.items()}
     source, orthogonal = shard.draw(pretrain.directions, "teacher", p.dimension)[places].swapaxes(0, 1)
     if p.relation == "angle":
@@ -75,10 +74,7 @@ def _targets(p, shard, runs):
     if p.relation == "stretch":
         deviation = columns["deviation"] * deviation / np.sqrt(p.dimension)
         return columns["source_norm"] * (columns["stretch"] * source + deviation)
-    if p.relation == "leading":
-        deviation[:, p.leading :] = 0
-    else:
-        deviation[:, : p.leading] = 0
+    deviation[:, slice(p.leading, None) if p.relation == "leading" else slice(p.leading)] = 0
     norms = np.array([np.linalg.norm(vector) for vector in deviation])[:, None]
     return columns["source_norm"] * (source + columns["deviation"] * deviation / norms)
 

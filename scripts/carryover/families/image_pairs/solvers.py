@@ -43,10 +43,9 @@ def descent(problem, p):
     """
     pixels, n = problem.pixels, problem.pixels.shape[1]
     gram = pixels @ pixels.mT / n
-    largest_curvature = np.linalg.eigvalsh(gram)[..., -1].max()
-    if p.learning_rate * largest_curvature >= 2:
-        limit_rate = 2 / largest_curvature
-        raise UserError(f"learning_rate is {p.learning_rate:g}, but descent diverges from {limit_rate:.3g} on.")
+    curvature = np.linalg.eigvalsh(gram)[..., -1].max()
+    if p.learning_rate * curvature >= 2:
+        raise UserError(f"learning_rate is {p.learning_rate:g}, but descent diverges from {2 / curvature:.3g} on.")
     start = problem.start.swapaxes(0, 1)[None]  # (1, d, runs)
     residual = problem.labels[..., None] - pixels @ start
     a, evaluations = np.zeros_like(residual), np.zeros(residual.shape[-1], dtype=np.int64)

@@ -46,8 +46,7 @@ def _networks(p, shard):
 def _problem(p, shard, places, samples, start, teacher):
     """The Problem of one number of samples, and {column: (runs,) values} that distinguish the runs of a network.
 
-    `places` (networks,) are the positions of the networks' seeds in the shard. Each seed and draw has its own inputs
-    and noise.
+    `places` (networks,) are those of the networks' seeds. Each seed and draw has its own inputs and noise.
     """
 
     def drawn(stream, *shape):

@@ -104,8 +104,7 @@ def _distance(first, readout, directions, coefficients, constant):
 
 
 def _classification(teacher):
-    """{name: function of (first, second, runs)} to evaluate along training: `risk`, the share of misclassified test
-    inputs, and `effective_features`, the participation ratio of the hidden responses to these."""
+    """{name: function of (first, second, runs)}: test error, and participation ratio of the hidden test responses."""
     X = sphere(generator("classification", "", 0, "test inputs"), TEST_SAMPLES, teacher.first.shape[-1])
     positive = teacher.outputs(X)[..., 0] > 0
 

@@ -87,8 +87,7 @@ def curves_by(data, *coordinates, label=None, **restricted):
     that some run has.
 
     Values of the first coordinate differ in colour, and curves of one colour in their line styles. `label` is a
-    function of the values, in place of their names; `restricted` gives the values of a coordinate that are drawn, in
-    their order.
+    function of the values, in place of their names; `restricted` lists the drawn values of a coordinate in order.
     """
     combinations = itertools.product(*(restricted.get(axis, values(data, axis)) for axis in coordinates))
     conditions = [dict(zip(coordinates, combination, strict=True)) for combination in combinations]

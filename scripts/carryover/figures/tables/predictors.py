@@ -63,8 +63,6 @@ def _order(frames, name):
 
 
 def _text(values):
-    estimate = jackknife.estimate(values, 0.0, jackknife.DIFFERENCE, over="seeds")
-    low, high = max(estimate["low"], -1), min(estimate["high"], 1)
-    return (
-        f"{estimate['statistic']:.2f} ({low:.2f} to {high:.2f})".replace("-", "−") if np.isfinite(values).all() else ""
-    )
+    order = jackknife.estimate(values, 0.0, jackknife.DIFFERENCE, over="seeds")
+    low, high = max(order["low"], -1), min(order["high"], 1)
+    return f"{order['statistic']:.2f} ({low:.2f} to {high:.2f})".replace("-", "−") if np.isfinite(values).all() else ""
