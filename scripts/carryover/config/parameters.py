@@ -121,13 +121,12 @@ def read(cls: type[Model], values: Any, where: str) -> Model:
         raise UserError(f"{where}{error}" if about_one else f"{where[:-1]}: {error}") from None
 
 
-def sentence(error: ValidationError, cls: type[BaseModel]) -> str:
+def sentence(error: ValidationError, kind: Any) -> str:
     """What pydantic found first, as `key: what is wrong`; an unknown key before all else."""
     found = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
     place = [str(part) for part in found["loc"] if not isinstance(part, int)]
     said = found["msg"].removeprefix("Value error, ")
     if found["type"] == "extra_forbidden":
-        kind: Any = cls
         for part in found["loc"][:-1]:  # fields of models, values of mappings, items of lists
             kind = kind.model_fields[part].annotation if hasattr(kind, "model_fields") else get_args(kind)[-1]
         *above, unknown = place
