@@ -6,8 +6,8 @@ from carryover.workflow import command_line, plugin_job
 
 
 def main(argv):
-    with plugin_job.started(argv, "compare", __doc__) as (job, module, arguments):
-        job.save(plugin_job.of_data(module.compare, xr.Dataset, arguments))
+    with plugin_job.started(argv, "compare", __doc__) as (job, compare, arguments):
+        job.save(plugin_job.of_data(compare, xr.Dataset, arguments))
 
 
 if __name__ == "__main__":

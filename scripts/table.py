@@ -10,10 +10,10 @@ FORMATS = {".md": ("github", "<!-- {} -->"), ".tex": ("latex_booktabs", "% {}")}
 
 
 def main(argv):
-    with plugin_job.started(argv, "table", __doc__) as (job, module, arguments):
-        rows = plugin_job.of_data(module.rows, pd.DataFrame, arguments)
+    with plugin_job.started(argv, "table", __doc__) as (job, rows, arguments):
+        found = plugin_job.of_data(rows, pd.DataFrame, arguments)
         for output in arguments.output:
-            job.path(output).write_text(typeset(rows, output.suffix, job.note), encoding="utf-8")
+            job.path(output).write_text(typeset(found, output.suffix, job.note), encoding="utf-8")
 
 
 def typeset(rows, suffix, note):

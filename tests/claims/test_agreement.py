@@ -5,8 +5,8 @@ import pytest
 
 from carryover.claims.agreement import DESCENT, ERROR, distances, relative_differences
 from carryover.errors import UserError
-from toy.linear_runs import limits, size
-from toy.made_up_runs import SEEDS, checks_of, dataset
+from toy.linear_runs import limits
+from toy.made_up_runs import SEEDS, checks_of, dataset, size
 
 
 def solved(**solvers):

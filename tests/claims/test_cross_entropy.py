@@ -5,8 +5,7 @@ import pytest
 import xarray as xr
 
 from carryover.claims.diagonal import NEAR, at_margins, margins
-from toy.linear_runs import size
-from toy.made_up_runs import SEEDS, checks_of, dataset
+from toy.made_up_runs import SEEDS, checks_of, dataset, size
 
 
 def test_a_margin_is_that_of_samples_that_all_have_the_loss():

@@ -5,8 +5,7 @@ import pytest
 import xarray as xr
 
 from carryover.claims.mean_field_transfer import FACTOR, FITTED, READOUT
-from toy.linear_runs import size
-from toy.made_up_runs import SEEDS, checks_of, dataset
+from toy.made_up_runs import SEEDS, checks_of, dataset, size
 
 
 @pytest.fixture(autouse=True)

@@ -26,7 +26,7 @@ def test_a_network_is_done_where_its_loss_is_small_or_has_reached_its_tolerance(
 def test_several_runs_a_seed_and_none_are_refused_with_what_they_are():
     runs = Runs("risk", nesting(1.0)["risk"]).where(protocol="finetuning", main_features=1, overlap=1.0)
     with pytest.raises(UserError, match="one run a seed of the role risk; several differ in rescale"):
-        runs.by_seed("risk_final", samples=64)
+        runs.where(samples=64).table("risk_final")
     with pytest.raises(UserError, match="runs of one rescale are needed here, not of"):
         runs.only("rescale")
     with pytest.raises(UserError, match=r"of the data of the role risk: no run has rescale=3\.0: rescale is "):

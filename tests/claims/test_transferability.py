@@ -7,16 +7,18 @@ import pytest
 import xarray as xr
 
 from carryover.claims.support.transferability import (
+    averages,
     boundary,
     gains,
     leave_one_out_choice,
     predicted,
     transferability,
     with_decay,
+    within,
 )
 from carryover.errors import UserError
 from carryover.figures.linear_transfer import shares_in_words
-from carryover.statistics.intervals import averages, best, within
+from carryover.statistics.intervals import best
 from toy import made_up_runs
 
 
@@ -129,5 +131,6 @@ def test_gains_are_those_of_one_readout_after_its_longest_flow():
 
 def test_every_seed_has_the_anchor_that_is_best_for_the_others():
     gained = {0.1: [9, 1, 1], 0.2: [2, 2, 2]}
-    found = leave_one_out_choice({anchor: pd.DataFrame({1: seeds, 2: seeds}) for anchor, seeds in gained.items()})
+    columns = pd.MultiIndex.from_product([gained, [1, 2]], names=["anchor", "samples"])
+    found = leave_one_out_choice(pd.DataFrame(np.repeat([*gained.values()], 2, axis=0).T, columns=columns))
     np.testing.assert_array_equal(found, [[2, 2], [1, 1], [1, 1]])

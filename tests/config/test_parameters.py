@@ -10,7 +10,7 @@ from pydantic import Field, PositiveInt
 
 from carryover.config import parameters
 from carryover.config.parameters import Model, parameter
-from carryover.errors import UserError
+from toy.refusal import refused
 
 
 class Toy(Model):
@@ -52,9 +52,8 @@ def test_flags_come_back_as_they_went_in(rate, offsets, centred, title):
     ({"solver": "newton"}, "solver: Input should be 'exact' or 'descent', not 'newton'."),
 ])  # fmt: skip
 def test_what_is_not_allowed_is_one_sentence_with_the_key(values, sentence):
-    with pytest.raises(UserError) as refused:
-        parameters.read(Toy, values, "toy.")
-    assert str(refused.value) == f"toy{sentence if sentence.startswith(':') else '.' + sentence}"
+    said = refused(parameters.read, Toy, values, "toy.")
+    assert said == f"toy{sentence if sentence.startswith(':') else '.' + sentence}"
 
 
 def test_yaml_s_text_for_a_number_is_a_number():

@@ -10,8 +10,9 @@ from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
 from carryover.diagnosis import inheritance
 from carryover.diagnosis.diagnosis import Parameters, diagnose
-from carryover.diagnosis.inheritance import components, jackknife
+from carryover.diagnosis.inheritance import components
 from carryover.measures.dimensionality import cka, ensd
+from carryover.statistics import jackknife
 from toy import diagnosed_networks as networks
 
 RNG = np.random.default_rng(0)
@@ -71,7 +72,7 @@ def test_intervals_hold_the_share_as_often_as_they_say():
     rng = np.random.default_rng(3)
     for _ in range(draws):
         old, new = (components(values, 0.999) for values in related(1000, rng))
-        low, high = inheritance.jackknife(
+        low, high = jackknife.interval(
             inheritance.shares(inheritance.inherited(old, new, blocks(1000)), None, blocks(1000))[0], 0.95
         )
         hits += low < truth < high
@@ -118,10 +119,3 @@ def test_without_a_baseline_cka_and_ensd_stand_beside_their_means_over_permutati
     for name, measure in (("cka", cka), ("ensd", ensd)):
         values = [measure(X, Y[order]) for order in orders]
         assert found[f"{name}_reference"].item() == pytest.approx(np.mean(values), abs=3 * stats.sem(values))
-
-
-def test_the_jackknife_of_a_mean_is_students_interval():
-    x = np.random.default_rng(0).standard_normal(20)
-    without = (x.sum() - x) / 19
-    expected = stats.t.interval(0.9, 19, x.mean(), stats.sem(x))
-    assert jackknife(np.array([x.mean(), *without]), 0.9) == pytest.approx(expected)

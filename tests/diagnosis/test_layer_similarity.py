@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy.spatial import procrustes
 
-from carryover.diagnosis.inheritance import jackknife, sample_blocks
+from carryover.diagnosis.inheritance import sample_blocks
 from carryover.diagnosis.layers import layer_similarity
 from carryover.measures.dimensionality import cka
+from carryover.statistics import jackknife
 
 
 def network(samples, units, seed, offset=5.0):
@@ -69,6 +70,6 @@ def test_intervals_leave_blocks_of_samples_out(how):
         layer_similarity(*({name: X[rows] for name, X in side.items()} for side in (before, after)), **how).values
         for rows in (slice(None), *(block != b for b in range(20)))
     ]  # fmt: skip
-    low, high = jackknife(np.array(values)[:, 1, 0], 0.9)
+    low, high = jackknife.interval(np.array(values)[:, 1, 0], 0.9)
     assert (found["low"][1, 0], found["high"][1, 0]) == (pytest.approx(low, rel=1e-4), pytest.approx(high, rel=1e-4))
     assert (found["low"] < found["cka"]).all()

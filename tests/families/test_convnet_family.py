@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from carryover.errors import UserError
 from carryover.networks.convnet import ResNet18
 from carryover.networks.convnet_weights import unpacked
 from carryover.provenance import store
+from toy.refusal import refused
 from toy.shards import shard
 
 TASK = {"width": 2, "tasks": 2, "device": "cpu"}
@@ -39,12 +39,6 @@ def network(state, outputs):
 def one(data, **which):
     chosen = np.logical_and.reduce([data[name].values == value for name, value in which.items()])
     return data.isel(run=np.flatnonzero(chosen)).squeeze("run")
-
-
-def refused(function, *arguments, **told):
-    with pytest.raises(UserError) as caught:
-        function(*arguments, **told)
-    return str(caught.value)
 
 
 def test_each_seed_and_task_has_a_network_that_saw_the_other_classes(start, tmp_path):

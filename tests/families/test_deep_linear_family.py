@@ -6,6 +6,7 @@ import pytest
 from carryover.errors import UserError
 from carryover.families.deep_linear import pretrain
 from carryover.streams import generator
+from toy.deep_linear_descent import descend
 from toy.shards import shard as trained
 
 D, SEEDS = 12, [0, 1, 2]
@@ -141,22 +142,6 @@ def test_what_cannot_be_is_refused_in_one_sentence(told, says):
         finetuned(**told)
 
 
-def descend(layers, X, y, frozen, rate, steps):
-    """β after plain gradient descent on |X W_1 … W_L − y|²/(2n), the first layers of which stay as they are."""
-    layers = [*layers[:-1], layers[-1][:, None]]
-    for _ in range(steps):
-        left, right = [np.eye(X.shape[1])], [np.ones((1, 1))]
-        for layer, last in zip(layers[:-1], layers[:0:-1], strict=True):
-            left.append(left[-1] @ layer)
-            right.append(last @ right[-1])
-        gradient = X.T @ (X @ left[-1] @ layers[-1] - y[:, None]) / len(X)
-        layers = layers[:frozen] + [
-            layer - rate * left[i].T @ gradient @ right[len(layers) - 1 - i].T
-            for i, layer in enumerate(layers) if i >= frozen
-        ]  # fmt: skip
-    return np.linalg.multi_dot(layers)[:, 0]
-
-
 @pytest.mark.parametrize("frozen", [1, 2])
 def test_layers_behind_frozen_ones_are_trained_as_a_loop_over_all_matrices_trains_them(frozen):
     told = {"solver": "descent", "initial_scale": 0.3, "learning_rate": 0.05, "max_steps": 300, "precision": "float64"}
@@ -166,9 +151,9 @@ def test_layers_behind_frozen_ones_are_trained_as_a_loop_over_all_matrices_train
     assert set(found["frozen"].values) == {frozen}
     for r in range(found.sizes["run"]):
         run, network = found.isel(run=r), shard.isel(run=int(found["seed"][r]))
-        layers = [*network["hidden"].values.astype(float), network["readout"].values.astype(float)]
+        layers = [*network["hidden"].values.astype(float), network["readout"].values.astype(float)[:, None]]
         X = inputs(int(run["seed"]), int(run["samples"]))
-        expected = descend(layers, X, labels(run), frozen, 0.05, 40)
+        expected = descend(layers, X, labels(run), 0.05, 40, frozen)
         np.testing.assert_allclose(run["coefficients"].values[0], expected, rtol=1e-5, atol=1e-6)
         risk = ((expected - run["teacher"].values) ** 2).sum()
         assert float(run["risk_final"]) == pytest.approx(risk, rel=1e-5)

@@ -3,18 +3,18 @@
 import numpy as np
 from scipy import stats
 
-from carryover.claims.support.transferability import by_anchor, gains, leave_one_out_choice
+from carryover.claims.support.transferability import gains, leave_one_out_choice
 from toy.drawn import drawn
 from toy.mean_field_networks import roles
 
 
 def test_anchors_are_compared_by_means_with_their_intervals():
     gain, mean, _ = drawn("mean_field_anchor", roles("mean_field_anchor")).axes
-    tables = by_anchor(gains(roles("mean_field_anchor")["risk"], "zero"))
-    between = {anchor: table for anchor, table in tables.items() if 0 < anchor < np.inf}
+    runs = gains(roles("mean_field_anchor")["risk"], "zero")
+    tables = runs.pivot_table("transferability", "seed", ["anchor", "samples"])
     shown = {
         "a: λ = 0, rich": tables[0.0],
-        "a: best λ between them": leave_one_out_choice(between),
+        "a: best λ between them": leave_one_out_choice(tables.drop(columns=[0.0, np.inf], level="anchor")),
         "a: λ = ∞, initial features": tables[np.inf],
     }
     for label, table in shown.items():
@@ -26,4 +26,4 @@ def test_anchors_are_compared_by_means_with_their_intervals():
         expected = [stats.ttest_1samp(table[n], 0).confidence_interval(0.95) for n in table]
         np.testing.assert_allclose(ends, np.transpose(expected))
     (points,) = [part for part in mean.containers if part.get_label() == "b: gradient flow from 0"]
-    np.testing.assert_allclose(points[0].get_ydata(), [table.mean(axis=1).mean() for table in tables.values()])
+    np.testing.assert_allclose(points[0].get_ydata(), tables.mean().groupby("anchor").mean())

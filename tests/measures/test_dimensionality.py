@@ -6,12 +6,12 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import KernelCenterer
 
 from carryover.config.parameters import model_of
-from carryover.errors import UserError
 from carryover.measures import dimensionality
 from carryover.measures.dimensionality import cka, ensd, participation_ratio
 from carryover.streams import generator
 from carryover.tasks.sparse import sphere
 from toy import made_up_networks
+from toy.refusal import refused
 
 BRANCHES = [(40, 7, 5), (9, 30, 21), (12, 30, 4), (12, 4, 30)]  # fewer units than samples, more, and both
 
@@ -119,6 +119,5 @@ def test_networks_are_compared_by_their_responses_to_the_same_inputs(width):
 def test_a_run_without_dimensionality_is_named(name, value, message):
     data = networks()
     data[name][1] = value
-    with pytest.raises(UserError) as raised:
-        dimensionality.measure(data, PARAMETERS)
-    assert str(raised.value) == f"{message}, in the run with seed=1, protocol=single_task"
+    said = refused(dimensionality.measure, data, PARAMETERS)
+    assert said == f"{message}, in the run with seed=1, protocol=single_task"

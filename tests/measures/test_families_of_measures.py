@@ -1,7 +1,5 @@
 """The families that a measure names are those whose networks it can measure."""
 
-import importlib
-
 import pytest
 
 from carryover.config import plugins
@@ -30,10 +28,9 @@ def test_a_measure_measures_the_families_that_it_names_and_no_other(family):
     shard = SHARDS[family]()
     protocol = {"protocol": shard["protocol"].values[0]}
     for name in plugins.names("measures"):
-        module = importlib.import_module(f"carryover.measures.{name}")
-        p = model_of("measures", name)(**SMALL.get(name, {}))
+        measure, p = plugins.function_of("measures", name), model_of("measures", name)(**SMALL.get(name, {}))
         if family in (p.FAMILIES or plugins.names("families")):
-            assert module.measure(shard, p).sizes["run"] == shard.sizes["run"], name
+            assert measure(shard, p).sizes["run"] == shard.sizes["run"], name
         elif applies(p.APPLIES_TO, protocol):
             with pytest.raises((KeyError, UserError)):
-                module.measure(shard, p)
+                measure(shard, p)

@@ -7,13 +7,13 @@ import pytest
 import torch
 
 from carryover.config.parameters import model_of
-from carryover.errors import UserError
 from carryover.families import stages
 from carryover.networks.convnet import ResNet18
 from carryover.networks.convnet_weights import load_weights
 from carryover.networks.efficientnet import EfficientNetLite0, installed_weights
 from carryover.tasks.images import ImageSet, images
 from carryover.tasks.prepared_images import PreparedImages
+from toy.refusal import refused
 
 TASK = {"network": "efficientnet_lite0", "width": 64, "stem": "imagenet", "normalisation": "network", "pixels": 32,
         "tasks": 1, "together": 1, "device": "cpu"}  # fmt: skip
@@ -21,12 +21,6 @@ TASK = {"network": "efficientnet_lite0", "width": 64, "stem": "imagenet", "norma
 
 def build(classes=3, seed=0):
     return EfficientNetLite0(torch.Generator().manual_seed(seed), classes)
-
-
-def refused(function, *arguments, **options):
-    with pytest.raises(UserError) as caught:
-        function(*arguments, **options)
-    return str(caught.value)
 
 
 @pytest.fixture

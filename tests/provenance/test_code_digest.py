@@ -2,8 +2,8 @@
 
 import pytest
 
-from carryover.errors import UserError
 from carryover.provenance import code_digest
+from toy.refusal import refused
 
 PROGRAM = '''
 """A module."""
@@ -94,6 +94,4 @@ def test_closure_follows_every_local_import_wherever_it_stands(tree):
 )
 def test_names_file_and_line(tree, source, sentence):
     root = tree({"run.py": "import pkg.bad\n", "pkg/__init__.py": "", "pkg/bad.py": source})
-    with pytest.raises(UserError) as caught:
-        code_digest.closure_files(root, "run")
-    assert str(caught.value).startswith(sentence)
+    assert refused(code_digest.closure_files, root, "run").startswith(sentence)

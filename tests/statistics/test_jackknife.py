@@ -23,6 +23,9 @@ def test_of_a_mean_it_is_the_t_test(values, bound):
     np.testing.assert_allclose([found["low"], found["high"]], [ends.low, ends.high], rtol=1e-7, atol=1e-7)
     assert found["p_value"] == pytest.approx(expected.pvalue, rel=1e-5)
     assert found["seeds"] == len(values)
+    ends = expected.confidence_interval(0.9)
+    low, high = jackknife.interval([np.mean(values), *left_out], 0.9)
+    np.testing.assert_allclose([low, high], [ends.low, ends.high], rtol=1e-7, atol=1e-7)
 
 
 @settings(derandomize=True, deadline=None)

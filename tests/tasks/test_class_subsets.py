@@ -1,14 +1,13 @@
 """Tasks on subsets of classes: what they hold, what is drawn, and what is refused."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carryover.errors import UserError
 from carryover.streams import generator
 from carryover.tasks.class_subsets import class_sets, class_task, left_out, sampled
 from carryover.tasks.images import ImageSet
+from toy.refusal import refused
 
 invariant = settings(derandomize=True, deadline=None, max_examples=50)
 
@@ -19,12 +18,6 @@ def marked(train_labels, test_labels, classes=None):
     for labels in (np.array(train_labels), np.array(test_labels)):
         parts += [labels[:, None, None, None].astype(np.uint8), labels]
     return ImageSet(*parts, classes or 1 + max([*train_labels, *test_labels]))
-
-
-def refused(function, *args):
-    with pytest.raises(UserError) as caught:
-        function(*args)
-    return str(caught.value)
 
 
 @st.composite

@@ -9,18 +9,12 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from carryover.errors import UserError
 from carryover.tasks.images import IDX_FILES, PUBLISHED, images, unit_pixels
+from toy.refusal import refused
 
 MNIST, FIRST = PUBLISHED["mnist"], IDX_FILES[0]
 LABELS = {"mnist": [0, 9, 5, 3, 1], "cifar-10": [0, 9, 5, 3, 1], "cifar-100": [0, 99, 5, 31, 1],
           "stl-10": [0, 9, 3, 3, 1]}  # fmt: skip
-
-
-def refused(*asked):
-    with pytest.raises(UserError) as caught:
-        images(*asked)
-    return str(caught.value)
 
 
 def test_without_a_folder_they_are_the_digits_of_scikit_learn():
@@ -45,15 +39,16 @@ def test_pixels_are_shares_of_white(dtype):
 
 def test_a_set_and_its_folder_go_together():
     said = "the digits come with scikit-learn and not from x: leave the folder out."
-    assert refused("digits", "x") == said
-    assert refused("stl-10") == "images of stl-10 are read from a local folder: name the one that holds its files."
+    assert refused(images, "digits", "x") == said
+    said = refused(images, "stl-10")
+    assert said == "images of stl-10 are read from a local folder: name the one that holds its files."
 
 
 def test_without_a_folder_fashion_mnist_is_that_of_debian(tmp_path, monkeypatch):
     fashion = PUBLISHED["fashion-mnist"]
     assert fashion.installed == "/usr/share/datasets/fashion-mnist"
     monkeypatch.setitem(PUBLISHED, "fashion-mnist", replace(fashion, installed=str(tmp_path)))
-    said = refused("fashion-mnist")
+    said = refused(images, "fashion-mnist")
     assert said.startswith(f"{tmp_path}/{FIRST} is missing: put the published file")
     assert "Debian's package dataset-fashion-mnist" in said
 
@@ -126,16 +121,16 @@ def test_missing_files_and_others_than_the_published_are_named_with_their_place(
     published = PUBLISHED[kind]
     name, (count, size) = next(iter(published.records.items()), (FIRST, (0, 0)))
     put = f"put the published file {name} of {published.title} ({published.source}) into {tmp_path}."
-    assert refused(kind, tmp_path) == f"{tmp_path / name} is missing: {put}"
+    assert refused(images, kind, tmp_path) == f"{tmp_path / name} is missing: {put}"
     (tmp_path / name).write_bytes(b"12345")
     wrong = f"5 bytes, not {count * size}"
     if kind == "mnist":
         wrong = f"the MD5 checksum {hashlib.md5(b'12345').hexdigest()}, not {MNIST.checksums[0]}"
-    assert refused(kind, tmp_path) == f"{tmp_path / name} has {wrong}: {put}"
+    assert refused(images, kind, tmp_path) == f"{tmp_path / name} has {wrong}: {put}"
 
 
 @pytest.mark.parametrize("keep", [slice(0, -6), slice(5, None)], ids=["truncated", "not packed"])
 def test_a_damaged_gzip_file_is_named(tmp_path, keep):
     path = tmp_path / f"{FIRST}.gz"
     path.write_bytes(gzip.compress(packed(np.arange(5)))[keep])
-    assert refused("mnist", tmp_path).startswith(f"{path} cannot be read (")
+    assert refused(images, "mnist", tmp_path).startswith(f"{path} cannot be read (")

@@ -6,8 +6,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from carryover.errors import UserError
 from carryover.tasks import units
+from toy.refusal import refused
 
 FIXED = settings(derandomize=True, deadline=None, max_examples=60)
 SEEDS = st.integers(0, 10**6)
@@ -106,10 +106,8 @@ def test_cosines_are_those_asked_for(asked, expected):
 
 @pytest.mark.parametrize("listed", ["1 0", "1 0 1.1", "1 0 nan", "1 0 x"])
 def test_what_is_no_list_of_cosines_is_refused(listed):
-    with pytest.raises(UserError) as error:
-        units.cosines(3, None, None, listed)
     wanted = f"unit_correlations {listed!r} must be one number from -1 to 1 for each of 3 main units."
-    assert str(error.value) == wanted
+    assert refused(units.cosines, 3, None, None, listed) == wanted
 
 
 @pytest.mark.parametrize(
@@ -121,9 +119,7 @@ def test_what_is_no_list_of_cosines_is_refused(listed):
     ],
 )  # fmt: skip
 def test_a_task_without_room_is_refused(asked, sentence):
-    with pytest.raises(UserError) as error:
-        teachers(0, *asked)
-    assert str(error.value) == sentence
+    assert refused(teachers, 0, *asked) == sentence
 
 
 def test_signs_are_opposite_in_pairs_which_are_independent():

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import ortho_group
 
 from carryover.theory import linear_teachers as lt
+from toy.deep_linear_descent import descend
 
 invariant = settings(derandomize=True, deadline=None, max_examples=50)
 seeds = st.integers(0, 2**32 - 1)
@@ -15,21 +16,6 @@ seeds = st.integers(0, 2**32 - 1)
 def problem(seed, n=4, d=7):
     rng = np.random.default_rng(seed)
     return rng.standard_normal(d), rng.standard_normal(d), rng.standard_normal((n, d))
-
-
-def descend(layers, X, labels, rate=2e-3, steps=20_000):
-    """Plain gradient descent on |X W_1 … W_L − y|²/(2n); returns the product of the layers."""
-    layers = [layer.copy() for layer in layers]
-    for _ in range(steps):
-        left, right = [np.eye(X.shape[1])], [np.ones((1, 1))]
-        for layer, last in zip(layers[:-1], layers[:0:-1], strict=True):
-            left.append(left[-1] @ layer)
-            right.append(last @ right[-1])
-        beta = left[-1] @ layers[-1]
-        gradient = X.T @ (X @ beta - labels[:, None]) / len(X)
-        for i in range(len(layers)):
-            layers[i] -= rate * left[i].T @ gradient @ right[len(layers) - 1 - i].T
-    return beta[:, 0]
 
 
 def balanced(beta, depth):
@@ -44,7 +30,7 @@ def balanced(beta, depth):
 def test_linear_limit_is_where_gradient_descent_ends(rows):
     theta_s, theta_t, X = problem(0, rows, 5)
     X[-1] = 2 * X[0]  # dependent rows
-    beta = descend([theta_s[:, None]], X, X @ theta_t, rate=0.1)
+    beta = descend([theta_s[:, None]], X, X @ theta_t, 0.1, 20_000)
     np.testing.assert_allclose(lt.linear_limit(theta_s, theta_t, X), beta, rtol=1e-9, atol=1e-11)
     if rows > 5:
         np.testing.assert_allclose(beta, theta_t, rtol=1e-9)
@@ -56,7 +42,7 @@ def test_deep_linear_limit_is_where_gradient_descent_with_small_steps_ends(depth
     theta_t = 2 * theta_t
     found = lt.deep_linear_limit(theta_s, theta_t, X, depth)
     errors = [
-        np.linalg.norm(descend(balanced(theta_s, depth), X, X @ theta_t, rate=rate, steps=round(40 / rate)) - found)
+        np.linalg.norm(descend(balanced(theta_s, depth), X, X @ theta_t, rate, round(40 / rate)) - found)
         for rate in (4e-3, 2e-3)
     ]
     assert errors[1] < 0.55 * errors[0] < 2e-3  # what is left is the step, to first order

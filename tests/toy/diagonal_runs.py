@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from toy.linear_runs import size
-from toy.made_up_runs import dataset
+from toy.made_up_runs import dataset, size
 
 AS_SPARSE, SAME = 0.05, 0.02
 """Distances that claims allow."""

@@ -8,14 +8,10 @@ import numpy as np
 import xarray as xr
 
 from carryover.theory import transfer as theory
-from toy.made_up_runs import dataset
+from toy.made_up_runs import dataset, size
 
 D = 200
 GAMMAS = (0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 0.95, 1.0, 1.05, 1.1, 1.25, 1.5)
-
-
-def size(effect, seed):
-    return effect + 0.5 * (-1) ** seed
 
 
 def near(value, seed):

@@ -14,6 +14,11 @@ from carryover.statistics.intervals import student
 SEEDS = range(6)
 
 
+def size(effect, seed):
+    """An effect that is that large on average, by seed."""
+    return effect + 0.5 * (-1) ** seed
+
+
 def dataset(values, *grids, along="input"):
     """Runs of every seed and every point of the grids, in no order; `values(seed, **point)` gives their variables.
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from toy.relu_runs import dataset, per_seed, risks
+from toy.made_up_runs import size
+from toy.relu_runs import dataset, risks
 
 
 def penalty(effect, **options):
-    size = per_seed(effect)
     # First those that cost more than a new unit.
     similar = {
         (0.8, 0.01): -1.0,
@@ -21,7 +21,8 @@ def penalty(effect, **options):
     def log_risk(seed, protocol, correlation, magnitude, samples):
         if samples != 512:
             return seed
-        return magnitude - correlation - size(seed) * benefits[correlation, magnitude] * (protocol != "single_task")
+        gain = size(effect, seed) * benefits[correlation, magnitude] * (protocol != "single_task")
+        return magnitude - correlation - gain
 
     def penalties(seed, protocol, correlation, magnitude, samples):
         benefit = benefits[correlation, magnitude]
@@ -34,26 +35,25 @@ def penalty(effect, **options):
 
 def norms(effect):
     """Claims on norms are 0.01 of the effect from their bounds, or three times that."""
-    size = per_seed(0.01 * effect, spread=0.005)
 
     def relative(d, samples):
         """log₁₀ of a norm over its teacher's."""
         return -d if samples == 16 else 0.5
 
     def regimes(seed, protocol, initial_scale, main_features, samples):
-        d, wanted = size(seed), initial_scale == 1e-3 and main_features == 6
+        d, wanted = 0.01 * size(effect, seed), initial_scale == 1e-3 and main_features == 6
         found = d if samples == 256 else relative(d, samples)
         return {"f1_norm": 3 * 10 ** (found if wanted else seed), "f1_norm_teacher": 3.0}
 
     def overlap(seed, protocol, overlap, correlation, samples):
-        d, wanted = size(seed), overlap == correlation == 1
+        d, wanted = 0.01 * size(effect, seed), overlap == correlation == 1
         joint = relative(d, samples) if wanted and protocol == "multi_task" else seed
         own = 3 * d * (protocol == "finetuning") if samples == 256 and overlap == 0 and correlation == 1 else seed
         return {"f1_norm": 10**own, "f1_norm_teacher": 1.0, "f12_norm": 2 * 10**joint, "f12_norm_teacher": 2.0}
 
     def displacement(seed, protocol, overlap, correlation, samples):
         wanted = overlap == correlation == 1
-        found = relative(size(seed), samples) if wanted else seed
+        found = relative(0.01 * size(effect, seed), samples) if wanted else seed
         return {"penalty": 10**found, "penalty_teacher": 1.0}
 
     tasks = {"overlap": [0.0, 1.0], "correlation": [0.9, 1.0], "samples": [16, 64, 256]}
@@ -67,10 +67,10 @@ def norms(effect):
 
 def displacement(effect):
     """Excess distances are 0.02 of the effect from their bound, and penalties half a decade from their teacher's."""
-    size = per_seed(0.02 * effect, spread=0.01)
 
     def excess(seed, worst, samples):
-        return {"displacement": 1 + (0.1 - size(seed) if worst and samples == 16 else 0.01), "penalty": 1.0}
+        far = 0.1 - 0.02 * size(effect, seed) if worst and samples == 16 else 0.01
+        return {"displacement": 1 + far, "penalty": 1.0}
 
     def overlap(seed, protocol, unit_correlations, samples):
         return excess(seed, unit_correlations == "1 0", samples)
@@ -81,7 +81,7 @@ def displacement(effect):
 
     def magnitude(seed, protocol, correlation, magnitude, samples):
         wanted = (correlation, magnitude, samples) == (0.8, 0.1, 512)
-        return {"penalty": 10 ** (25 * size(seed) if wanted else seed), "penalty_teacher": 1.0}
+        return {"penalty": 10 ** (0.5 * size(effect, seed) if wanted else seed), "penalty_teacher": 1.0}
 
     tuned = {"protocol": ["finetuning"]}
     sizes = {"samples": [16, 512]}
@@ -97,7 +97,6 @@ def displacement(effect):
 def least_penalty(effect):
     """Gains are the effect times what is predicted, turns the effect apart in decades, and penalties 0.01 of it from
     their bound."""
-    size = per_seed(effect)
     gains = {
         (0.6, 0.01): -0.9, (0.6, 0.1): -0.8, (0.6, 1.0): 0.3, (0.8, 0.01): -0.5, (0.8, 0.1): -0.4, (0.8, 1.0): 0.4,
         (1.0, 0.01): 1.0, (1.0, 0.1): 0.9, (1.0, 1.0): 0.8,
@@ -107,10 +106,10 @@ def least_penalty(effect):
         gain = gains[correlation, magnitude] * (1 + samples / 1000) * (protocol == "finetuning")
         return {
             "risk_predicted": 10**-gain,
-            "risk_found": 10 ** (-gain * size(seed)),
-            "penalty": 3 * (1.1 - 0.01 * size(seed)),
+            "risk_found": 10 ** (-gain * size(effect, seed)),
+            "penalty": 3 * (1.1 - 0.01 * size(effect, seed)),
             "penalty_least": 3.0,
-            "turned": 0.1 * 10 ** size(seed),
+            "turned": 0.1 * 10 ** size(effect, seed),
             "turned_predicted": 0.1 if protocol == "finetuning" else np.nan,
             "unfitted": 1e-9,
         }
@@ -120,7 +119,7 @@ def least_penalty(effect):
 
     def apart(seed, **point):
         found = values(seed, **point)
-        return found | {"penalty": found["penalty"] * 10 ** -size(seed)}
+        return found | {"penalty": found["penalty"] * 10 ** -size(effect, seed)}
 
     return {
         "least": dataset(values, {"protocol": ["single_task", "finetuning"]} | grid),

@@ -3,6 +3,7 @@
 import numpy as np
 
 from toy import made_up_runs
+from toy.made_up_runs import size
 
 CLUSTERS = np.arange(1, 13)
 
@@ -22,22 +23,15 @@ def risks(log_risk, *grids, unfinished=lambda **point: False):
     return {"risk": dataset(values, *grids)}
 
 
-def per_seed(effect, spread=0.5):
-    """An effect that is that large on average, by seed."""
-    return lambda seed: effect + spread * (-1) ** seed
-
-
 def sharing(effect, **options):
-    size = per_seed(effect)
-
     def log_risk(seed, protocol, overlap, correlation, samples):
         if samples != 64:
             return seed
         if correlation < 1:
-            return -size(seed) * (protocol == "finetuning" and overlap == 1)
+            return -size(effect, seed) * (protocol == "finetuning" and overlap == 1)
         some = {"multi_task": -3, "finetuning": -2, "single_task": 9}
         shared = {"multi_task": -2, "finetuning": -1, "single_task": 0}
-        return size(seed) * {0.5: some, 1.0: shared, 0.0: {"multi_task": -1}}[overlap].get(protocol, 0)
+        return size(effect, seed) * {0.5: some, 1.0: shared, 0.0: {"multi_task": -1}}[overlap].get(protocol, 0)
 
     protocols = ["single_task", "multi_task", "finetuning", "finetuning_probe", "finetuning_kernel"]
     grid = {"protocol": protocols, "overlap": [0.0, 0.5, 1.0], "correlation": [0.9, 1.0], "samples": [16, 64]}
@@ -45,14 +39,13 @@ def sharing(effect, **options):
 
 
 def nesting(effect, **options):
-    size = per_seed(effect)
     scratch = {0.01: 7.0, 0.1: -0.7, 1.0: 0.4, 10.0: 2.0}
 
     def log_risk(seed, protocol, rescale, main_features, overlap, samples):
         if overlap < 1 or samples != 64 or main_features == 3 or (protocol == "single_task" and main_features > 1):
             return seed
         found = scratch[rescale] + 0.3 * (protocol == "finetuning_kernel") - 0.6 * (main_features == 6)
-        return found - size(seed) * ((protocol, rescale, main_features) == ("finetuning", 1.0, 1))
+        return found - size(effect, seed) * ((protocol, rescale, main_features) == ("finetuning", 1.0, 1))
 
     same = {"main_features": [1, 3, 6], "overlap": [0.0, 1.0], "samples": [16, 64]}
     return risks(
@@ -65,7 +58,6 @@ def nesting(effect, **options):
 
 
 def richness(effect, lazy="single_task", **options):
-    size = per_seed(effect)
     compared = (lazy, 1.0 if lazy == "single_task" else 1e-3)
 
     def log_risk(seed, protocol, initial_scale, main_features, samples):
@@ -73,14 +65,14 @@ def richness(effect, lazy="single_task", **options):
             return seed
         if (protocol, initial_scale) == compared:
             return 0.0
-        gain = size(seed) + np.log10(1.25)
-        return -gain if main_features == 6 else size(seed) - np.log10(1.25)
+        gain = size(effect, seed) + np.log10(1.25)
+        return -gain if main_features == 6 else size(effect, seed) - np.log10(1.25)
 
     def norms(seed, protocol, initial_scale, main_features, samples):
         """Of the teacher, so that risks of 10^log_risk leave as much of its mean square as the claim is about."""
         matched = samples == 256 and main_features == 1000
         risk = 10 ** log_risk(seed, protocol, initial_scale, main_features, samples)
-        return {"l2_norm_teacher": np.sqrt(risk / (0.05 - 0.02 * size(seed))) if matched else 1.0}
+        return {"l2_norm_teacher": np.sqrt(risk / (0.05 - 0.02 * size(effect, seed))) if matched else 1.0}
 
     grid = {"initial_scale": [1e-3, 1e-2, 1.0], "main_features": [6, 12, 1000], "samples": [64, 256]}
     tasks = {"protocol": ["single_task", "single_task_kernel"]} | grid
@@ -94,13 +86,12 @@ def inertia(value, at):
 
 def clusters(effect):
     """Claims on clusters are 0.04 of the effect from their bounds, but for `lazy_less_nested`, which is twice that."""
-    size = per_seed(0.04 * effect, spread=0.02)
-    return {"regimes": _regimes(size), "overlap": _overlap(size), "nested": _nested(size)}
+    return {"regimes": _regimes(effect), "overlap": _overlap(effect), "nested": _nested(effect)}
 
 
-def _regimes(size):
+def _regimes(effect):
     def values(seed, protocol, initial_scale, main_features, samples):
-        d, lazy = size(seed), initial_scale == 1.0
+        d, lazy = 0.04 * size(effect, seed), initial_scale == 1.0
         left = 0.1 + d + 0.5 * (samples != 256) if lazy else 0.1 - d * (samples != 64)
         return {
             "inertia": inertia(left, 6),
@@ -117,9 +108,9 @@ def _used(d, lazy, samples):
     return 30 * (1.2 - d * (samples != 16)) / (1.2 if samples == 16 else 1) if lazy else 4 + d * np.log2(samples)
 
 
-def _overlap(size):
+def _overlap(effect):
     def values(seed, protocol, overlap, correlation, samples, main_features):
-        d, garbage = size(seed), correlation < 1
+        d, garbage = 0.04 * size(effect, seed), correlation < 1
         aligned = samples == 16 and overlap == 1 and protocol != "single_task"
         sparse = protocol == "single_task" or samples != 256
         unique = 12 - round(6 * overlap)
@@ -137,9 +128,9 @@ def _overlap(size):
     return dataset(values, *({"protocol": [name], "samples": found} | tasks for name, found in sizes.items()))
 
 
-def _nested(size):
+def _nested(effect):
     def values(seed, protocol, overlap, rescale, main_features, samples):
-        d, garbage = size(seed), protocol == "single_task" or main_features > 1
+        d, garbage = 0.04 * size(effect, seed), protocol == "single_task" or main_features > 1
         left = {0.1: 0.6, 1.0: 0.1 - d * (protocol == "finetuning"), 10.0: 0.1 + d, 100.0: 0.9}[rescale]
         gain = {0.1: -d / 2, 1.0: d, 10.0: 0.3, 100.0: 0.3}[rescale] if overlap == 1 and samples == 16 else 0.0
         return {
@@ -158,14 +149,12 @@ def _nested(size):
 
 
 def dimensionality(effect):
-    size = per_seed(effect)
-
     def regimes(seed, protocol, initial_scale, main_features, samples):
-        lower = size(seed) * (samples == 64) + 9 * (samples != 64)
+        lower = size(effect, seed) * (samples == 64) + 9 * (samples != 64)
         return {"participation_ratio": 10 ** (-lower * (initial_scale == 1e-3)) if main_features == 6 else 1.0}
 
     def nested(seed, protocol, rescale, main_features, overlap, samples):
-        d = 0.05 * size(seed)
+        d = 0.05 * size(effect, seed)
         if (protocol, main_features, overlap, samples) != ("finetuning", 1, 1.0, 256):
             return {"participation_ratio_start": 1.0, "participation_ratio": 3.0 + seed, "ensd": 9.0}
         after = 6 * (0.9 + d) if rescale > 1 else 6 * (0.9 - d)

@@ -3,8 +3,7 @@
 import numpy as np
 
 from carryover.claims.linear_teachers import FLAT, RANK, SAME
-from toy.linear_runs import size
-from toy.made_up_runs import dataset
+from toy.made_up_runs import dataset, size
 
 
 def runs(decades, *grids):

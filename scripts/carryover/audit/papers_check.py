@@ -169,7 +169,7 @@ def retrain(sweep, experiment, measure, run):
         trained = stages.run(p, experiment, run.seeds, trained)
     options = sweep.typed.experiments[experiment].measures[measure]
     p = parameters.read(parameters.model_of("measures", measure), options, "")
-    return plugins.load(f"carryover.measures.{measure}").measure(trained, p)
+    return plugins.function_of("measures", measure)(trained, p)
 
 
 def compared(sweep, experiment, measure, trainings, band):

@@ -175,10 +175,10 @@ def endless_training(data, p):
 
     def nearer(curve, one, other):
         """By how much the size of the ratio of two curves falls, in the direction of its mean, by seed."""
-        early, late = (one.by_seed(curve, margin=at) - other.by_seed(curve, margin=at) for at in (EARLY, LATE))
+        early, late = (one.where(margin=at).table(curve) - other.where(margin=at).table(curve) for at in (EARLY, LATE))
         return np.sign(early.mean()) * early - np.sign(late.mean()) * late
 
-    error, tuned_error, joint_error = (some.by_seed("risk_curve", margin=LATE) for some in (alone, tuned, joint))
+    error, tuned_error, joint_error = (some.where(margin=LATE).table("risk_curve") for some in (alone, tuned, joint))
     found = {
         "norm_nearer": nearer("l1_norm_curve", tuned, alone),
         "error_nearer": nearer("risk_curve", alone, tuned),

@@ -97,7 +97,7 @@ def _of_frozen(runs, layers, small):
         "frozen_any": SAME - (by_number.max() - by_number.min()).max(),
         "finetuned_better": (scratch - tuned)[below].min(axis=1),
         "larger_cures": frozen[enough] - larger[enough],
-        "small_rank": RANK - 1 / small.by_seed("feature_share"),
+        "small_rank": RANK - 1 / small.table("feature_share"),
         "small_slow": small.risks() - larger[samples],
     }
     facts = {"layers": several.only("depth"), "samples": samples}

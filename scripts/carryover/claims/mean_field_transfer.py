@@ -10,7 +10,6 @@ from carryover.claims.support.runs import Runs, worst
 from carryover.claims.support.transferability import (
     FITTED,
     boundary,
-    by_anchor,
     from_scratch,
     gains,
     leave_one_out_choice,
@@ -62,7 +61,8 @@ def check(data, p):
         off = relative_differences(transferred, "exact").groupby("seed")["difference"].max()
         found["by_steps"] = -np.log10(off.clip(lower=ROUNDING) / 0.01)
     found = checks(found, most=most) | _power_law(scratch) | _residual(runs, least)
-    return found | _boundaries(gain, least, scratch) | _anchors(by_anchor(gains(data["anchored"], READOUT)))
+    anchored = gains(data["anchored"], READOUT).pivot_table("transferability", "seed", ["anchor", "samples"])
+    return found | _boundaries(gain, least, scratch) | _anchors(anchored)
 
 
 def _power_law(scratch):
@@ -132,15 +132,14 @@ def _boundary(gain, least, scratch, percent):
     return Check(values, facts={"percent": percent, "place": place, "predicted": predicted(seeds)})
 
 
-def _anchors(tables):
+def _anchors(gain):
     """Networks whose features were held near their start; each seed's best penalty is that of others, but where the
-    paper's choice, by the risk itself, is said."""
-    initial = tables.pop(np.inf)
-    by_risk = pd.concat(tables.values()).groupby(level=0).max()
-    free = tables.pop(0.0)
-    held = leave_one_out_choice(tables)
+    paper's choice, by the risk itself, is said. Gains are by seed (rows), and anchor and n (columns)."""
+    free, initial, interior = gain[0.0], gain[np.inf], gain.drop(columns=[0.0, np.inf], level="anchor")
+    by_risk = gain.drop(columns=np.inf, level="anchor").T.groupby(level="samples").max().T
+    held = leave_one_out_choice(interior)
+    by_size = pd.concat([leave_one_out_choice(interior.loc[:, (slice(None), [n])]) for n in held], axis=1)
     better = max((free, initial), key=lambda table: table.to_numpy().mean())
-    by_size = pd.DataFrame({n: leave_one_out_choice({a: table[[n]] for a, table in tables.items()})[n] for n in held})
     found = {
         "anchor_helps": held.mean(axis=1) - free.mean(axis=1),
         "anchor_interior": held.mean(axis=1) - better.mean(axis=1),

@@ -90,10 +90,10 @@ def relu_richness(data, p):
     }
     found = checks(found, few=few, many=many, lazy=LAZY[p.lazy], samples=p.samples)
     if "norms" in data:
-        risk, norms = (one.where(protocol="single_task", main_features=many, initial_scale=small)
-                       for one in (every, Runs("norms", data["norms"])))  # fmt: skip
-        most = risk.sizes()[-1]
-        unexplained = risk.by_seed("risk_final", samples=most) / norms.by_seed("l2_norm_teacher", samples=most) ** 2
+        dense = {"protocol": "single_task", "main_features": many, "initial_scale": small}
+        most = every.where(**dense).sizes()[-1]
+        risk, norms = (one.where(**dense, samples=most) for one in (every, Runs("norms", data["norms"])))
+        unexplained = risk.table("risk_final") / norms.table("l2_norm_teacher") ** 2
         found |= checks({"dense_matched": 1 - unexplained}, many=many, most=most)
     return found
 

@@ -9,7 +9,6 @@ from carryover.claims.support.runs import Runs, mean_over_samples, worst
 from carryover.claims.support.transferability import at
 from carryover.errors import UserError
 from carryover.statistics import intervals
-from carryover.theory.norms import q_norm
 
 NEAR = 0.25  # distance of exponents that count as the same
 NEW, SAME, LARGE = 0.01, 1.0, 100.0  # magnitudes in the auxiliary task of a feature that has about 1 in the main one
@@ -46,11 +45,8 @@ def relu_penalty(data, p):
         linear = (abs(new["exponent"] - 1) <= NEAR) & (abs(used["exponent"] - 1) <= NEAR)
         return float(np.log10(new["penalty"] / used["penalty"]).where(linear).min())
 
-    # Q penalty (eq 22 of "Feature reuse …") and its exponent for the same magnitudes; readouts start at 0 here.
-    auxiliary, magnitude = curve["auxiliary_magnitude"], curve["magnitude"]
-    penalty = xr.apply_ufunc(lambda m, c: q_norm(m[..., None], np.sqrt(c)[..., None], 0.0), magnitude, auxiliary)
-    exponent = 2 * magnitude * np.arcsinh(magnitude / auxiliary) / penalty
-    diagonal = xr.Dataset({"penalty": penalty, "exponent": exponent})
+    # Q penalty (eq 22 of "Feature reuse …") and its exponent, for the same magnitudes.
+    diagonal = xr.Dataset({name: curve[f"diagonal_{name}"] for name in ("penalty", "exponent")})
     for cosine in (1.0, 0.99):
         relu = at(curve, correlation=cosine)
         values = {

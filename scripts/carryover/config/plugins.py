@@ -8,8 +8,15 @@ from pathlib import Path
 load = importlib.import_module
 LIBRARY = Path(__file__).resolve().parents[1]
 _FUNCTION = re.compile(r"^def ([a-z]\w*)\((?:data, )?p\)", re.MULTILINE)
-FUNCTIONS = {"claims": "check", "figures": "draw", "theory.curves": "compute"}
-"""{kind: function of its plug-ins}, of kinds of which a module may hold several."""
+FUNCTIONS = {
+    "measures": "measure",
+    "theory.curves": "compute",
+    "claims.comparisons": "compare",
+    "claims": "check",
+    "figures": "draw",
+    "figures.tables": "rows",
+}
+"""{kind: function of a plug-in that has a module of its own}; families have several."""
 
 
 @cache
@@ -17,8 +24,8 @@ def modules(kind):
     """{plug-in: its module} of one kind, sorted by name; nothing is imported.
 
     A plug-in is a module of `carryover.<kind>` without a leading underscore, but `parameters`. A family is a folder;
-    what families share are the modules beside it. A module of claims, figures or theory curves may hold several
-    plug-ins: then each is a public function of `(data, p)`, or of a curve `(p)`, with its name.
+    what families share are the modules beside it. Another module may hold several plug-ins: then each is a public
+    function of `(data, p)`, or of a curve `(p)`, with its name.
     """
     folder = LIBRARY.joinpath(*kind.split("."))
     files = folder.glob("*/parameters.py" if kind == "families" else "*.py")

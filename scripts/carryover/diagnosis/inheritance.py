@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy import stats
 from sklearn.utils.extmath import randomized_svd
 
 from carryover.errors import UserError
@@ -205,18 +204,6 @@ def shares(
 def leave_one_out(block: np.ndarray) -> np.ndarray:
     """(1 + blocks, samples) whether a sample is included: all of them, and those without each block."""
     return np.vstack([np.ones(len(block)), block != np.unique(block)[:, None]])
-
-
-def jackknife(values: np.ndarray, confidence: float) -> tuple[float, float]:
-    """Interval of a statistic from its value with all samples and those without each of b blocks, (1 + b,).
-
-    Student's interval of the pseudovalues bθ − (b−1)θ_i, with θ of all and θ_i of those without block i; B. Efron and
-    R. Tibshirani, "An introduction to the bootstrap", chapter 11. NaN where a value is NaN.
-    """
-    blocks = len(values) - 1
-    pseudovalues = blocks * values[0] - (blocks - 1) * values[1:]
-    half = stats.t.ppf((1 + confidence) / 2, blocks - 1) * stats.sem(pseudovalues)
-    return float(pseudovalues.mean() - half), float(pseudovalues.mean() + half)
 
 
 def with_ends(name: str, value: float, low: float, high: float) -> dict[str, float]:

@@ -23,9 +23,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from carryover.diagnosis.inheritance import jackknife, sample_blocks
+from carryover.diagnosis.inheritance import sample_blocks
 from carryover.diagnosis.sources import check_comparable, opened
 from carryover.errors import UserError
+from carryover.statistics import jackknife
 
 _PRODUCTS = 2**16  # of a kernel that are summed in single precision
 
@@ -93,7 +94,7 @@ def layer_similarity(
     block = sample_blocks(samples, ids)
     table = np.array([whole, *(values([X[block != b] for X in every]) for b in np.unique(block))])
     result = found.to_dataset()
-    for name, end in zip(("low", "high"), np.apply_along_axis(jackknife, 0, table, confidence), strict=True):
+    for name, end in zip(("low", "high"), np.apply_along_axis(jackknife.interval, 0, table, confidence), strict=True):
         result[name] = (tuple(coords), end, {"long_name": f"{name} end of the interval of: {label}", "units": "1"})
     return result
 

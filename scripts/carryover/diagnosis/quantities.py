@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from carryover.diagnosis import inheritance, task
-from carryover.diagnosis.inheritance import Components, components, jackknife, with_ends
+from carryover.diagnosis.inheritance import Components, components, with_ends
 from carryover.diagnosis.regimes import CLOSE, decided, warnings_on
 from carryover.measures.dimensionality import compare_responses
+from carryover.statistics import jackknife
 
 TEXTS = {
     "regime": "what finetuning did to the features of the layer",
@@ -146,13 +147,13 @@ def _by_regression(parts: list[Components], block: np.ndarray, confidence: float
         weights = targets.variances[: targets.counted]
         for kind, beyond, by in (("r2", None, None), ("share", reference, None), ("weighted", far, weights)):
             values, half = inheritance.shares(mine, beyond, block, by)
-            low, high = jackknife(values, confidence)
+            low, high = jackknife.interval(values, confidence)
             further = values[0] - half  # twice the samples would add at most what they added to a half of them
             low, high = min(low, values[0]) + min(further, 0), max(high, values[0]) + max(further, 0)
             found |= with_ends(f"{name}_{kind}", *np.clip([values[0], low, high], -1, 1))
     if min(found["inherited_r2"], found["kept_r2"]) > 0.5:  # else there is little of which to compare the strengths
         factors = inheritance.reweighting(old, new, found["kept_r2"], block)
-        low, high = jackknife(factors, confidence)
+        low, high = jackknife.interval(factors, confidence)
         found |= with_ends("reweighting", factors[0], max(min(low, factors[0]), 1.0), max(high, factors[0]))
     found["curvature"] = inheritance.curvature(old, block)
     found["told_of_itself"] = min(inheritance.self_predicted(one, block) for one in (old, new))

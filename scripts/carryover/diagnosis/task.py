@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from carryover.diagnosis.inheritance import Components, jackknife, leave_one_out, ridge, with_ends
+from carryover.diagnosis.inheritance import Components, leave_one_out, ridge, with_ends
 from carryover.errors import UserError
+from carryover.statistics import jackknife
 
 THERE, ADDED, LOST, ABSENT = "there before", "added", "lost", "not readable"
 MARGIN = 0.1  # least change of a score that counts, as a share of what lies between chance and 1
@@ -85,7 +86,7 @@ def probed(
     row: dict[str, Any] = with_ends("task_baseline", np.nan, np.nan, np.nan)
     for name, values in by_sample.items():
         means = included @ values / included.sum(axis=1)
-        row |= with_ends(name, means[0], *jackknife(means, confidence))
+        row |= with_ends(name, means[0], *jackknife.interval(means, confidence))
     return row | {"task_chance": task.chance, "task": _verdict(row, task.chance)}
 
 

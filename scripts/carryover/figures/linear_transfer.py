@@ -8,10 +8,10 @@ import pandas as pd
 import xarray as xr
 
 from carryover.claims.support.runs import only
-from carryover.claims.support.transferability import at, predicted, transferability, with_decay
+from carryover.claims.support.transferability import at, averages, predicted, transferability, with_decay, within
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
-from carryover.statistics.intervals import averages, best, within
+from carryover.statistics.intervals import best
 from carryover.streams import generator
 from carryover.theory.transfer import optimal_ridge, ridge_transfer_risk
 

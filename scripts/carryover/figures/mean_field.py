@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.claims.mean_field_transfer import FITTED, PUBLISHED, READOUT
-from carryover.claims.support.transferability import boundary, by_anchor, from_scratch, gains, leave_one_out_choice
+from carryover.claims.support.transferability import boundary, from_scratch, gains, leave_one_out_choice
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
 from carryover.statistics import power_law
@@ -140,22 +140,23 @@ def mean_field_anchor(data, p):
                 "initial_alignment": ("c: before pretraining", "0.6")}  # fmt: skip
     look = {"marker": "o", "ms": 4, "linewidth": 1.2}
     risk, gram = data["risk"], data["gram"]
-    tables = by_anchor(gains(risk, READOUT))
-    between = {anchor: table for anchor, table in tables.items() if 0 < anchor < np.inf}
+    by_anchor = gains(risk, READOUT).pivot_table("transferability", "seed", ["anchor", "samples"])
+    interior = by_anchor.drop(columns=[0.0, np.inf], level="anchor")
     fig, (gain, mean, aligned) = plt.subplots(1, 3, figsize=(13.5, 4.2), width_ratios=(1.3, 1.2, 1))
-    for table in between.values():
-        gain.plot(table.columns, table.mean(), color="0.8", linewidth=0.8, zorder=1, label="a: other λ")
+    others = interior.mean().unstack("anchor")
+    gain.plot(others.index, others, color="0.8", linewidth=0.8, zorder=1, label="a: other λ")
     # As in the paper the rich end is pink and the best blue; the lazy end is grey.
-    ends = {"a: λ = 0, rich": (tables[0.0], "#CC79A7", 0.97),
-            "a: best λ between them": (leave_one_out_choice(between), "#0072B2", 1.0),
-            "a: λ = ∞, initial features": (tables[np.inf], "0.45", 1.03)}  # fmt: skip
+    ends = {"a: λ = 0, rich": (by_anchor[0.0], "#CC79A7", 0.97),
+            "a: best λ between them": (leave_one_out_choice(interior), "#0072B2", 1.0),
+            "a: λ = ∞, initial features": (by_anchor[np.inf], "0.45", 1.03)}  # fmt: skip
     for label, (table, color, factor) in ends.items():
         panels.points(gain, table.columns.to_numpy() * factor, panels.means(table), label, color=color, **look)
-    layout.name_ticks(gain, sorted(tables[0.0].columns), 2)
+    layout.name_ticks(gain, by_anchor[0.0].columns, 2)
     gain.set(xlabel="target samples n", ylabel="transferability / target variance")
     gain.set_title(f"a: readout by {panels.name(risk, 'readout', READOUT)}")
 
     # On the axes of b and c, 0 and infinity stand a decade beside the logarithms of the other anchors.
+    between = interior.columns.unique("anchor")
     places = [np.log10(anchor) for anchor in between]
     places = np.array([min(places) - 1, *places, max(places) + 1])
     for way, (color, apart) in ways.items():

@@ -1,5 +1,4 @@
-"""Estimates with 95 % intervals and two-sided p-values: of means, medians and shares. Means with standard errors, and
-where a mean is smallest.
+"""Estimates with 95 % intervals and two-sided p-values: of means, medians and shares; and where a mean is smallest.
 
 Each estimate is a dictionary of `statistic`, `low`, `high`, `p_value`, `interval` (the method, in words), and
 `seeds` (the number of values).
@@ -126,20 +125,6 @@ def holm(p_values):
     order = np.argsort(p_values)[: np.isfinite(p_values).sum()]  # NaN come last
     p_values[order] = np.maximum.accumulate(p_values[order] * np.arange(len(order), 0, -1)).clip(max=1)
     return p_values
-
-
-def averages(frame, by):
-    """Mean, standard deviation and standard error of the transferability over draws, by columns: a data frame."""
-    return frame.groupby(list(by))["transferability"].agg(["mean", "std", "sem"]).reset_index()
-
-
-def within(table, theory, errors=2):
-    """Share of the rows of `averages` whose mean lies within so many standard errors of a theory's values.
-
-    A difference of 1e-9 is rounding. NaN if there is one draw.
-    """
-    known = np.isfinite(theory) & np.isfinite(table["sem"])
-    return float((np.abs(table["mean"] - theory) <= errors * table["sem"] + 1e-9)[known].mean())
 
 
 def best(table, rng):

@@ -102,7 +102,26 @@ def pseudovalues(statistic, seeds):
     pandas.Series
         NaN for one seed.
     """
-    if len(seeds) < 2:
-        return pd.Series(np.nan, seeds)
-    whole, *rest = leave_one_out(statistic, seeds)
-    return pd.Series(len(seeds) * whole - (len(seeds) - 1) * np.array(rest), seeds)
+    return pd.Series(_pseudovalues(leave_one_out(statistic, seeds)) if len(seeds) > 1 else np.nan, seeds)
+
+
+def interval(values, confidence):
+    """(low, high) of Student's interval of pseudovalues.
+
+    Parameters
+    ----------
+    values : array_like, shape (1 + b,)
+        The statistic of all data, then without each of b groups.
+    confidence : float
+        Coverage of the interval. It is NaN where a value is.
+    """
+    found = _pseudovalues(values)
+    half = stats.t.ppf((1 + confidence) / 2, len(found) - 1) * stats.sem(found)
+    return float(found.mean() - half), float(found.mean() + half)
+
+
+def _pseudovalues(values):
+    """bθ − (b − 1)θ_i (b,) of a statistic θ of all b groups and θ_i without the i-th, (1 + b,); B. Efron and R.
+    Tibshirani, "An introduction to the bootstrap", chapter 11."""
+    whole, rest = values[0], np.array(values[1:])
+    return len(rest) * whole - (len(rest) - 1) * rest

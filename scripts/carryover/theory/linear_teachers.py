@@ -49,12 +49,23 @@ def deep_linear_limit(theta_s: ArrayLike, theta_t: ArrayLike, X: ArrayLike, dept
     if not (power > 0).all():
         raise ValueError("theta_s must not be zero: a deep network does not leave zero")
     inside, fitted = _inside(X, theta_s, theta_t)
-    outside = theta_s - inside
     share = (inside**2).sum(-1) / power
     if np.any(np.isinf(np.asarray(depth, dtype=float)) & (share <= theta_s.shape[-1] * _ROUNDING)):
         raise ValueError("theta_s must have a part in the row space of X where depth is infinite")
-    factor = norm_factor((fitted**2).sum(-1) / power, (outside**2).sum(-1) / power, depth)
-    return fitted + factor[..., None] * outside
+    return balanced_limit(fitted, theta_s, theta_s - inside, depth)
+
+
+def balanced_limit(fitted: Array, start: Array, outside: Array, depth: ArrayLike) -> Array:
+    """Equation 5 for labels of any kind: X⁺y + (|β|/|β₀|)^{(L−1)/L} P⊥β₀.
+
+    "Features are fate" takes the factor to be 1 (equation 139), which is the limit of depth L = 1.
+
+    fitted, start, outside : X⁺y, β₀, which is not zero, and P⊥β₀, (..., d); depth : L, broadcasting with the leading
+        axes. Returns (..., d).
+    """
+    power = np.linalg.norm(start, axis=-1) ** 2
+    inside_power, outside_power = (np.square(part).sum(-1) / power for part in (fitted, outside))
+    return fitted + norm_factor(inside_power, outside_power, depth)[..., None] * outside
 
 
 def population_risk(beta: ArrayLike, theta_t: ArrayLike, cov: ArrayLike) -> Array:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carryover.theory.transfer import norm_factor
+from carryover.theory.linear_teachers import balanced_limit
 
 NEGLIGIBLE = 1e-200
 """Strength of weight decay that is none: products with it would underflow."""
@@ -48,17 +48,10 @@ class Factored:
 
 
 def finetuned(data: Factored, targets: np.ndarray, start: np.ndarray, depth: int) -> np.ndarray:
-    """Where balanced networks of coefficients `start` (runs, d) end: X⁺y + (|β|/|β₀|)^{(L−1)/L} P⊥β₀.
-
-    "Finetuning with linear teachers", equation 5, for labels of any kind. "Features are fate" takes the factor to be 1
-    (equation 139), which is the limit of depth L = 1. A start of zero, which gradient flow does not leave, gives NaN.
-    """
+    """Where balanced networks of coefficients `start` (runs, d) end: `balanced_limit`."""
     start = np.asarray(start, dtype=np.float64)
-    norm = np.linalg.norm(start, axis=-1)
     fitted = (np.asarray(targets) / data.values) @ data.directions
-    outside = start - (start @ data.directions.T) @ data.directions
-    inside_power, outside_power = ((part**2).sum(-1) / norm**2 for part in (fitted, outside))
-    return fitted + norm_factor(inside_power, outside_power, depth)[..., None] * outside
+    return balanced_limit(fitted, start, start - (start @ data.directions.T) @ data.directions, depth)
 
 
 def on_features(data: Factored, targets: np.ndarray, features: np.ndarray, ridge: np.ndarray) -> np.ndarray:

@@ -20,39 +20,44 @@ def main(argv):
                         "finetuned shards; its own flags may follow")  # fmt: skip
     parser.add_argument("--family", required=True, choices=plugins.names("families"), help="whose runs these are")
     arguments, words = parser.parse_known_args(argv)
-    measure, model, others = arguments.measure, parameters.Model, []
+    name, measure, model, others = arguments.measure, None, parameters.Model, []
     modules = [f"carryover/families/{arguments.family}/labels.json"]
-    if measure:
-        module, model = plugins.load(f"carryover.measures.{measure}"), parameters.model_of("measures", measure)
-        others = also_read(module, arguments.shards)
-        modules.append(module.__name__)
+    if name:
+        measure, model = plugins.function_of("measures", name), parameters.model_of("measures", name)
+        others = also_read(measure, arguments.shards)
+        modules.append(measure.__module__)
     p = command_line.options(model, words, "collect.py")
     with command_line.job(
         "collect",
         arguments,
         inputs=[*arguments.shards, *others],
         modules=modules,
-        parameters={"family": arguments.family, **({"measure": measure, "options": p} if measure else {})},
-        portable="rounding" if measure and not getattr(module, "SELECTS", False) else "bits",
+        parameters={"family": arguments.family, **({"measure": name, "options": p} if measure else {})},
+        portable="rounding" if measure and not _selects(measure) else "bits",
     ) as job:
-        shards = (measured(module, p, path) if measure else store.load_all(path) for path in arguments.shards)
+        shards = (measured(measure, p, path) if measure else store.load_all(path) for path in arguments.shards)
         job.save(labels.labelled(collect([part for parts in shards for part in parts]), arguments.family))
 
 
-def measured(module, p, path):
+def measured(measure, p, path):
     """A measure of each dataset of a shard that it applies to.
 
-    A measure that only selects (`SELECTS = True`) gets datasets whose values are not read yet.
+    A measure that only selects gets datasets whose values are not read yet.
     """
-    if getattr(module, "SELECTS", False):
-        return store.load_all(path, lambda part: module.measure(part, p))
+    if _selects(measure):
+        return store.load_all(path, lambda part: measure(part, p))
     conditions, found = type(p).APPLIES_TO, []
     for part in store.load_all(path):
         axes = {axis: part[axis].values[0] for axis in conditions if axis in part.coords}
         if parameters.applies(conditions, axes):
-            with naming_what_is_missing(module.measure, [path]):
-                found.append(returned(module.measure, xr.Dataset, module.measure(part, p)))
+            with naming_what_is_missing(measure, [path]):
+                found.append(returned(measure, xr.Dataset, measure(part, p)))
     return found
+
+
+def _selects(measure):
+    """Whether a measure only selects: its module says `SELECTS = True`."""
+    return getattr(plugins.load(measure.__module__), "SELECTS", False)
 
 
 def collect(parts):

@@ -12,9 +12,7 @@ from carryover.workflow import command_line
 
 @contextmanager
 def started(argv, rule, description, files=()):
-    """Parse the command line of a plug-in, and open its job: yields (job, plug-in, arguments with its parameters `p`).
-
-    The plug-in is its module, or its function where a module may hold several.
+    """Parse the command line of a plug-in, and open its job: yields (job, its function, arguments with parameters `p`).
 
     Parameters
     ----------
@@ -25,7 +23,7 @@ def started(argv, rule, description, files=()):
     """
     kind = PLUGINS[rule]
     name = command_line.chosen(argv, kind, rule, description)
-    module, model = plugins.load(plugins.modules(kind)[name]), parameters.model_of(kind, name)
+    make, model = plugins.function_of(kind, name), parameters.model_of(kind, name)
     parser = command_line.parser(f"{rule}.py {name}", description)
     parser.set_defaults(data=[])
     if rule in ARTIFACTS:
@@ -36,14 +34,14 @@ def started(argv, rule, description, files=()):
     parameters.add_arguments(parser, model)
     arguments = parser.parse_args(argv[1:])
     arguments.p = parameters.from_arguments(model, arguments)
-    inputs = [*arguments.data, *also_read(module, arguments.data), *files]
-    with command_line.job(rule, arguments, inputs, [module.__name__], parameters=arguments.p) as job:
-        yield job, plugins.function_of(kind, name) if kind in plugins.FUNCTIONS else module, arguments
+    inputs = [*arguments.data, *also_read(make, arguments.data), *files]
+    with command_line.job(rule, arguments, inputs, [make.__module__], parameters=arguments.p) as job:
+        yield job, make, arguments
 
 
-def also_read(module, files):
+def also_read(make, files):
     """The files that a plug-in reads besides its data: those that attributes of the data, its `READS`, name."""
-    names = getattr(module, "READS", ())
+    names = getattr(plugins.load(make.__module__), "READS", ())
     parts = [part for file in files if names for part in store.load_all(file, lambda whole: whole[[]])]
     return list(dict.fromkeys(f for part in parts for name in names for f in parameters.files(part.attrs.get(name))))
 

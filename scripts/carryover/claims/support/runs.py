@@ -82,10 +82,6 @@ class Runs:
         """log₁₀ of the ratio of a norm of networks to that of their teachers, as `table`."""
         return np.log10(self.ratio(norm, f"{norm}_teacher", *names))
 
-    def by_seed(self, quantity, **condition):
-        """A quantity of the runs at these values, a Series over seeds; UserError as in `where` and `table`."""
-        return self.where(**condition).table(quantity)
-
     def risks(self, *names):
         """log₁₀ of the risk at the end of training, by seed (rows) and the values of coordinates, as `table`."""
         return np.log10(self.table("risk_final", *names))

@@ -56,6 +56,20 @@ def paired(data, protocol, quantity, scratch=None, needed=""):
     return runs.rename(columns={f"{quantity}_other": "scratch"})
 
 
+def averages(runs, by):
+    """Mean, standard deviation and standard error of the transferability over draws, by columns: a data frame."""
+    return runs.groupby(list(by))["transferability"].agg(["mean", "std", "sem"]).reset_index()
+
+
+def within(table, theory, errors=2):
+    """Share of the rows of `averages` whose mean lies within so many standard errors of a theory's values.
+
+    A difference of 1e-9 is rounding. NaN if there is one draw.
+    """
+    known = np.isfinite(theory) & np.isfinite(table["sem"])
+    return float((np.abs(table["mean"] - theory) <= errors * table["sem"] + 1e-9)[known].mean())
+
+
 def at_critical(runs):
     """Transferability by seed of the runs with as many samples as dimensions, or nearly so."""
     return runs[runs["gamma"] == nearest(runs, "gamma", 1.0)].set_index("seed")["transferability"]
@@ -146,16 +160,12 @@ def boundary(gain):
     return float(np.exp(np.interp(0.0, pair[::-1], np.log(ends[::-1]))).clip(*ends))
 
 
-def by_anchor(runs):
-    """{anchor: gains by seed (rows) and n}, rising."""
-    return {anchor: rows.pivot_table("transferability", "seed", "samples") for anchor, rows in runs.groupby("anchor")}
-
-
-def leave_one_out_choice(tables):
+def leave_one_out_choice(gains):
     """Gains by seed and n, each seed's with the anchor of the largest mean gain of all *other* seeds and n.
 
-    `tables` are those of `by_anchor` to choose among. A seed has no part in its own choice, which would gain by chance.
+    `gains` are by seed (rows), and anchor and n (columns). A seed has no part in its own choice, which would gain by
+    chance.
     """
-    means = pd.DataFrame({anchor: table.mean(axis=1) for anchor, table in tables.items()})
+    means = gains.T.groupby(level="anchor").mean().T
     best = {seed: means.drop(index=seed).mean().idxmax() for seed in means.index}
-    return pd.DataFrame({seed: tables[anchor].loc[seed] for seed, anchor in best.items()}).T
+    return pd.DataFrame({seed: gains.loc[seed, anchor] for seed, anchor in best.items()}).T
