@@ -75,30 +75,29 @@ def save(folder, known, content):
     numbers = {"lc": 0, "lp": 3, "pb": 3}  # of eight bytes
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, **numbers}]
     files = {"packed": lzma.compress(content, filters=filters), "unpacked": content}
-    facts = {name: {"sha256": hashlib.sha256(one).hexdigest(), "bytes": len(one)} for name, one in files.items()}
+    facts = {name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in files.items()}
     text = json.dumps({**known, **facts}, indent=1, sort_keys=True) + "\n"
-    with store.atomic(packed, record_path(packed)) as (data, beside):
-        data.write_bytes(files["packed"])
-        beside.write_text(text, encoding="utf-8")
+    with store.atomic(packed, record_path(packed)) as (packed_file, record_file):
+        packed_file.write_bytes(files["packed"])
+        record_file.write_text(text, encoding="utf-8")
 
 
 def pack(sweep, audit, experiment, measure):
-    """Add a finished dataset to the archive of a `Sweep`; UserError where an `Audit` finds that it is not what would be
-    made now."""
+    """Add a finished dataset to the archive of a `Sweep`; UserError if an `Audit` finds that it is not up to date."""
     file = f"{sweep.results}/{experiment}/{measure}.nc"
     if (finding := audit.findings[file]).fails:
         raise UserError(f"{file} is {finding.verdict} ({finding.cause}): run Snakemake first.")
-    made_of, seconds = upstream(file, audit.records), {}
-    for one in sorted(made_of.values(), key=lambda record: int(record["wildcards"].get("block", 0))):
-        usage, points = one["volatile"], seconds.setdefault(one["rule"], {})
-        took = usage["processor_time"] - usage["starting"]
-        points.setdefault(one["wildcards"].get("point", "all"), []).append(round(took, 2))
+    records, seconds = upstream(file, audit.records), {}
+    for job in sorted(records.values(), key=lambda record: int(record["wildcards"].get("block", 0))):
+        usage, points = job["volatile"], seconds.setdefault(job["rule"], {})
+        duration = usage["processor_time"] - usage["starting"]
+        points.setdefault(job["wildcards"].get("point", "all"), []).append(round(duration, 2))
     known = {
         "request": request(sweep, experiment, measure),
-        **(made_of[file]["git"] or {"commit": "unknown", "dirty": True}),
-        "python": made_of[file]["environment"]["python"],
-        "versions": {n: v for one in made_of.values() for n, v in one["environment"]["versions"].items()},
-        "device": " ".join(sorted({one["environment"]["device"] for one in made_of.values()})),
+        **(records[file]["git"] or {"commit": "unknown", "dirty": True}),
+        "python": records[file]["environment"]["python"],
+        "versions": {n: v for job in records.values() for n, v in job["environment"]["versions"].items()},
+        "device": " ".join(sorted({job["environment"]["device"] for job in records.values()})),
         "seconds": seconds,
     }
     save(sweep.config["archive"], known, Path(file).read_bytes())
@@ -134,8 +133,8 @@ def unarchive(arguments):
 
 
 def request(sweep, experiment, measure):
-    """What the configuration of a `Sweep` asks of a dataset: the options of the measure and, for each point of each
-    stage, all parameters. `split`, `block`, `resources` and the order of lists do not count."""
+    """The request of a dataset by the configuration of a `Sweep`: the options of the measure and all parameters of each
+    point of each stage. `split`, `block`, `resources` and the order of lists do not count."""
     spec = sweep.typed.experiments[experiment]
     requested = {"experiment": experiment, "measure": measure, "family": spec.family, "seeds": spec.seeds}
     requested["options"] = spec.measures[measure] or {}
@@ -145,7 +144,7 @@ def request(sweep, experiment, measure):
 
 
 def mismatch(sweep, experiment, measure):
-    """Why an archive lacks a dataset as the configuration of a `Sweep` asks for it, as a sentence; or nothing."""
+    """A sentence on why the archive does not have a dataset as the configuration requests it; empty if it has it."""
     if not sweep.archive:
         return "the configuration names no archive."
     packed = path(sweep.archive, experiment, measure)
@@ -156,16 +155,16 @@ def mismatch(sweep, experiment, measure):
         then = _normalized(then)
     except (KeyError, UserError) as error:
         return f"{experiment}/{measure}: {record_path(packed)} has another request: {error}"
-    found = [f"{': '.join(names)} {old} → {new}" for names, old, new in parameters.differences(then, now)]
-    more = f" ({len(found) - 1} more)" if found[1:] else ""
-    return f"{experiment}/{measure}: not as archived: {found[0]}{more}." if found else ""
+    changes = [f"{': '.join(names)} {old} → {new}" for names, old, new in parameters.differences(then, now)]
+    more = f" ({len(changes) - 1} more)" if changes[1:] else ""
+    return f"{experiment}/{measure}: not as archived: {changes[0]}{more}." if changes else ""
 
 
 def _normalized(requested):
-    """A request with its stages by the axes of points, with defaults, and without what no job reads.
+    """A request with its stages by the axes of points, with defaults, and without parameters that no job reads.
 
-    An archived request may have several values of an axis in one grid, and one of today several points with the same
-    axes, of which each has a part of the values of another parameter.
+    An archived request may have several values of an axis in one grid. A new request may have several points with the
+    same axes, each with some of the values of another parameter.
     """
     complete = {name: requested[name] for name in ("experiment", "measure", "family", "seeds")}
     options = parameters.model_of("measures", requested["measure"])(**requested["options"])

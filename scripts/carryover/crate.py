@@ -82,8 +82,8 @@ def gather(targets):
     parts = (ROOT / part for part in PROJECT)
     project = (path for part in parts for path in ([part] if part.is_file() else part.rglob("[!.]*")))
     others = [path for path in project if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".xz"]
-    own = {path.relative_to(ROOT).as_posix(): store.sha256(path) for path in others}
-    return records, own | {path.as_posix(): store.sha256(path) for path in map(record_path, records)} | files
+    project_files = {path.relative_to(ROOT).as_posix(): store.sha256(path) for path in others}
+    return records, project_files | {path.as_posix(): store.sha256(path) for path in map(record_path, records)} | files
 
 
 def describe(records, files):
@@ -100,34 +100,34 @@ def describe(records, files):
             facts["about"] = {"@id": "./" if name == "README.md" else quote(name.removesuffix(".json"))}
         crate.add_file(file, place, properties={"name": place, **facts})
 
-    done = jobs(record for _, record in sorted(records.items()))
-    authors = _describe_root(crate, done)
-    _add_workflow(crate, done)
-    read, made = ({name for record in done for name in record[part]} for part in ("inputs", "outputs"))
-    run = _add_action(crate, "#run", done, "Snakefile", read - made, made - read, places)
+    job_records = jobs(record for _, record in sorted(records.items()))
+    authors = _describe_root(crate, job_records)
+    _add_workflow(crate, job_records)
+    inputs, outputs = ({name for record in job_records for name in record[part]} for part in ("inputs", "outputs"))
+    run = _add_action(crate, "#run", job_records, "Snakefile", inputs - outputs, outputs - inputs, places)
     run["name"], run["description"] = "The workflow", "All jobs, which may have run at different times and places."
-    crate.root_dataset["mentions"] = [run, *(_add_job(crate, record, places) for record in done)]
+    crate.root_dataset["mentions"] = [run, *(_add_job(crate, record, places) for record in job_records)]
     for action in crate.root_dataset["mentions"]:
         action["agent"] = authors
-    for entity in crate.get_entities():  # RO-Crate wants a list of one as that one
+    for entity in crate.get_entities():  # RO-Crate has a single value in place of a list of one
         facts = entity.properties()
         facts.update({key: value[0] for key, value in facts.items() if isinstance(value, list) and len(value) == 1})
     return crate
 
 
 def _place(name, sha256):
-    """Path of a file in the crate: its own, or `external/` and its hash where it lies outside the project."""
+    """Path of a file in the crate: its path in the project, or `external/<hash>/<name>` for a file outside."""
     outside = PurePath(name).is_absolute() or ".." in PurePath(name).parts
     return f"external/{sha256[:16]}/{PurePath(name).name}" if outside else name
 
 
 def _add(crate, identifier, kind, **properties):
-    """A contextual entity; one that is there already stays."""
+    """The contextual entity with this identifier, added if there is none yet."""
     return crate.get(identifier) or crate.add(ContextEntity(crate, identifier, {"@type": kind, **properties}))
 
 
-def _describe_root(crate, done):
-    """Describe the whole by CITATION.cff, and return its authors."""
+def _describe_root(crate, job_records):
+    """Describe the crate by CITATION.cff, and return its authors."""
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     authors = []
     for number, author in enumerate(cited["authors"]):
@@ -138,8 +138,10 @@ def _describe_root(crate, done):
     licence = f"https://spdx.org/licenses/{cited['license']}"
     root = crate.root_dataset
     root["name"], root["keywords"] = cited["title"], ", ".join(cited["keywords"])
-    root["description"] = f"Results of {len(done)} jobs, with their inputs, code, records and the workflow of the jobs."
-    root["datePublished"] = max(_times(record)[1] for record in done)
+    root["description"] = (
+        f"Results of {len(job_records)} jobs, with their inputs, code, records and the workflow of the jobs."
+    )
+    root["datePublished"] = max(_times(record)[1] for record in job_records)
     root["author"], root["publisher"] = authors, authors[0]
     root["license"] = _add(crate, licence, "CreativeWork", name=cited["license"], url=licence)
     root["conformsTo"] = [
@@ -148,22 +150,22 @@ def _describe_root(crate, done):
     return authors
 
 
-def _add_workflow(crate, done):
-    """The workflow, with a step for each rule, whose tool is a script with the software that its jobs loaded."""
+def _add_workflow(crate, job_records):
+    """Add the workflow with a step for each rule: a script, and the software that its jobs loaded."""
     facts = crate.get("Snakefile").properties() | {
         "@type": [*ComputationalWorkflow.TYPES, "HowTo"],
         "name": crate.root_dataset["name"],
         "url": {"@id": "Snakefile"},
-        "version": _version(done),
+        "version": _version(job_records),
         "conformsTo": {"@id": "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"},
     }
     workflow = crate.add_workflow(ROOT / "Snakefile", "Snakefile", main=True, lang="snakemake", properties=facts)
-    for rule in sorted({record["rule"] for record in done}):
-        own = [record for record in done if record["rule"] == rule]
+    for rule in sorted({record["rule"] for record in job_records}):
+        of_rule = [record for record in job_records if record["rule"] == rule]
         tool = crate.get(f"scripts/{rule}.py")
         tool.properties()["@type"] = ["File", "SoftwareSourceCode"]
-        tool["url"], tool["version"] = {"@id": tool.id}, _version(own)
-        for name, version in sorted({pair for one in own for pair in one["environment"]["versions"].items()}):
+        tool["url"], tool["version"] = {"@id": tool.id}, _version(of_rule)
+        for name, version in sorted({pair for record in of_rule for pair in record["environment"]["versions"].items()}):
             url = f"https://pypi.org/project/{name}/{quote(version)}/"
             package = _add(crate, url, "SoftwareApplication", name=name, version=version, url=url)
             tool.append_to("softwareRequirements", package)
@@ -171,35 +173,35 @@ def _add_workflow(crate, done):
         workflow.append_to("step", _add(crate, f"#step/{rule}", "HowToStep", name=rule, workExample=tool))
 
 
-def _version(done):
-    """The commits of the code that ran, or where there was no repository its digests."""
-    return ", ".join(commits(done) or sorted({record["code"]["digest"] for record in done}))
+def _version(job_records):
+    """The commits of the code that ran, or its digests where there was no repository."""
+    return ", ".join(commits(job_records) or sorted({record["code"]["digest"] for record in job_records}))
 
 
 def _add_job(crate, record, places):
-    """The action of one job, named by the digest of its record, with the values of its parameters."""
+    """Add the action of one job, identified by the digest of its record, with the values of its parameters."""
     rule, identifier = record["rule"], f"#job/{record_digest(record)}"
     action = _add_action(crate, identifier, [record], f"scripts/{rule}.py", record["inputs"], record["outputs"], places)
     action["name"] = f"{rule} {min(record['outputs'])}"
     action["description"] = f"One job of the rule {rule}: {' '.join(record['command'])}"
     for name, value in (record["parameters"] | {"seeds": record["seeds"]}).items():
-        shown = value if isinstance(value, str | int | float) else json.dumps(value)
+        text = value if isinstance(value, str | int | float) else json.dumps(value)
         identifier = f"#{name}/{json_digest(value)[:16]}"
-        action.append_to("object", _add(crate, identifier, "PropertyValue", name=name, value=shown))
+        action.append_to("object", _add(crate, identifier, "PropertyValue", name=name, value=text))
     return action
 
 
-def _add_action(crate, identifier, done, instrument, inputs, outputs, places):
-    """A CreateAction, which lasted from the start of the first job to the end of the last.
+def _add_action(crate, identifier, job_records, instrument, inputs, outputs, places):
+    """Add a CreateAction from the start of the first job to the end of the last.
 
     Files that are not in the crate, such as another format of a figure, are left out.
     """
-    starts, ends = zip(*map(_times, done), strict=True)
+    starts, ends = zip(*map(_times, job_records), strict=True)
     facts = {"startTime": min(starts), "endTime": max(ends)}
     facts["actionStatus"] = "http://schema.org/CompletedActionStatus"
-    read, made = ([{"@id": quote(places[name])} for name in sorted(names) if name in places]
-                  for names in (inputs, outputs))  # fmt: skip
-    return crate.add_action(crate.get(instrument), identifier, object=read, result=made, properties=facts)
+    objects, results = ([{"@id": quote(places[name])} for name in sorted(names) if name in places]
+                        for names in (inputs, outputs))  # fmt: skip
+    return crate.add_action(crate.get(instrument), identifier, object=objects, result=results, properties=facts)
 
 
 def _times(record):

@@ -1,4 +1,4 @@
-"""Random numbers that depend on what a run is, never on what it is computed beside.
+"""Random numbers that depend on the run alone, not on the runs that are computed with it.
 
 Every run draws its teacher, its data and its weights from generators of their own. So the same teacher and test set
 serve all protocols that are compared on it, a longer training set leaves the initial weights alone, and a run sees the

@@ -1,10 +1,10 @@
 """Check whether today's code still gives the archived values: archived runs, drawn at random, are trained again.
 
 Random streams are named by experiment, condition, seed and purpose, so a run draws the same numbers whatever is trained
-with it: one seed of a block is trained alone here. Compared are the logarithms of the risks and of the evaluations of
-each network. Where training is deterministic, all must agree to rounding. Where training enlarges rounding, a few
-networks come to a fork at which a rounding decides, and most end where they did: there the median is compared with the
-differences that a rounding makes, in `bands.yaml` beside the archive. An experiment without bands is not compared.
+with it, and one seed of a block can be trained alone. The check compares the logarithms of the risk and of the number
+of evaluations of each network. Where training is deterministic, all must agree to rounding. Where training amplifies
+rounding errors, a few networks may end elsewhere, so the median is compared with the differences that rounding makes,
+which `bands.yaml` next to the archive lists. An experiment without bands is not compared.
 """
 
 import argparse
@@ -62,7 +62,7 @@ class Run:
         return any(stages.portable(p) == "distribution" for p in self.stages)
 
     def bound(self, quantity: str, band: dict) -> float:
-        """On the difference of a quantity, or where training enlarges rounding on the median of several.
+        """The bound on the difference of a quantity, or, in chaotic training, on the median of several differences.
 
         `band` is {quantity: upper quartile} of the differences that a rounding makes.
         """
@@ -89,32 +89,32 @@ def main(argv):
         raise UserError(f"{' '.join(arguments.configfile)}: no archive is named, so there is nothing to compare.")
     commit = (environment.git_state(job_record.SCRIPTS) or {}).get("commit", "0")
     seed = int(commit[:12], 16) if arguments.seed is None else arguments.seed
-    bands, superseded = beside(sweep.archive, "bands.yaml"), beside(sweep.archive, "superseded.yaml")
+    bands, superseded = next_to(sweep.archive, "bands.yaml"), next_to(sweep.archive, "superseded.yaml")
     measures = comparable(sweep, bands, superseded)
     drawn = sample(sweep, measures, np.random.default_rng(seed), arguments.seconds)
-    seconds = [run.seconds for several in drawn.values() for run in several]
+    seconds = [run.seconds for trainings in drawn.values() for run in trainings]
     print(f"sample of seed {seed}: {len(seconds)} trainings, {sum(seconds):.0f} s by the records")
     wrong = []
-    for experiment in sorted(name for name, several in drawn.items() if several):
+    for experiment in sorted(name for name, trainings in drawn.items() if trainings):
         trainings, band = drawn[experiment], bands.get(experiment, {})
         line, disagreements = compared(sweep, experiment, measures[experiment], trainings, band)
         print(line, flush=True)
         wrong += disagreements
-    if left_out := sorted(name for name, several in drawn.items() if not several):
+    if left_out := sorted(name for name, trainings in drawn.items() if not trainings):
         print(f"Not in this sample, since a run takes too long: {', '.join(left_out)}.")
     print("\n".join(wrong) or "All runs agree with the archive.")
     return not wrong
 
 
-def beside(folder, file):
-    """{experiment: what a file beside the archive in a folder says of it}."""
+def next_to(folder, file):
+    """{experiment: its entry} of a file next to the folder of an archive; empty if there is none."""
     path = Path(folder).with_name(file)
     return (files.read(path) if path.exists() else {}).get(Path(folder).name) or {}
 
 
 def comparable(sweep, bands, superseded):
     """{experiment: measure} of archived datasets that can be compared; prints which it leaves out, and why."""
-    found = {}
+    measures = {}
     for experiment, spec in sweep.typed.experiments.items():
         if not (measure := "risk" if "risk" in spec.measures else next(iter(spec.measures), "")):
             continue
@@ -127,39 +127,40 @@ def comparable(sweep, bands, superseded):
         if why:
             print(f"{experiment:24} not compared: {why}")
         else:
-            found[experiment] = measure
-    if not found and not superseded:
+            measures[experiment] = measure
+    if not measures and not superseded:
         raise UserError(f"{sweep.archive} has nothing of what the configuration asks for.")
-    return found
+    return measures
 
 
 def sample(sweep, measures, rng, seconds):
-    """{experiment: its runs to train again}: in random order, each takes its share of what is left of the budget."""
+    """{experiment: its runs to train again}. In random order, each experiment spends its share of the rest of the
+    budget."""
     drawn = {}
     for experiment in rng.permutation(list(measures)):
-        took = archive.record(archive.path(sweep.archive, experiment, measures[experiment]))["seconds"]
-        left = seconds / (len(measures) - len(drawn))
-        several = drawn[experiment] = []
+        durations = archive.record(archive.path(sweep.archive, experiment, measures[experiment]))["seconds"]
+        share = seconds / (len(measures) - len(drawn))
+        trainings = drawn[experiment] = []
         for _ in range(DRAWS):
-            run = draw(sweep, experiment, took, rng)
-            if run.seconds <= left:
-                several.append(run)
-                left, seconds = left - run.seconds, seconds - run.seconds
+            run = draw(sweep, experiment, durations, rng)
+            if run.seconds <= share:
+                trainings.append(run)
+                share, seconds = share - run.seconds, seconds - run.seconds
     return drawn
 
 
-def draw(sweep, experiment, took, rng):
-    """A random `Run` of one seed; `took` is {stage: {point: [seconds of each block of seeds]}} of archived jobs."""
+def draw(sweep, experiment, durations, rng):
+    """A random `Run` of one seed; `durations` is {stage: {point: [seconds of each block of seeds]}} of the archive."""
     spec, seconds = sweep.typed.experiments[experiment], 0.0
     point = rng.choice(list(sweep.points(experiment, "finetune").values()))
-    posed = {"pretrain": point.source, "finetune": point} if point.source else {"finetune": point}
-    for stage, one in posed.items():
-        # The archive may have been made in other jobs than today's: then all jobs count alike.
-        jobs = took.get(stage, {})
-        jobs = jobs.get(one.name) or [job for several in jobs.values() for job in several] or [0.0]
+    points = {"pretrain": point.source, "finetune": point} if point.source else {"finetune": point}
+    for stage, stage_point in points.items():
+        # The archive may stem from other jobs than today's; then the mean over all jobs counts.
+        by_point = durations.get(stage, {})
+        jobs = by_point.get(stage_point.name) or [job for others in by_point.values() for job in others] or [0.0]
         seconds += float(np.mean(jobs)) / min(spec.block, spec.seeds)
-    trained = [one.parameters for one in posed.values()]
-    return Run((int(rng.integers(spec.seeds)),), trained, max(seconds, OVERHEAD))
+    stage_parameters = [stage_point.parameters for stage_point in points.values()]
+    return Run((int(rng.integers(spec.seeds)),), stage_parameters, max(seconds, OVERHEAD))
 
 
 def retrain(sweep, experiment, measure, run):
@@ -173,25 +174,25 @@ def retrain(sweep, experiment, measure, run):
 
 
 def compared(sweep, experiment, measure, trainings, band):
-    """(line on an experiment, sentences on what disagrees) of runs that are trained again."""
-    data, found, count = archive.load(sweep.archive, experiment, measure), {}, 0
+    """(line on an experiment, sentences on disagreements) of runs that are trained again."""
+    data, by_quantity, count = archive.load(sweep.archive, experiment, measure), {}, 0
     for run in trainings:
         now = retrain(sweep, experiment, measure, run)
         then, count = archived_rows(data, now), count + now.sizes["run"]
         for quantity, values in differences(now, then).items():
             networks = [runs.spelled(runs.identity(now.isel(run=row))) for row in range(len(values))]
-            of_kind = found.setdefault((quantity, run.bound(quantity, band), run.chaotic), [])
-            of_kind += zip(values.tolist(), networks, strict=True)
+            pairs = by_quantity.setdefault((quantity, run.bound(quantity, band), run.chaotic), [])
+            pairs += zip(values.tolist(), networks, strict=True)
     checks, wrong = [], []
-    for (quantity, bound, chaotic), networks in found.items():
+    for (quantity, bound, chaotic), networks in by_quantity.items():
         if chaotic and len(networks) < FOR_MEDIAN:
             continue
         value, network = sorted(networks)[len(networks) // 2 if chaotic else -1]
         checks.append((value / bound, f"{quantity}: {value:.1e}, bound {bound:.1e}"))
         which = f"median of {len(networks)}, that of " if chaotic else ""
         if value > bound:
-            said = f"{experiment}, {quantity} ({which}{network}): log differs by {value:.1e}, bound {bound:.1e}."
-            wrong.append(said)
+            sentence = f"{experiment}, {quantity} ({which}{network}): log differs by {value:.1e}, bound {bound:.1e}."
+            wrong.append(sentence)
     verdict = "DISAGREES" if wrong else "agrees"
     _, worst = max(checks, default=(0.0, "too few to compare"))
     return f"{experiment:24} {count:4} runs  {worst:50} {verdict}", wrong
@@ -200,7 +201,7 @@ def compared(sweep, experiment, measure, trainings, band):
 def differences(now, then):
     """{quantity: (runs,) |Δ log|} of risks and evaluations of two datasets, the largest of each run; infinite where one
     dataset alone has NaN."""
-    found = {}
+    largest = {}
     losses = now["loss_function"].values if "loss_function" in now.coords else "squared"
     floors = {"risk": np.where(losses == "cross_entropy", SHARE_FLOOR, RISK_FLOOR).reshape(-1, 1), "evaluations": 1.0}
     for quantity, floor in floors.items():
@@ -210,8 +211,8 @@ def differences(now, then):
                 for data in (now, then)
             )
             change = np.nan_to_num(np.where(np.isnan(new) & np.isnan(old), 0.0, np.abs(new - old)), nan=np.inf)
-            found[quantity] = np.maximum(found.get(quantity, 0.0), change.max(axis=1))
-    return found
+            largest[quantity] = np.maximum(largest.get(quantity, 0.0), change.max(axis=1))
+    return largest
 
 
 def archived_rows(data, now):
@@ -219,8 +220,8 @@ def archived_rows(data, now):
     places = []
     for row in range(now.sizes["run"]):
         known = runs.identity(now.isel(run=row))
-        there = runs.chosen(data, **{name: value for name, value in known.items() if name in data.coords})
-        if there.sum() != 1:
-            raise UserError(f"the archive has {there.sum()} runs with {runs.spelled(known)}.")
-        places.append(there.argmax())
+        matching = runs.chosen(data, **{name: value for name, value in known.items() if name in data.coords})
+        if matching.sum() != 1:
+            raise UserError(f"the archive has {matching.sum()} runs with {runs.spelled(known)}.")
+        places.append(matching.argmax())
     return data.isel(run=places)

@@ -22,19 +22,20 @@ _THREADS = {"torch": "OMP_NUM_THREADS", "openblas": "OPENBLAS_NUM_THREADS", "mkl
 def replay(audit, root, count, seed):
     """Yield a `Finding` on each of `count` recorded jobs of an `Audit`, drawn by `seed`, or on all if there are fewer.
 
-    Each job runs its recorded command line on links to its inputs, with the recorded numbers of threads; nothing in the
-    project's own results changes. Its verdict is SAME (bytes), ROUNDED (numbers agree as in `difference`), DIFFERS or
-    FAILED. The audit fails by other bytes in the same environment, and in another one by a larger difference than the
-    record promises (`job_record.PORTABLE`). With other inputs or code there is no promise.
+    Each job runs its recorded command line on links to its inputs, with the recorded numbers of threads; the project's
+    results do not change. The verdict is SAME (bytes), ROUNDED (numbers agree as in `difference`), DIFFERS or FAILED.
+    In the same environment, other bytes fail the audit; in another environment, only a larger difference than the
+    record promises (`job_record.PORTABLE`) does. With other inputs or code there is no promise.
     """
+    # Jobs by their first output.
     jobs = {min(record["outputs"]): record for path, record in audit.lasting.items() if path in audit.requests}
     for path in random.Random(seed).sample(sorted(jobs), min(count, len(jobs))):
         with tempfile.TemporaryDirectory(prefix="carryover-replay-") as scratch:
-            yield _again(path, jobs[path], Path(root).resolve(), Path(scratch))
+            yield _rerun(path, jobs[path], Path(root).resolve(), Path(scratch))
 
 
-def _again(path, record, root, scratch):
-    """The finding on one job, run in the scratch folder; in brackets what it promises."""
+def _rerun(path, record, root, scratch):
+    """The finding on one job, run in the scratch folder; its text begins with the promise in brackets."""
     promise = record["portable"]["job"]
 
     def finding(verdict, text, changes=(), fails=True):
@@ -47,29 +48,30 @@ def _again(path, record, root, scratch):
     threads = record["environment"]["threads"]
     variables = os.environ | {name: str(threads[library]) for library, name in _THREADS.items() if library in threads}
     command = [sys.executable, *record["command"]]
-    done = subprocess.run(command, cwd=scratch, env=variables, capture_output=True, text=True, errors="replace")
-    if done.returncode:
-        return finding("FAILED", (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1])
+    process = subprocess.run(command, cwd=scratch, env=variables, capture_output=True, text=True, errors="replace")
+    if process.returncode:
+        return finding("FAILED", (process.stderr.strip() or f"exit code {process.returncode}").splitlines()[-1])
 
     now = job_record.read(scratch / f"{path}.json")
     other_work = ["inputs"] if record["inputs"] != now["inputs"] else []
     other_work += ["code"] if record["code"]["digest"] != now["code"]["digest"] else []
-    # Of what both have: one job may be forked from a process with more libraries loaded.
-    elsewhere = parameters.differences(record["environment"], now["environment"], common=True)
-    changes = [*other_work, *(f"{' '.join(names)} {then} → {today}" for names, then, today in elsewhere)]
+    # Only of libraries in both: a job may be forked from a process with more of them loaded.
+    environment = parameters.differences(record["environment"], now["environment"], common=True)
+    changes = [*other_work, *(f"{' '.join(names)} {then} → {today}" for names, then, today in environment)]
     other = [name for name, known in record["outputs"].items() if known != now["outputs"][name]]
     if not other:
         return finding("SAME", "same bytes", changes, fails=False)
-    unlike = _unlike(other, scratch)
-    # Figures and texts hold no numbers that could be compared: elsewhere they may differ.
-    allowed = ["distribution"] if unlike else ["distribution", "rounding"]
+    difference_in_words = _first_difference(other, scratch)
+    # Figures and texts hold no numbers that could be compared, so in another environment they may differ.
+    allowed = ["distribution"] if difference_in_words else ["distribution", "rounding"]
     promised = promise in allowed or not any(name.endswith(".nc") for name in other)
     fails = not (other_work or (changes and promised))
-    return finding("DIFFERS" if unlike else "ROUNDED", unlike or "same to rounding", changes, fails)
+    verdict = "DIFFERS" if difference_in_words else "ROUNDED"
+    return finding(verdict, difference_in_words or "same to rounding", changes, fails)
 
 
 def _refusal(record, root):
-    """Why a command is not run: a record is a file that anyone may have edited. Empty for a job of the project."""
+    """Why a command must not run, since anyone may have edited a record; empty for a job of the project."""
     command, script = record["command"], f"scripts/{record['rule']}.py"
     if command[:1] != [script] or not (root / script).is_file():
         return f"its command runs {' '.join(command[:1])}: only a script of the project, from its folder, is run"
@@ -82,9 +84,9 @@ def _refusal(record, root):
 
 
 def _link(record, root, scratch):
-    """Links in the scratch folder to all that the job reads: the project without its results, and its inputs.
+    """Put links to the project, without its results, and to the job's inputs into the scratch folder.
 
-    The scripts find the style of figures by their own resolved path, so they are copied with the configuration.
+    Scripts and configuration are copied, because scripts find the style of figures by their own resolved path.
     """
     results = {PurePath(name).parts[0] for name in record["outputs"]}
     for entry in root.iterdir():
@@ -98,23 +100,23 @@ def _link(record, root, scratch):
             (scratch / file).symlink_to(Path.cwd() / file)
 
 
-def _unlike(names, scratch):
-    """How outputs differ from the recorded ones by more than rounding, in words; empty where they do not."""
+def _first_difference(names, scratch):
+    """How an output differs from the recorded one by more than rounding, in words; empty if none does."""
     for name in names:
         if not name.endswith(".nc"):
             return f"other bytes: {name}"
         for now, before in zip(store.load_all(scratch / name), store.load_all(name), strict=True):
-            if found := difference(now, before):
-                return f"other values: {name}: {found}"
+            if words := difference(now, before):
+                return f"other values: {name}: {words}"
     return ""
 
 
 def difference(data, expected):
-    """How a dataset differs from the `expected` one beyond rounding, in words; empty where it does not.
+    """How a dataset differs from the `expected` one beyond rounding, in words; empty if it does not.
 
-    They agree to rounding where all but floating-point numbers is identical, and these differ by at most half of the
-    digits of single precision, in which most networks are trained: 3.5e-4 of the largest of their variable. Numbers
-    smaller than one rounding are not compared: what is fitted has errors of that size and no digits that could agree.
+    They agree to rounding if floating-point numbers differ by at most 3.5e-4 of the largest of their variable, half of
+    the digits of single precision, in which most networks are trained, and everything else is identical. Numbers
+    smaller than one rounding are not compared, since fitted zeros have errors of that size.
     """
     unit = np.finfo("float32").eps / 2
     numbers = [name for name, variable in expected.variables.items() if variable.dtype.kind == "f"]

@@ -4,7 +4,7 @@
 - `relu_penalty` ("The implicit penalty of finetuning"); `diagonal`, `relu_features`, `convnets` ("Feature reuse …").
 - `linear_transfer`, `mean_field_transfer` ("Features are fate"); `linear_teachers`, `bound_correlations` ("Finetuning
   with linear teachers").
-- `agreement`: trained networks beside exact limits, and our risks beside published ones; `atlas`: all families.
+- `agreement`: trained networks and exact limits, our risks and published ones; `atlas`: all families.
 - `support`: what they share, and the table of all claims; `comparisons`: datasets made of several experiments.
 - `parameters`: what can be set of each group, and the data that it reads.
 """

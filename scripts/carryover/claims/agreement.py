@@ -47,9 +47,9 @@ def distances(coefficients):
     """
     rows = xr.Dataset({"row": ("run", np.arange(coefficients.sizes["run"]))}, coordinates(coefficients))
     both = simulated(rows, "exact").sort_values("solver", kind="stable")
-    found, limits = (coefficients["coefficients"].values[both[row]] for row in ("row", "row_other"))
+    solutions, limits = (coefficients["coefficients"].values[both[row]] for row in ("row", "row_other"))
     norm = np.linalg.norm
-    relative = [norm(beta - limit) / norm(limit) for beta, limit in zip(found, limits, strict=True)]
+    relative = [norm(beta - limit) / norm(limit) for beta, limit in zip(solutions, limits, strict=True)]
     return xr.Dataset({"distance": ("run", np.array(relative))}, coordinates(coefficients.isel(run=both["row"])))
 
 
@@ -114,58 +114,60 @@ def relu_flow(data, p):
     """
     table = relative_differences(data["risk"][["risk_final", "learning_rate"]], "flow", "learning_rate")
     by_rate = table.groupby(["learning_rate", "seed"])["difference"]
-    largest_difference, typical = by_rate.max(), by_rate.median()
+    largest_difference, median_difference = by_rate.max(), by_rate.median()
     smallest, largest = table["learning_rate"].min(), table["learning_rate"].max()
-    found = {
+    statistics = {
         "descent_follows": np.log10(DESCENT / largest_difference[smallest]),
-        "steps_shrink": np.log10(typical[largest] / typical[smallest]),
+        "steps_shrink": np.log10(median_difference[largest] / median_difference[smallest]),
     }
-    return checks(found, smallest=smallest, largest=largest)
+    return checks(statistics, smallest=smallest, largest=largest)
 
 
 def image_pairs(data, p):
-    """Role: `risk` of pairs of image tasks, solved and by descent. Of descent those runs count that converged."""
+    """Role: `risk` of pairs of image tasks, solved exactly and by descent, of which only converged runs count."""
     both = simulated(data["risk"][["risk_final", "converged"]], "exact")
     both = both[both["converged"] == 1]
-    off = (both["risk_final"] - both["risk_final_other"]).abs().groupby(both["seed"]).max()
-    return checks({"descent": ERROR - off})
+    difference = (both["risk_final"] - both["risk_final_other"]).abs().groupby(both["seed"]).max()
+    return checks({"descent": ERROR - difference})
 
 
 def published_risk(data, p):
     """Roles: `published` (the table), and per published experiment (`overlap`, `nested`, `correlation_magnitude`) our
     risk dataset.
 
-    Statistics are over cells, which share seeds and are taken as independent. UserError if no cell is of both sides.
+    Statistics are over cells, which share seeds and are taken as independent. UserError if both sides share no cell.
     """
     cells = compared(data, p.family)
     if cells.empty:
         raise UserError(f"no published cell of {p.family} networks is among these runs.")
     near, trained = agreeing(cells["z_best"].fillna(cells["z_final"])), cells["z_best"].notna()
     nearer = near[trained].astype(float) - agreeing(cells["z_final"][trained])
-    found = {"all": near, "smallest": Check(nearer, partial(intervals.student, over="cells"))}
+    statistics = {"all": near, "smallest": Check(nearer, partial(intervals.student, over="cells"))}
     for name, protocols in GROUPS.items():
-        if (own := cells["protocol"].isin(protocols)).any():
-            found[name] = near[own]
-    return checks(found, intervals.wilson)
+        if (in_group := cells["protocol"].isin(protocols)).any():
+            statistics[name] = near[in_group]
+    return checks(statistics, intervals.wilson)
 
 
 def published_stopping(data, p):
     """Would the risks agree, had our training stopped at one training loss per experiment?
 
-    Roles: `published` (the table), and per published experiment our measure `stopped`. The loss is that of most cells
-    that agree. `<experiment>` is about all its cells of trained networks, `<experiment>_far` about those that are more
-    than `FAR` standard errors away at the smallest risk of the whole training.
+    Roles: `published` (the table), and per published experiment our measure `stopped`. The stopping loss is the one at
+    which most cells agree. `<experiment>` is the share of its cells that agree, `<experiment>_far` the same of the
+    cells that differ by more than `FAR` standard errors at the smallest risk of the whole training.
     """
-    published, found = data["published"].query("family == @p.family"), {}
+    published = data["published"].query("family == @p.family")
+    results = {}
     cells = z_scores(_ours(data), published, "risk_stopped", "stopping_loss")
     z = cells.pivot(index=CELLS[p.family], columns="stopping_loss", values="z")
     for experiment in (role for role in data if role != "published"):
-        own = z.loc[experiment]
-        best = agreeing(own).sum()[::-1].idxmax()  # the largest loss of several
-        near, far = agreeing(own[best]), own[z.columns.min()].abs() > FAR  # at the end of training
-        parts = {experiment: near} | ({f"{experiment}_far": near[far]} if far.any() else {})
-        found |= checks(parts, intervals.wilson, loss=f"{best:.0e}", cells=int(far.sum()))
-    return found
+        by_loss = z.loc[experiment]
+        stopping_loss = agreeing(by_loss).sum()[::-1].idxmax()  # of equally good losses the largest
+        agree = agreeing(by_loss[stopping_loss])
+        far = by_loss[z.columns.min()].abs() > FAR  # at the smallest loss, the end of training
+        parts = {experiment: agree} | ({f"{experiment}_far": agree[far]} if far.any() else {})
+        results |= checks(parts, intervals.wilson, loss=f"{stopping_loss:.0e}", cells=int(far.sum()))
+    return results
 
 
 def compared(data, family):
@@ -195,13 +197,14 @@ def agreeing(z):
 def z_scores(risk, published, quantity, *by):
     """Differences of mean log risks in standard errors, one row per cell that both sides have, above `FLOOR`.
 
-    `risk` are our runs, with the columns of a cell, `seed`, the quantity, which may be NaN, and `by`, of which each
-    value has rows of its own; `published` are rows of the published table, of one family. Columns are those of a cell,
-    `risk_mean`, `ours` and `published` (geometric means) and `z`. If one seed was published, ours say how seeds spread.
+    `risk` is a data frame of our runs with the columns of a cell, `seed`, the quantity, which may be NaN, and `by`,
+    whose values get separate rows. `published` are the rows of the published table of one family. The result has the
+    columns of a cell, `risk_mean`, `ours` and `published` (geometric means) and `z`. Where one seed was published, the
+    spread over our seeds stands for that over theirs.
     """
     cell = CELLS[published["family"].iloc[0]]
     ours = risk.dropna(subset=[quantity]).assign(log_risk=lambda runs: np.log(runs[quantity]))
-    seeds = ours.groupby([*cell, *by, "seed"])["log_risk"].mean()  # one network solved in two ways is one network
+    seeds = ours.groupby([*cell, *by, "seed"])["log_risk"].mean()  # a network solved in two ways counts once
     moments = seeds.groupby([*cell, *by]).agg(["mean", "std", "count"]).reset_index()
     rows = published.merge(moments[moments["count"] > 1], on=cell)
     mu, sigma = log_moments(rows["risk_mean"], rows["risk_std"].fillna(0))

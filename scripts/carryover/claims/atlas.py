@@ -35,9 +35,9 @@ def check(data, p):
     whether that says more than a constant guess. Over all maps of finetuning, how well prediction, similarity and
     properties of the pretrained features order the gains.
     """
-    found = {}
-    for role, one in data.items():
-        for protocol, frame in by_seed(one).groupby("protocol"):
+    results = {}
+    for role, pairs in data.items():
+        for protocol, frame in by_seed(pairs).groupby("protocol"):
             if frame["predicted"].notna().any():
                 name, transfer = (role, "finetuning") if protocol == "finetuning" else (
                     f"{role}_transfer", "linear transfer")  # fmt: skip
@@ -45,15 +45,15 @@ def check(data, p):
                 tables = leave_seeds_out([frame], lambda parts: predictable(*parts))
                 # The sign that fewer cells have, which a constant guess would not predict.
                 rarer = -1.0 if (tables[0]["gain"] > 0).mean() > 0.5 else 1.0
-                alone = [table[rarer * table["predicted"] > ROUNDING] for table in tables]
-                values = {f"{name}_side": _share(tables), f"{name}_rarer": _share(alone)}
-                found |= checks(values, family=one.attrs["map_family"], transfer=transfer,
-                                theory=one.attrs["map_theory_is"])  # fmt: skip
-    return found | _orders({one.attrs["map_family"]: finetuned(one) for one in data.values()})
+                of_sign = [table[rarer * table["predicted"] > ROUNDING] for table in tables]
+                values = {f"{name}_side": _share(tables), f"{name}_rarer": _share(of_sign)}
+                results |= checks(values, family=pairs.attrs["map_family"], transfer=transfer,
+                                  theory=pairs.attrs["map_theory_is"])  # fmt: skip
+    return results | _orders({pairs.attrs["map_family"]: finetuned(pairs) for pairs in data.values()})
 
 
 def _share(tables):
-    """The check of the share of cells with the predicted sign, of tables of all seeds and without each.
+    """The check of the share of cells with the predicted sign, from tables of all seeds and without each.
 
     Its interval is a jackknife over seeds, or, if no seed changes the share, over cells.
     """
@@ -75,9 +75,9 @@ def _orders(frames):
 
     orders = {}
     for name, column in PREDICTORS.items():
-        having = features if column in FEATURES else theories
-        if len(having) > 1:
-            orders[name] = np.array(leave_seeds_out([*having.values()], partial(order, column=column), GROUPS))
+        compared = features if column in FEATURES else theories
+        if len(compared) > 1:
+            orders[name] = np.array(leave_seeds_out([*compared.values()], partial(order, column=column), GROUPS))
     if not orders:
         return {}
     orders["better"] = orders["predicted"] - orders["similarity"]
@@ -129,18 +129,18 @@ def predictable(frame):
 
 
 def finetuned(data):
-    """The cells and seeds of a map, as `by_seed` has them, in which a finetuned network has a gain."""
+    """The rows of `by_seed` of finetuned networks, where the gain is known."""
     return by_seed(data).query("protocol == 'finetuning'").dropna(subset="gain")
 
 
 def leave_seeds_out(frames, statistic, groups=np.inf):
-    """Values of a statistic of several frames, a list, then without each group of seeds, in all frames at once.
+    """A list of values of a statistic of several frames: with all seeds, then without each group of seeds in turn.
 
-    There are as many groups as the frame with the fewest seeds has seeds, and at most so many.
+    A group is left out of all frames at once. There are at most `groups`, and no more than any frame has seeds.
     """
     groups = min(groups, *(frame["seed"].nunique() for frame in frames))
 
-    def of_groups(some):
-        return statistic([frame[(frame["seed"] % groups).isin(some)] for frame in frames])
+    def of_groups(included):
+        return statistic([frame[(frame["seed"] % groups).isin(included)] for frame in frames])
 
     return jackknife.leave_one_out(of_groups, range(groups))

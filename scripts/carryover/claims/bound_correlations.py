@@ -33,24 +33,24 @@ ENOUGH = 10 * SET
 def check(data, p):
     """Role: `bounds`, the measure of an experiment of the family image_pairs.
 
-    Statistics are R² over pairs of tasks, differences of it, and the share of random sets of 20 pairs in which a bound
-    correlates best, means over numbers of samples and repeats, for each cutoff. Their intervals are over the classes of
-    images of the pairs: the paper's repeats are of the same pairs, and say nothing of others.
+    Statistics are R² over pairs of tasks, differences of R², and the share of random sets of 20 pairs in which a bound
+    correlates best: means over numbers of samples and repeats, for each cutoff. Intervals leave out one class of images
+    at a time, since the paper's repeats use the same pairs and do not show how other pairs would differ.
     """
     table = pair_table(data["bounds"])
     r_squared, shares = leave_one_class_out(table), first_shares(table)
-    found = {}
+    results = {}
     for cutoff in table["cutoff"].values:
-        here = r_squared.sel(cutoff=cutoff).mean("samples", skipna=False)
-        distance, benign, covariance = (here.sel(bound=bound) for bound in BOUNDS)
+        at_cutoff = r_squared.sel(cutoff=cutoff).mean("samples", skipna=False)
+        distance, benign, covariance = (at_cutoff.sel(bound=bound) for bound in BOUNDS)
         values = {"strong": covariance, "covariance": covariance - benign, "benign_overfitting": benign - distance}
         if shares is not None:
             values["first"] = shares.sel(bound="covariance", cutoff=cutoff).mean("samples", skipna=False)
         learned = f"but for directions below {cutoff:g} of the largest" if cutoff else "by least squares"
-        estimated = {f"{name}_{cutoff:g}": Check(one.values, partial(jackknife.estimate, scale=SCALES[name]))
-                     for name, one in values.items()}  # fmt: skip
-        found |= checks(estimated, pairs=table.sizes["pair"], images=p.images, learned=f"learned {learned}")
-    return found
+        by_name = {f"{name}_{cutoff:g}": Check(value.values, partial(jackknife.estimate, scale=SCALES[name]))
+                   for name, value in values.items()}  # fmt: skip
+        results |= checks(by_name, pairs=table.sizes["pair"], images=p.images, learned=f"learned {learned}")
+    return results
 
 
 def pair_table(data):
@@ -85,41 +85,41 @@ def mean_r_squared(table, along="pair"):
 
 
 def leave_one_class_out(table, statistic=mean_r_squared):
-    """A statistic (left_out, bound, cutoff, samples) of all pairs of a `pair_table`, then without those of each class
-    of images in turn."""
+    """A statistic (left_out, bound, cutoff, samples) of a `pair_table`: of all pairs, then without the pairs of each
+    class of images in turn."""
 
     def of_classes(labels):
         others = table["has"].drop_sel(label=labels).any("label")
         return statistic(table.isel(pair=~others.values))
 
-    found = jackknife.leave_one_out(of_classes, table["label"].values)
-    return xr.concat(found, "left_out").transpose("left_out", "bound", ...)
+    parts = jackknife.leave_one_out(of_classes, table["label"].values)
+    return xr.concat(parts, "left_out").transpose("left_out", "bound", ...)
 
 
 def first_shares(table):
     """Share (left_out, bound, cutoff, samples) of random sets of 20 pairs in which a bound has the highest R².
 
-    As in the paper, the R² of a set is the mean over repeats of the same pairs. `left_out` is that of
-    `leave_one_class_out`. Bounds that tie share a set; NaN if a set has no R². None for fewer than `ENOUGH` pairs.
+    As in the paper, the R² of a set is the mean over repeats of the same pairs. Bounds that tie share a set; the share
+    is NaN if a set has no R². None for fewer than `ENOUGH` pairs.
 
-    A set of a part consists of the first of its pairs in an order of all, and all parts share that order, so that they
-    differ less by the chance of the draw.
+    Each set orders all pairs at random once and consists of the first 20. Where a class is left out, they are the first
+    20 of the remaining pairs, so that the statistics (`leave_one_class_out`) differ little by chance.
     """
     if table.sizes["pair"] < ENOUGH:
         return None
     rng = generator("bound correlations", "", 0, "sets of pairs")
-    places = rng.random((SETS, table.sizes["pair"]), dtype=np.float32)
+    ranks = rng.random((SETS, table.sizes["pair"]), dtype=np.float32)
 
     def shares(part):
-        sets = np.argpartition(part["place"].values, SET, axis=1)[:, :SET]
-        sets, found = xr.DataArray(sets, dims=("set", "member")), []
+        sets = np.argpartition(part["rank"].values, SET, axis=1)[:, :SET]
+        sets, by_samples = xr.DataArray(sets, dims=("set", "member")), []
         for samples in part["samples"].values:  # one after the other, to save memory
             values = mean_r_squared(part.sel(samples=[samples]).isel(pair=sets), "member")
             first = values == values.max("bound", skipna=False)
-            found.append((first / first.sum("bound")).mean("set", skipna=False))
-        return xr.concat(found, "samples")
+            by_samples.append((first / first.sum("bound")).mean("set", skipna=False))
+        return xr.concat(by_samples, "samples")
 
-    return leave_one_class_out(table.assign(place=(("set", "pair"), places)), shares)
+    return leave_one_class_out(table.assign(rank=(("set", "pair"), ranks)), shares)
 
 
 def published(table, bound):

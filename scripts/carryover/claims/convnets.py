@@ -32,56 +32,56 @@ def convnet_rescaling(data, p):
     runs of the same seed, task and samples. Controls are checked if there are such networks. The bound of the gain
     itself is 1 %: with 0, no number of seeds could decide that there is none.
     """
-    found = {}
+    results = {}
     for role, risk in data.items():
         gains, network = [], network_in_words(risk)
         for name, runs in by_classes(role, risk).items():
-            own = _of_system(Runs(name, runs))
-            gains.append(np.sign(own["all"].mean()) * own["all"])
-            own = {f"{name}_{one}": values for one, values in own.items()}
-            found |= checks(own, network=network, target=target_in_words(runs))
+            statistics = _rescaling_statistics(Runs(name, runs))
+            gains.append(np.sign(statistics["all"].mean()) * statistics["all"])
+            named = {f"{name}_{check}": values for check, values in statistics.items()}
+            results |= checks(named, network=network, target=target_in_words(runs))
         if len(gains) == 2:
             pairs, classes = gains
-            found |= checks({f"{role}_pairs_stronger": pairs - classes}, network=network)
-    return found
+            results |= checks({f"{role}_pairs_stronger": pairs - classes}, network=network)
+    return results
 
 
-def _of_system(runs):
-    """The gain of finetuned networks at the most common learning rate, and its controls."""
-    usual = runs.where(learning_rate=most_common(runs.data, "learning_rate"))
-    errors, converged = (usual.table(name, "protocol", "rescaled", "rescale", "samples", "task")
+def _rescaling_statistics(runs):
+    """{check: values}: the gain by rescaling finetuned networks at the most common learning rate, and its controls."""
+    at_common_rate = runs.where(learning_rate=most_common(runs.data, "learning_rate"))
+    errors, converged = (at_common_rate.table(name, "protocol", "rescaled", "rescale", "samples", "task")
                          for name in ("risk_final", "converged"))  # fmt: skip
     scaled = errors["finetuning", "all", FACTOR]
-    found = {"all": _mean(_apart(errors["finetuning", "all", 1.0], scaled))}
+    statistics = {"all": _mean(_difference(errors["finetuning", "all", 1.0], scaled))}
     if ("single_task", "all", FACTOR) in errors:
-        done = errors.where(converged == 1)
-        tuned, scratch = (_apart(done[protocol, "all", 1.0], done[protocol, "all", FACTOR])
-                          for protocol in ("finetuning", "single_task"))  # fmt: skip
-        found["over_scratch"] = _mean(_apart(tuned, scratch))
+        finished = errors.where(converged == 1)
+        tuned_gain, scratch_gain = (_difference(finished[protocol, "all", 1.0], finished[protocol, "all", FACTOR])
+                                    for protocol in ("finetuning", "single_task"))  # fmt: skip
+        statistics["over_scratch"] = _mean(_difference(tuned_gain, scratch_gain))
     for part in PARTS:
         if ("finetuning", part, FACTOR) in errors:
-            found[f"over_{part}"] = _over_best([errors["finetuning", part, FACTOR]], scaled)
-    every = runs.where(protocol="finetuning", rescaled="all", rescale=1.0)
-    by_rate = every.table("risk_final", "learning_rate", "samples", "task")
-    rates = every.options("learning_rate")
+            statistics[f"over_{part}"] = _over_best([errors["finetuning", part, FACTOR]], scaled)
+    unscaled = runs.where(protocol="finetuning", rescaled="all", rescale=1.0)
+    by_rate = unscaled.table("risk_final", "learning_rate", "samples", "task")
+    rates = unscaled.options("learning_rate")
     if len(rates) > 1:
-        found["over_rates"] = _over_best([by_rate[rate] for rate in rates], scaled)
-    return found
+        statistics["over_rates"] = _over_best([by_rate[rate] for rate in rates], scaled)
+    return statistics
 
 
 def _mean(table):
-    """Mean over numbers of samples and tasks, by seed; a task counts where no number of samples lacks."""
+    """Mean over numbers of samples and tasks, by seed, of the tasks that have every number of samples."""
     return mean_over_samples(table, table.columns.unique("samples")).mean(axis=1)
 
 
-def _apart(one, other):
-    """The difference of two tables by samples and tasks where both have runs: of errors, what the other gains."""
-    one, other = common(one, other)
-    return one - other
+def _difference(first, second):
+    """The first table less the second, at the samples and tasks of both; of errors, the gain of the second."""
+    first, second = common(first, second)
+    return first - second
 
 
 def _over_best(controls, scaled):
-    """How much more accurate rescaled networks are than the best control, whose choice by test images favours it."""
+    """How much more accurate rescaled networks are than the best control. Test images choose it, in its own favour."""
     scaled, *controls = common(scaled, *controls)
     best = min(controls, key=lambda errors: errors.mean(axis=None))
     return Check(_mean(best - scaled), facts={"sizes": listed(best.columns.unique("samples")), "rates": len(controls)})
@@ -90,59 +90,62 @@ def _over_best(controls, scaled):
 def convnet_stages(data, p):
     """Role: `stages` of networks finetuned with factors below 1, and with 1. PR: participation ratio of a stage's
     outputs for test images of the task; ENSD: effective number of shared dimensions of start and end."""
-    usual = most_common(data["stages"], "learning_rate")
+    common_rate = most_common(data["stages"], "learning_rate")
     runs = where(data["stages"], protocol="finetuning").to_dataframe().reset_index()
-    runs["kept"] = runs["participation_ratio"] / runs["participation_ratio_start"]
+    runs["pr_ratio"] = runs["participation_ratio"] / runs["participation_ratio_start"]
     runs["inherited"] = -(runs["ensd"] / runs["participation_ratio"] - 1).abs()
     # Means over the tasks of each seed.
-    kept, inherited = (runs[(runs["learning_rate"] == usual) & (runs["rescale"] < 1)].pivot_table(
-        quantity, "seed", ["stage", "rescale"]) for quantity in ("kept", "inherited"))  # fmt: skip
-    unscaled = runs[runs["rescale"] == 1].pivot_table("kept", "seed", ["stage", "learning_rate"])
-    higher, found = [rate for rate in unscaled.columns.unique("learning_rate") if rate > usual], {}
+    rescaled = runs[(runs["learning_rate"] == common_rate) & (runs["rescale"] < 1)]
+    pr_ratio = rescaled.pivot_table("pr_ratio", "seed", ["stage", "rescale"])
+    inherited = rescaled.pivot_table("inherited", "seed", ["stage", "rescale"])
+    unscaled = runs[runs["rescale"] == 1].pivot_table("pr_ratio", "seed", ["stage", "learning_rate"])
+    higher = [rate for rate in unscaled.columns.unique("learning_rate") if rate > common_rate]
+    results = {}
     for stage in p.stages:
-        ours = {
-            f"falls_{stage}": worst(1 - kept[stage]),
+        statistics = {
+            f"falls_{stage}": worst(1 - pr_ratio[stage]),
             f"inherited_{stage}": worst(inherited[stage]),
-            f"kept_{stage}": unscaled[stage, usual],
+            f"kept_{stage}": unscaled[stage, common_rate],
         }
         if higher:
-            ours[f"kept_rates_{stage}"] = Check(worst(unscaled[stage][higher]), facts={"times": higher[-1] / usual})
-        found |= checks(ours, stage=stage)
-    return found
+            times = higher[-1] / common_rate
+            statistics[f"kept_rates_{stage}"] = Check(worst(unscaled[stage][higher]), facts={"times": times})
+        results |= checks(statistics, stage=stage)
+    return results
 
 
 def pretrained_rescaling(data, p):
     """Roles: `pairs` and `sets`, risks of networks finetuned with factors and at further learning rates, and from
     scratch, at one number of samples; `sizes`, with and without the factor at others; `probe`, linear probes."""
-    found = {}
+    results = {}
     for role in ("pairs", "sets"):
-        usual = most_common(data[role], "learning_rate")
+        common_rate = most_common(data[role], "learning_rate")
         errors = Runs(role, data[role]).table("risk_final", "protocol", "rescale", "learning_rate", "samples", "task")
-        by_rate, scaled = errors["finetuning", 1.0], errors["finetuning", FACTOR, usual]
+        by_rate, scaled = errors["finetuning", 1.0], errors["finetuning", FACTOR, common_rate]
         rates = by_rate.columns.unique("learning_rate")
-        ours = {
-            f"{role}_helps": _mean(_apart(by_rate[usual], scaled)),
+        statistics = {
+            f"{role}_helps": _mean(_difference(by_rate[common_rate], scaled)),
             f"{role}_over_rates": _over_best([by_rate[rate] for rate in rates], scaled),
-            f"{role}_over_scratch": _mean(_apart(errors["single_task", 1.0, usual], by_rate[usual])),
+            f"{role}_over_scratch": _mean(_difference(errors["single_task", 1.0, common_rate], by_rate[common_rate])),
         }
         for factor in AS_RATES:
-            rate = usual / factor**2
-            apart = _mean(_apart(by_rate[rate], errors["finetuning", factor, usual]))
-            facts = {"factor": factor, "usual": usual, "rate": rate}
-            ours[f"{role}_as_rate_{factor:g}"] = Check(-np.sign(apart.mean()) * apart, facts=facts)
-        found |= checks(ours, which=in_words(data[role]))
+            rate = common_rate / factor**2
+            difference = _mean(_difference(by_rate[rate], errors["finetuning", factor, common_rate]))
+            facts = {"factor": factor, "usual": common_rate, "rate": rate}
+            statistics[f"{role}_as_rate_{factor:g}"] = Check(-np.sign(difference.mean()) * difference, facts=facts)
+        results |= checks(statistics, which=in_words(data[role]))
 
     sizes = Runs("sizes", data["sizes"]).where(protocol="finetuning")
     errors = sizes.table("risk_final", "samples", "rescale", "task")
     for n in sizes.sizes():
         which = f"{in_words(data['sizes'])}, with {n} training images"
         gain = (errors[n, 1.0] - errors[n, FACTOR]).mean(axis=1)
-        found |= checks({f"sizes_{n}_helps": gain}, which=which)
-    usual = most_common(data["probe"], "learning_rate")
-    runs = Runs("probe", data["probe"]).where(rescale=1.0, learning_rate=usual)
+        results |= checks({f"sizes_{n}_helps": gain}, which=which)
+    common_rate = most_common(data["probe"], "learning_rate")
+    runs = Runs("probe", data["probe"]).where(rescale=1.0, learning_rate=common_rate)
     before, after, tuned = (runs.table(name, "task") for name in ("probe_start", "probe", "accuracy"))
     probed = {"tuned_over_probe": (tuned - before).mean(axis=1), "probe_improves": (after - before).mean(axis=1)}
-    return found | checks(probed, which=in_words(data["pairs"]))
+    return results | checks(probed, which=in_words(data["pairs"]))
 
 
 def most_common(runs, name):

@@ -29,18 +29,19 @@ NETWORKS = {"finetuning": "finetuned", "multi_task": "multi-task"}
 
 
 def feature_reuse(data, p):
-    """Role: `risk` of the overlap experiment."""
+    """Role: `risk` of the overlap experiment. Statistics are where all features are shared, but `probe_insufficient`,
+    where half of them are, and `multi_task_first`, a mean over overlaps."""
     runs = Runs("risk", data["risk"]).where(samples=p.samples)
-    every = runs.extremes("overlap")[1]
+    all_shared = runs.extremes("overlap")[1]
 
     risks = runs.risks("protocol", "overlap")
-    found = {
-        "finetuning_shared": risks["single_task", every] - risks["finetuning", every],
-        "multi_task_shared": risks["single_task", every] - risks["multi_task", every],
+    statistics = {
+        "finetuning_shared": risks["single_task", all_shared] - risks["finetuning", all_shared],
+        "multi_task_shared": risks["single_task", all_shared] - risks["multi_task", all_shared],
         "probe_insufficient": risks["finetuning_probe", HALF] - risks["finetuning", HALF],
         "multi_task_first": (risks["finetuning"] - risks["multi_task"]).mean(axis=1),
     }
-    return checks(found, samples=p.samples)
+    return checks(statistics, samples=p.samples)
 
 
 def diagonal_nesting(data, p):
@@ -50,21 +51,21 @@ def diagonal_nesting(data, p):
     small = runs.where(protocol="finetuning").extremes("rescale")[0]
 
     risks = runs.risks("protocol", "rescale", "main_features")
-    tuned, alone = risks["finetuning"], risks["single_task"]
+    tuned, scratch = risks["finetuning"], risks["single_task"]
 
-    def selected(rescale):
-        """How much better few features are learned than all, over the risk of predicting nothing: 1/k of k features."""
+    def selection(rescale):
+        """How much better few features are learned than all, over the risk of predicting 0, which is 1/k."""
         return tuned[rescale, many] - tuned[rescale, few] + np.log10(many / few)
 
-    gained, helped = (networks[1.0, few] - networks[small, few] for networks in (tuned, alone))
-    found = {
-        "unrescaled": -selected(1.0),
-        "needs_rescaling": selected(small) - selected(1.0),
-        "beyond_scratch": gained - helped,
-        "helps_scratch": helped,
+    tuned_gain, scratch_gain = (networks[1.0, few] - networks[small, few] for networks in (tuned, scratch))
+    statistics = {
+        "unrescaled": -selection(1.0),
+        "needs_rescaling": selection(small) - selection(1.0),
+        "beyond_scratch": tuned_gain - scratch_gain,
+        "helps_scratch": scratch_gain,
         "costs_reuse": tuned[small, many] - tuned[1.0, many],
     }
-    return checks(found, few=few, many=many, small=small, samples=p.samples)
+    return checks(statistics, few=few, many=many, small=small, samples=p.samples)
 
 
 def diagonal_solutions(data, p):
@@ -80,7 +81,7 @@ def diagonal_solutions(data, p):
     few, most = sizes[0], sizes[-1]
     l1, l12, q = (norms.over_teacher(norm, "protocol", "samples") for norm in ("l1_norm", "l12_norm", "q_norm"))
     joint, tuned = l12["multi_task"], q["finetuning"]
-    found = checks({
+    results = checks({
         "multi_task_below": -joint[few],
         "finetuning_below": -tuned[few],
         "scratch_not_below": np.minimum(*(norm["single_task"].max(axis=1) for norm in (q, l12))),
@@ -93,38 +94,38 @@ def diagonal_solutions(data, p):
     disjoint, shared = (largest[overlap] for overlap in sparsity.extremes("overlap"))
     scratch = disjoint["single_task"]
     first, *between, last = scratch.columns
-    found |= checks({
+    results |= checks({
         "dips": np.minimum(scratch[first], scratch[last]) - scratch[between].mean(axis=1),
         "probe_dense": (scratch - disjoint["single_task_probe"]).min(axis=1),
     })  # fmt: skip
     for protocol, networks in NETWORKS.items():
-        apart, same = ((part[protocol] - part["single_task"]).mean(axis=1) for part in (disjoint, shared))
-        found |= checks({f"{protocol}_as_sparse": apart, f"{protocol}_sparser": same}, networks=networks)
+        on_disjoint, on_shared = ((part[protocol] - part["single_task"]).mean(axis=1) for part in (disjoint, shared))
+        results |= checks({f"{protocol}_as_sparse": on_disjoint, f"{protocol}_sparser": on_shared}, networks=networks)
 
     # Share of the weight on the auxiliary task's dimensions, with the fewest samples, where tasks share half of theirs.
     shares = sparsity.where(overlap=HALF).table("auxiliary_share", "protocol", "samples")
     few = shares["single_task"].columns[0]
     for protocol, networks in NETWORKS.items():
         more = shares[protocol, few] - shares["single_task", few]
-        found |= checks({f"{protocol}_shares": more}, networks=networks, few=few)
+        results |= checks({f"{protocol}_shares": more}, networks=networks, few=few)
 
     # And over all n, where they share none, with and without rescaling.
     tuned = rescaled.where(protocol="finetuning", overlap=0.0, main_features=rescaled.options("main_features")[-1])
     small = tuned.extremes("rescale")[0]
     shares = tuned.table("auxiliary_share", "rescale", "samples")
-    return found | checks({"rescaling_lowers": shares[1.0].mean(axis=1) - shares[small].mean(axis=1)}, small=small)
+    return results | checks({"rescaling_lowers": shares[1.0].mean(axis=1) - shares[small].mean(axis=1)}, small=small)
 
 
 def cross_entropy(data, p):
     """Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. Means over seeds."""
-    found = {}
+    results = {}
     for role, networks in FAMILIES.items():
         runs = Runs(role, data[role])
         scales = runs.options("initial_scale", 2)
         curves = [_by_seed(runs.where(initial_scale=scale).data) for scale in scales]
-        values = pd.DataFrame({seed: _of_seed([one[seed] for one in curves]) for seed in curves[0]}).T
-        found |= checks(values.add_prefix(f"{role}_"), networks=networks, small=scales[0], large=scales[-1])
-    return found
+        values = pd.DataFrame({seed: _of_seed([by_seed[seed] for by_seed in curves]) for seed in curves[0]}).T
+        results |= checks(values.add_prefix(f"{role}_"), networks=networks, small=scales[0], large=scales[-1])
+    return results
 
 
 def _by_seed(data):
@@ -141,10 +142,10 @@ def _of_seed(curves):
     end, longest = (curve["features"].ffill().iloc[-1] for curve in (small, large))
     start = large["features"].where(large["ratio"].notna()).bfill().iloc[0]  # when samples are first fitted
 
-    def distance(one, other, along):
-        """Between the features of trajectories at the same time or ratio, as late as both have it; else NaN."""
-        last = np.minimum(one[along].max(), other[along].max())
-        features = (interpolated(curve[along], curve["features"], last) for curve in (one, other))
+    def distance(first, second, along):
+        """Distance of the features of two trajectories at the last time, or ratio, that both reach; NaN without one."""
+        last = np.minimum(first[along].max(), second[along].max())
+        features = (interpolated(curve[along], curve["features"], last) for curve in (first, second))
         return abs(np.subtract(*features))
 
     nearer = pd.Series([distance(*pair, "time") - distance(*pair, "ratio") for pair in pairwise(curves)])
@@ -152,7 +153,7 @@ def _of_seed(curves):
 
 
 def interpolated(x, y, at):
-    """A curve of rising x, and y, at other x; NaN where it has none, and beyond its ends."""
+    """The curve y of rising x, interpolated at other x; NaN beyond its ends, and if it has no finite point."""
     known = np.isfinite(x) & np.isfinite(y)
     if not known.any():
         return np.full(np.shape(at), np.nan)
@@ -169,24 +170,26 @@ def endless_training(data, p):
               for name in ("l1_norm_curve", "group_norm_curve", "risk_curve")}  # fmt: skip
     runs = Runs("trajectory", data["trajectory"].assign(curves))
     small, large = runs.where(protocol="multi_task").extremes("initial_scale")
-    alone = runs.where(protocol="single_task", initial_scale=small)
+    scratch = runs.where(protocol="single_task", initial_scale=small)
     tuned, joint = runs.where(protocol="finetuning"), runs.where(protocol="multi_task", initial_scale=small)
     lazier = runs.where(protocol="multi_task", initial_scale=large)
 
-    def nearer(curve, one, other):
-        """By how much the size of the ratio of two curves falls, in the direction of its mean, by seed."""
-        early, late = (one.where(margin=at).table(curve) - other.where(margin=at).table(curve) for at in (EARLY, LATE))
+    def nearer(curve, first, second):
+        """By how much the distance of two curves falls from `EARLY` to `LATE`, by seed, with the signs of its means."""
+        early, late = (first.where(margin=at).table(curve) - second.where(margin=at).table(curve)
+                       for at in (EARLY, LATE))  # fmt: skip
         return np.sign(early.mean()) * early - np.sign(late.mean()) * late
 
-    error, tuned_error, joint_error = (some.where(margin=LATE).table("risk_curve") for some in (alone, tuned, joint))
-    found = {
-        "norm_nearer": nearer("l1_norm_curve", tuned, alone),
-        "error_nearer": nearer("risk_curve", alone, tuned),
+    error, tuned_error, joint_error = (networks.where(margin=LATE).table("risk_curve")
+                                       for networks in (scratch, tuned, joint))  # fmt: skip
+    statistics = {
+        "norm_nearer": nearer("l1_norm_curve", tuned, scratch),
+        "error_nearer": nearer("risk_curve", scratch, tuned),
         "alike": intervals.equivalence_margin(error - tuned_error, NEAR),
         "start_forgotten": nearer("group_norm_curve", lazier, joint),
         "shared": error - joint_error,
     }
-    return checks(found, small=small, large=large)
+    return checks(statistics, small=small, large=large)
 
 
 def margins(loss, fitted=np.inf):

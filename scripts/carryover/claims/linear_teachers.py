@@ -40,7 +40,7 @@ def linear_teachers(data, p):
     gamma = _gamma_by_samples(alignment)
     middle = gamma.index[gamma <= 2 / 3][-1]
     risks = alignment.risks("samples", "relation")
-    found = checks({
+    results = checks({
         "few": risks[few, "leading"] - risks[few, "trailing"],
         "many": risks[many, "trailing"] - risks[many, "leading"],
         "vanishes": risks[few, "leading"] - risks[middle, "leading"],
@@ -48,27 +48,27 @@ def linear_teachers(data, p):
 
     # Depth: what it saves, over all tasks (numbers of samples and deviations from the stretched source).
     shallow, deep = stretch.extremes("depth")
-    own, stretched = stretch.extremes("stretch")
+    unstretched, stretched = stretch.extremes("stretch")
     risks = stretch.risks("depth", "stretch", "samples", "deviation")
     gains, saved = risks[shallow] - risks[deep], 10 ** risks[shallow] - 10 ** risks[deep]
     distances = converged_distances(data["coefficients"], data["stretch"]).groupby("seed")["distance"].max()
-    found |= checks({
+    results |= checks({
         "depth_helps": gains[stretched].min(axis=1),
-        "depth_alike": -gains[own].abs().max(axis=1),
+        "depth_alike": -gains[unstretched].abs().max(axis=1),
         "depth_grows": saved.T.groupby(["samples", "deviation"]).diff().min(),
         "limit": np.log10(NEAR / distances.clip(lower=1e-12)),
     }, shallow=shallow, deep=deep, stretched=stretched)  # fmt: skip
 
     # Scale of source and target.
     depth, most = scale.extremes("depth")[1], scale.extremes("samples")[1]
-    one, large = scale.extremes("target_norm")
+    unit, large = scale.extremes("target_norm")
     risks = scale.where(depth=depth, samples=most).risks("target_norm", "source_norm")
-    found |= checks({
-        "source_matters": risks[one, large] - risks[one, one],
-        "target_costs": risks[large, one] - risks[one, large],
+    results |= checks({
+        "source_matters": risks[unit, large] - risks[unit, unit],
+        "target_costs": risks[large, unit] - risks[unit, large],
     }, depth=depth, large=large, most=most)  # fmt: skip
 
-    return found | _of_frozen(*(Runs(role, data[role]) for role in ("frozen", "layers", "small")))
+    return results | _of_frozen(*(Runs(role, data[role]) for role in ("frozen", "layers", "small")))
 
 
 def _gamma_by_samples(runs):
@@ -77,57 +77,60 @@ def _gamma_by_samples(runs):
 
 
 def _of_frozen(runs, layers, small):
-    """Networks of which some layers are frozen.
+    """Checks on networks with frozen layers: two layers with one frozen (`runs`), more layers with several frozen
+    (`layers`), and two layers pretrained from small weights (`small`).
 
-    Those pretrained from small weights have more samples than dimensions, where the exact limit has no risk. The
-    effective (stable) rank of their features is one over the share of their power that is of rank one.
+    Frozen networks are solved exactly after exact pretraining, or trained from larger weights by descent. The ones from
+    small weights have more samples than dimensions, where the exact limit has no risk; the effective (stable) rank of
+    their features is the inverse of the share of power in the leading direction.
     """
+    # Numbers of samples: the fewest that determine a frozen network, those below d, and the most.
     gamma = _gamma_by_samples(runs)
-    least, below, enough = gamma.index[gamma >= LEAST][0], gamma.index[gamma < 1], gamma.index[-1]
+    fewest, below_d, most = gamma.index[gamma >= LEAST][0], gamma.index[gamma < 1], gamma.index[-1]
     risks = runs.risks("protocol", "solver", "pretrain_solver", "samples")
     scratch, tuned = risks["single_task", "exact", ""], risks["finetuning", "descent", "exact"]
-    frozen, larger = (risks["linear_transfer", solver, solver] for solver in ("exact", "descent"))
+    frozen, from_larger = (risks["linear_transfer", solver, solver] for solver in ("exact", "descent"))
     small = small.where(protocol="linear_transfer", solver="descent", pretrain_solver="descent")
-    several = layers.where(protocol="linear_transfer", solver="descent")
-    by_number = several.risks("samples", "frozen").T.groupby(level="samples")
+    deep = layers.where(protocol="linear_transfer", solver="descent")
+    over_frozen = deep.risks("samples", "frozen").T.groupby(level="samples")
     samples = small.only("samples")
-    found = {
-        "frozen_flat": equivalence_margin(frozen[enough] - frozen[least], FLAT),
-        "frozen_poor": frozen[below[-1]] - scratch[below[-1]],
-        "frozen_any": SAME - (by_number.max() - by_number.min()).max(),
-        "finetuned_better": (scratch - tuned)[below].min(axis=1),
-        "larger_cures": frozen[enough] - larger[enough],
+    statistics = {
+        "frozen_flat": equivalence_margin(frozen[most] - frozen[fewest], FLAT),
+        "frozen_poor": frozen[below_d[-1]] - scratch[below_d[-1]],
+        "frozen_any": SAME - (over_frozen.max() - over_frozen.min()).max(),
+        "finetuned_better": (scratch - tuned)[below_d].min(axis=1),
+        "larger_cures": frozen[most] - from_larger[most],
         "small_rank": RANK - 1 / small.table("feature_share"),
-        "small_slow": small.risks() - larger[samples],
+        "small_slow": small.risks() - from_larger[samples],
     }
-    facts = {"layers": several.only("depth"), "samples": samples}
-    return checks(found, least=least, below=below[-1], enough=enough, **facts)
+    facts = {"layers": deep.only("depth"), "samples": samples}
+    return checks(statistics, least=fewest, below=below_d[-1], enough=most, **facts)
 
 
 def aligned_teachers(data, p):
     """Role `risk`: exact limits of finetuned networks, without noise, of one layer and more, for tasks at angle 0.
 
-    The target is the source, scaled (theorem 5.3). Every statistic is that of the samples and the target's norm at
-    which it is worst, as a mean over seeds. No depth shows that the risk goes to 0; claimed is that between the two
-    deepest it still falls as a power of depth.
+    The target is the source, scaled (theorem 5.3). Every statistic is a mean over seeds of the worst number of samples
+    and norm of the target. No depth can show that the risk goes to 0; the claim is that it still falls as a power of
+    depth between the two largest depths.
     """
     tuned = Runs("risk", data["risk"]).where(angle=0.0, noise=0.0, solver="exact", protocol="finetuning")
-    *_, before, deepest = tuned.options("depth")
+    *_, second_deepest, deepest = tuned.options("depth")
     risks = tuned.risks("depth", "samples", "target_norm")
 
     def least_fall(depth):
         """Least log₁₀ of the ratio of the risks at a depth and at the deepest, by seed."""
         return (risks[depth] - risks[deepest]).min(axis=1)
 
-    found = {"deep": least_fall(1), "vanishes": least_fall(before) / np.log10(deepest / before)}
-    return checks(found, before=before, deepest=deepest)
+    statistics = {"deep": least_fall(1), "vanishes": least_fall(second_deepest) / np.log10(deepest / second_deepest)}
+    return checks(statistics, before=second_deepest, deepest=deepest)
 
 
 def covariance_bound(data, p):
-    """Role: `curve` of curves.covariance_bound, whose second half counts, with the constant of its first.
+    """Role: `curve` of curves.covariance_bound. Its first half of instances sets the constant, the second tests it.
 
-    The theorem leaves its constant open, so that claims are about its shape: which instance has more risk, and how far
-    risks are from a multiple of the bound, in decades. Instances differ in n, spectrum, and where the tasks differ.
+    The theorem does not state its constant, so the checks are on its shape: whether the bound orders instances by their
+    risk, and how much log₁₀(risk / bound) varies. Instances differ in n, spectrum, and where the tasks differ.
     """
     curve = data["curve"]
     tested = curve.isel(instance=curve["half"].values == 1).to_dataframe()
@@ -144,62 +147,62 @@ def covariance_bound(data, p):
         """log₁₀ of the standard deviation by block."""
         return np.log10(values.groupby(logs["block"]).std())
 
-    off, off_benign = (spread(logs["risk"] - logs[bound]) for bound in ("covariance", "benign_overfitting"))
-    found = {
+    residual, benign_residual = (spread(logs["risk"] - logs[bound]) for bound in ("covariance", "benign_overfitting"))
+    statistics = {
         "orders": order("covariance"),
         "orders_benign": order("covariance") - order("benign_overfitting"),
         "orders_within": order("covariance", "alignment") - order("benign_overfitting", "alignment"),
-        "scales": spread(logs["risk"]) - off,
-        "scales_benign": off_benign - off,
+        "scales": spread(logs["risk"]) - residual,
+        "scales_benign": benign_residual - residual,
     }
-    return checks(found, partial(student, over="blocks of instances"))
+    return checks(statistics, partial(student, over="blocks of instances"))
 
 
 def gaussian_bounds(data, p):
-    """Role: `curve` of curves.gaussian_bounds, of two dimensions or more and with ε = 0. Statistics are those of the
-    n/d and the pair of tasks at which they are worst, unless a mean is said."""
+    """Role: `curve` of curves.gaussian_bounds, with two values of d or more and with ε = 0. Statistics are taken at the
+    n/d and the pair of tasks at which they are worst; `<bound>_falls` is a mean over them."""
     curve = data["curve"]
     low, high = (int(d) for d in (curve["dimension"].min(), curve["dimension"].max()))
     largest = float(curve["epsilon"].max())
-    over_draws, found = partial(student, over="draws of inputs"), {}
+    over_draws, results = partial(student, over="draws of inputs"), {}
 
     def by_task(values):
-        """Draws (rows, if there are) by n/d and pairs of tasks."""
+        """A table by draws (rows, if there are any) and by n/d and pair of tasks (columns)."""
         return values.stack(task=TASKS).to_pandas()
 
     for name, (networks, depth) in NETWORKS.items():
         bounds = curve[name].sel(epsilon=curve["epsilon"] > 0)
         broken = (curve["risk"].sel(depth=depth, drop=True) > bounds).astype(float)
-        last, first = broken.sel(dimension=high), broken.sel(dimension=low)
+        at_high, at_low = broken.sel(dimension=high), broken.sel(dimension=low)
         values = {
-            f"{name}_holds": worst(BROKEN - by_task(last.sel(epsilon=largest, drop=True))),
-            f"{name}_falls": (first - last).mean([*TASKS, "epsilon"]).values,
+            f"{name}_holds": worst(BROKEN - by_task(at_high.sel(epsilon=largest, drop=True))),
+            f"{name}_falls": (at_low - at_high).mean([*TASKS, "epsilon"]).values,
         }
-        found |= checks(values, over_draws, networks=networks, largest=largest, low=low, high=high)
-    # log₁₀ of the ratio of the risks of one layer and of endlessly many, and that of their bounds
+        results |= checks(values, over_draws, networks=networks, largest=largest, low=low, high=high)
+    # The gain by depth, log₁₀ of the risk of one layer over that of infinitely many, and the same of their bounds.
     risks, bounds = curve["risk"].sel(dimension=high), curve.sel(dimension=high, epsilon=0.0)
     gain = by_task(np.log10(risks.sel(depth=1, drop=True) / risks.sel(depth=np.inf, drop=True)))
     expected = by_task(np.log10(bounds["one_layer"] / bounds["deep"]))
     near = gain.apply(lambda values: equivalence_margin(values, RATIOS, expected[values.name]))
     values = {"depth": worst(near), "depth_hurts": worst(-gain.loc[:, expected < -ALIKE])}
-    return found | checks(values, over_draws)
+    return results | checks(values, over_draws)
 
 
 def ntk_bound(data, p):
-    """Roles: `bound`, the measure `ntk_bound` of trained networks, finetuned and from scratch. Only targets that
-    differ from the source count; ratios of risks are in decades. Statistics are the worst over distances and samples,
-    unless a mean is said."""
+    """Role: `bound`, the measure `ntk_bound` of trained networks, finetuned and from scratch, for targets that differ
+    from the source. Ratios of risks are in decades. Statistics are the worst over distances and samples; `grows` and
+    `far_hurts` are means."""
     runs = data["bound"].to_dataframe().query("solver != 'exact' and distance > 0")
-    every = runs.pivot_table(list(data["bound"]), "seed", ["protocol", "distance", "samples"])
-    tuned, alone = (every.xs(name, axis=1, level="protocol") for name in ("finetuning", "single_task"))
-    # Norms in units of |Δ|.
+    table = runs.pivot_table(list(data["bound"]), "seed", ["protocol", "distance", "samples"])
+    tuned, scratch = (table.xs(name, axis=1, level="protocol") for name in ("finetuning", "single_task"))
+    # Norms in units of |Δ|, with the source learned exactly (ideal) and as pretraining left it (real).
     ideal, real = (PUBLISHED * tuned[norm] / tuned["corollary"] for norm in ("ntk_norm_linear", "ntk_norm"))
     risks = tuned["absolute_risk"].stack("samples")
-    gain = np.log10(alone["absolute_risk"] / tuned["absolute_risk"])
+    gain = np.log10(scratch["absolute_risk"] / tuned["absolute_risk"])
     distances, sizes = (gain.columns.get_level_values(name) for name in ("distance", "samples"))
     nearest, (*_, fewer, most) = distances.min(), np.unique(sizes)
-    found = {
-        "bound": np.log10(every["bound"] / every["absolute_risk"]).min(axis=1),
+    statistics = {
+        "bound": np.log10(table["bound"] / table["absolute_risk"]).min(axis=1),
         "vacuous": np.log10(tuned["bound"] / tuned["start_risk"]).loc[:, sizes < most].min(axis=1),
         "sharp": (SHARP - ideal).min(axis=1),
         "attained": (ideal - ATTAINED * SHARP).loc[:, sizes == most].min(axis=1),
@@ -207,6 +210,6 @@ def ntk_bound(data, p):
         "grows": risks.T.corrwith(pd.Series(risks.columns, risks.columns), method="spearman").groupby("seed").mean(),
         "near_helps": gain.loc[:, distances < 1].min(axis=1),
         "far_hurts": -gain.loc[:, distances > 1].mean(axis=1),
-        "limit": (WIDE - every["tangent_distance"] / every["start_risk"]).min(axis=1),
+        "limit": (WIDE - table["tangent_distance"] / table["start_risk"]).min(axis=1),
     }
-    return checks(found, fewer=fewer, most=most, nearest=nearest)
+    return checks(statistics, fewer=fewer, most=most, nearest=nearest)

@@ -39,9 +39,9 @@ def linear_transfer(data, p):
     """Roles: `diagram` of single-task and linearly transferred networks; `loud`, the same with more label noise than
     signal; and, for the claims on penalties, `ridge` of transfer with ridge penalties and `decay` of single-task
     networks with weight decay. Statistics are means over draws."""
-    every = transferability(data["diagram"], "linear_transfer").set_index("seed")
-    runs = every.query("gamma != 1")  # there the risk from scratch has no mean
-    found = _boundaries(runs)
+    all_runs = transferability(data["diagram"], "linear_transfer").set_index("seed")
+    runs = all_runs.query("gamma != 1")  # the risk from scratch has no mean at γ = 1
+    results = _boundaries(runs)
 
     # Equations 8 and 10 block by block.
     noisy = runs.query("noise > 0")
@@ -49,33 +49,33 @@ def linear_transfer(data, p):
     linear = transfer.linear_transfer_risk(np.pi * noisy["angle"], noisy["noise"], noisy["samples"])
     for quantity, ratio in (("scratch", noisy["scratch"] / scratch), ("linear", noisy["risk"] / linear)):
         for block, means in _by_block(ratio, noisy).items():
-            found |= checks({f"{quantity}_{block}": equivalence_margin(means, RELATIVE, 1.0)}, block=BLOCKS[block])
+            results |= checks({f"{quantity}_{block}": equivalence_margin(means, RELATIVE, 1.0)}, block=BLOCKS[block])
 
     gain, theory = runs["transferability"], predicted("linear", runs)
-    shown = every[every["noise"] == nearest(every, "noise", NOISE)]
-    alike = np.sign(shown["transferability"]) == np.sign(predicted("linear", shown))
-    lost = (gain < 0).groupby(["seed", runs["noise"]]).mean().unstack("noise")
+    at_noise = all_runs[all_runs["noise"] == nearest(all_runs, "noise", NOISE)]
+    same_sign = np.sign(at_noise["transferability"]) == np.sign(predicted("linear", at_noise))
+    negative_share = (gain < 0).groupby(["seed", runs["noise"]]).mean().unstack("noise")
     signs = {
         "negative": -gain[theory < -MARGIN].groupby("seed").mean(),
         "positive": gain[theory > MARGIN].groupby("seed").median(),
-        "signs": alike.groupby("seed").mean(),
-        "shrinks": -lost.diff(axis=1).iloc[:, 1:].max(axis=1),
+        "signs": same_sign.groupby("seed").mean(),
+        "shrinks": -negative_share.diff(axis=1).iloc[:, 1:].max(axis=1),
     }
-    found = checks(found | checks(signs, noises=listed(lost.columns)), trained=_trained(data["diagram"]))
+    results = checks(results | checks(signs, noises=listed(negative_share.columns)), trained=_trained(data["diagram"]))
 
     if "loud" in data:
         # Where the signal-to-noise ratio is below 1: at the point (σ, n, θ) of the smallest mean.
         loud = transferability(data["loud"], "linear_transfer").query("noise > 1 and gamma < 1 and samples >= @ENOUGH")
-        found |= checks({"loud": worst(loud.pivot_table("transferability", "seed", ["noise", "samples", "angle"]))})
+        results |= checks({"loud": worst(loud.pivot_table("transferability", "seed", ["noise", "samples", "angle"]))})
     if "ridge" in data:
-        found |= _ridge(Runs("ridge", data["ridge"]).where(protocol="linear_transfer"))
+        results |= _ridge(Runs("ridge", data["ridge"]).where(protocol="linear_transfer"))
     if "decay" in data:
-        # Of orthogonal features, without weight decay and with that of the smallest risk or validation loss.
+        # For orthogonal tasks: without weight decay, and with that of the smallest risk or validation loss.
         scratch = (with_decay(data["decay"], by) for by in (None, "risk_final", "validation_loss"))
-        gains = (transferability(data["decay"], "linear_transfer", alone) for alone in scratch)
-        plain, best, by_validation = (at_critical(gain[np.isclose(gain["angle"], 0.5)]) for gain in gains)
-        found |= checks({"anomalous": plain, "regularised_best": -best, "regularised": -by_validation}, median)
-    return found
+        gains = (transferability(data["decay"], "linear_transfer", networks) for networks in scratch)
+        without, best, by_validation = (at_critical(gain[np.isclose(gain["angle"], 0.5)]) for gain in gains)
+        results |= checks({"anomalous": without, "regularised_best": -best, "regularised": -by_validation}, median)
+    return results
 
 
 def _by_block(values, runs):
@@ -85,56 +85,56 @@ def _by_block(values, runs):
 
 
 def _boundaries(runs):
-    """Where the mean over draws changes its sign along γ, at one angle, compared with eq 11."""
+    """Checks of the γ at which the mean transferability changes its sign, at one angle, against eq 11."""
     angle, noise = nearest(runs, "angle", ANGLE), nearest(runs, "noise", NOISE)
     noisy, quiet = (runs[(runs["angle"] == angle) & (runs["noise"] == level)] for level in (noise, 0))
     theta = np.pi * angle
     low, high = transfer.negative_transfer_interval(theta, noise)
 
-    def turns(chosen, expected, rising=False):
-        """A check of the γ at which transfer starts to lose, or, `rising`, from which on it gains again."""
-        table = chosen.pivot_table("transferability", "seed", "gamma").sort_index(axis=1, ascending=not rising)
-        places = pseudovalues(lambda seeds: first_loss(table.loc[seeds].mean()), table.index)
-        return Check(equivalence_margin(places, NEAR, expected), facts={"expected": expected})
+    def sign_change(chosen, expected, from_right=False):
+        """A check of the first γ at which transferability turns negative, from the left or from the right."""
+        table = chosen.pivot_table("transferability", "seed", "gamma").sort_index(axis=1, ascending=not from_right)
+        changes = pseudovalues(lambda seeds: first_loss(table.loc[seeds].mean()), table.index)
+        return Check(equivalence_margin(changes, NEAR, expected), facts={"expected": expected})
 
-    found = {
-        "boundary_low": turns(noisy.query("gamma < 1"), low),
-        "boundary_high": turns(noisy.query("gamma < 1"), high, rising=True),
-        "boundary_above": turns(noisy.query("gamma > 1"), transfer.negative_transfer_threshold(theta, noise)),
-        "boundary_quiet": turns(quiet.query("gamma < 1"), np.cos(theta) ** 2),
+    statistics = {
+        "boundary_low": sign_change(noisy.query("gamma < 1"), low),
+        "boundary_high": sign_change(noisy.query("gamma < 1"), high, from_right=True),
+        "boundary_above": sign_change(noisy.query("gamma > 1"), transfer.negative_transfer_threshold(theta, noise)),
+        "boundary_quiet": sign_change(quiet.query("gamma < 1"), np.cos(theta) ** 2),
     }
-    return checks(found, angle=angle)
+    return checks(statistics, angle=angle)
 
 
 def _ridge(runs):
-    """Equation 10's term in 1/n without a penalty, eq 13, and what penalties do at the largest angle below π/2, since
-    beyond none is too large."""
-    plain = runs.where(ridge=0.0).data
-    missed, samples = np.sin(np.pi * plain["angle"]) ** 2, plain["samples"]
-    term = (plain["risk_final"] - missed) * (samples - 2) / (plain["noise"] ** 2 + missed)
+    """Checks of eq 10's term in 1/n without a penalty, of eq 13, and of the effect of penalties at the largest angle
+    below π/2: for orthogonal tasks no penalty is too large."""
+    unpenalised = runs.where(ridge=0.0).data
+    missed, samples = np.sin(np.pi * unpenalised["angle"]) ** 2, unpenalised["samples"]
+    term = (unpenalised["risk_final"] - missed) * (samples - 2) / (unpenalised["noise"] ** 2 + missed)
     term = term.where(samples > 2).groupby("seed").mean().to_series()
     fewest, most = runs.extremes("samples")
     many = runs.where(samples=most).data
     error = many["risk_final"] / transfer.ridge_transfer_risk(np.pi * many["angle"], many["ridge"]) - 1
     acute = runs.where(angle=max(angle for angle in runs.options("angle") if angle < 0.5))
     risks = acute.table("risk_final", "samples", "ridge")
-    best = {n: risks[n].to_numpy().argmin(axis=1) for n in (fewest, most)}  # among the penalties that were tried
-    found = {
+    best = {n: risks[n].to_numpy().argmin(axis=1) for n in (fewest, most)}  # place of the best penalty, by seed
+    statistics = {
         "one_over_n": equivalence_margin(term, TERM, 1.0),
         "ridge_formula": equivalence_margin(error.groupby("seed").mean().to_series(), RELATIVE),
         "ridge_hurts": risks[most, RIDGE] - risks[most, 0.0],
         "ridge_vanishes": best[fewest] - best[most],
     }
-    return checks(found, fewest=fewest, most=most)
+    return checks(statistics, fewest=fewest, most=most)
 
 
 def first_loss(gain):
     """The first x at which gains, a Series over x, turn from positive to negative, interpolated; or NaN."""
     x, values = gain.index.to_numpy(dtype=float), gain.to_numpy()
-    turns = np.flatnonzero((values[:-1] > 0) & (values[1:] < 0))
-    if not len(turns):
+    changes = np.flatnonzero((values[:-1] > 0) & (values[1:] < 0))
+    if not len(changes):
         return np.nan
-    around = turns[0] + np.array([1, 0])  # np.interp needs rising values
+    around = changes[0] + np.array([1, 0])  # np.interp needs rising values
     return np.interp(0.0, values[around], x[around])
 
 
@@ -146,15 +146,15 @@ def linear_finetuning(data, p):
 
     # Mean errors of both formulas over blocks of γ < 1, at the paper's noise and at the strongest. Half of the mean
     # difference between the formulas is allowed, so that the claims on both cannot hold.
-    runs, found = runs.assign(**{formula: predicted(name, runs) for formula, name in FORMULAS.items()}), {}
+    runs, results = runs.assign(**{formula: predicted(name, runs) for formula, name in FORMULAS.items()}), {}
     for prefix, noise in {"": nearest(runs, "noise", NOISE), "loud_": loud}.items():
-        here = runs[runs["noise"] == noise]
-        allowed = _by_block((here["eq15"] - here["factor"]).abs(), here).mean() / 2
+        at_noise = runs[runs["noise"] == noise]
+        allowed = _by_block((at_noise["eq15"] - at_noise["factor"]).abs(), at_noise).mean() / 2
         for formula in FORMULAS:
-            errors = _by_block(here["transferability"] - here[formula], here)
+            errors = _by_block(at_noise["transferability"] - at_noise[formula], at_noise)
             for block in ("few", "many"):  # beyond, formulas and networks agree because both are 0
                 values = equivalence_margin(errors[block], allowed[block])
-                found |= checks({f"{formula}_{prefix}{block}": values}, noise=noise, block=BLOCKS[block])
+                results |= checks({f"{formula}_{prefix}{block}": values}, noise=noise, block=BLOCKS[block])
 
     # The angle at which finetuning turns from a help to a harm, compared with that of both formulas.
     gamma = nearest(runs, "gamma", GAMMA)
@@ -169,24 +169,25 @@ def linear_finetuning(data, p):
         "noisy": equivalence_margin(at_loud, NEAR_ANGLE, angle),
         "moved": at_quiet - at_loud,
     }
-    found |= checks(turns, quiet=quiet, loud=loud, angle=angle)
+    results |= checks(turns, quiet=quiet, loud=loud, angle=angle)
 
-    if how := _trained(data["diagram"]):  # of exact limits this is algebra
-        found["forgotten"] = -runs.query("gamma > 1")["transferability"].abs().groupby("seed").max()
-    found = checks(found, trained=how)
+    if trained := _trained(data["diagram"]):  # exact limits satisfy this by algebra
+        results["forgotten"] = -runs.query("gamma > 1")["transferability"].abs().groupby("seed").max()
+    results = checks(results, trained=trained)
     if "simulated" in data:
         # Mean squared distance of a point from eq 15 less that from eq 15 with the norm factor.
         simulated = transferability(data["simulated"], "finetuning").set_index("seed")
-        apart = simulated.query("solver == 'descent' and depth > 1 and gamma < 1")
-        plain, factor = ((apart["transferability"] - predicted(name, apart)) ** 2 for name in FORMULAS.values())
-        found |= checks({"norm_factor": (plain - factor).groupby("seed").mean()})
-    return found
+        simulated = simulated.query("solver == 'descent' and depth > 1 and gamma < 1")
+        without, with_factor = ((simulated["transferability"] - predicted(name, simulated)) ** 2
+                                for name in FORMULAS.values())  # fmt: skip
+        results |= checks({"norm_factor": (without - with_factor).groupby("seed").mean()})
+    return results
 
 
 def dataset_distances(data, p):
-    """Roles: `diagram` of linear transfer to targets of one norm within a right angle, over samples and noises; `risk`
-    of that to targets of several norms at any angle, and `distances` of theirs from the source. Statistics are means
-    over draws of rank correlations, and of a gain."""
+    """Roles: `diagram`, linear transfer to targets of one norm at angles up to π/2, over samples and noises; `risk`,
+    linear transfer to targets of several norms at any angle; `distances` of these targets' data from the source's.
+    Statistics are means over draws, of rank correlations and of a gain."""
     kl = data["distances"]["kl"]
     noise, gamma = (Runs("risk", data["risk"]).only(name) for name in ("noise", "gamma"))
     setup = transferability(data["diagram"], "linear_transfer").query("gamma != 1")
@@ -202,10 +203,10 @@ def dataset_distances(data, p):
         """Rank correlation of transferability and distance by seed."""
         return runs.groupby("seed")["transferability"].corr(runs["kl"], method="spearman")
 
-    found = {
+    statistics = {
         "kl_setup": order(setup),
         "not_kl": order(same),
         "same_features": farthest["transferability"].where(farthest["angle"] == 1),
         "monotone": -order(same[same["angle"] <= 0.5]),
     }
-    return checks(found, gamma=gamma)
+    return checks(statistics, gamma=gamma)

@@ -33,74 +33,74 @@ def check(data, p):
 
     # Alignment of the network's kernel with that of the source's units, mean over ablated shares.
     before, after = (gram.table(name, "teacher_scale", "ablated") for name in ("initial_alignment", "alignment"))
-    found = {
+    statistics = {
         "features": (after[rich] - before[rich]).mean(axis=1),
         "alike": after[rich].mean(axis=1),
         "richness": (after[rich] - after[lazy]).mean(axis=1),
     }
 
     # The pretrained network on a source that has all units of the target; its loss is half of the mean square.
-    whole = where(data["risk"], teacher_scale=rich, protocol="linear_transfer", ablated=0.0)
-    source_risk = 2 * whole["pretrained_loss"] / whole["target_variance"]
-    found["source_learned"] = -source_risk.groupby("seed").first().to_series()
+    unablated = where(data["risk"], teacher_scale=rich, protocol="linear_transfer", ablated=0.0)
+    source_risk = 2 * unablated["pretrained_loss"] / unablated["target_variance"]
+    statistics["source_learned"] = -source_risk.groupby("seed").first().to_series()
 
     outside = outside.where(teacher_scale=rich)
-    least, missed = (outside.table(quantity, "ablated") for quantity in ("least_risk", "out_of_rkhs"))
-    shares = pd.Series(missed.columns, missed.columns)
-    found["left_out"] = Check(missed.T.corrwith(shares, method="spearman"), intervals.median)
+    least, rkhs_distance = (outside.table(quantity, "ablated") for quantity in ("least_risk", "out_of_rkhs"))
+    shares = pd.Series(rkhs_distance.columns, rkhs_distance.columns)
+    statistics["left_out"] = Check(rkhs_distance.T.corrwith(shares, method="spearman"), intervals.median)
 
     scratch = from_scratch(where(data["risk"], teacher_scale=rich))
     runs = gains(data["risk"], READOUT).query("teacher_scale == @rich")
     gain = runs.pivot_table("transferability", "seed", ["ablated", "samples"])
     most, largest = (gain.columns.get_level_values(name).max() for name in ("samples", "ablated"))
-    found |= {"helps": gain[0.0].min(axis=1), "hurts": -gain[largest][most]}
+    statistics |= {"helps": gain[0.0].min(axis=1), "hurts": -gain[largest][most]}
 
     transferred = where(data["risk"][["risk_final"]], protocol="linear_transfer", readout=READOUT)
     if "descent" in transferred["solver"]:
         # Readouts by gradient descent, compared with the closed form of their flow on the same features and data.
-        off = relative_differences(transferred, "exact").groupby("seed")["difference"].max()
-        found["by_steps"] = -np.log10(off.clip(lower=ROUNDING) / 0.01)
-    found = checks(found, most=most) | _power_law(scratch) | _residual(runs, least)
+        difference = relative_differences(transferred, "exact").groupby("seed")["difference"].max()
+        statistics["by_steps"] = -np.log10(difference.clip(lower=ROUNDING) / 0.01)
+    results = checks(statistics, most=most) | _power_law(scratch) | _residual(runs, least)
     anchored = gains(data["anchored"], READOUT).pivot_table("transferability", "seed", ["anchor", "samples"])
-    return found | _boundaries(gain, least, scratch) | _anchors(anchored)
+    return results | _boundaries(gain, least, scratch) | _anchors(anchored)
 
 
 def _power_law(scratch):
-    """Exponents of fits to the risk from scratch, compared with the published one; of few and of many samples."""
+    """Checks of the exponent of the risk from scratch, against the published one, and of the power law itself: its
+    exponents from few and from many samples agree."""
     fitted, seeds = scratch[[n for n in scratch if n >= FITTED]], list(scratch.index)
     half = fitted.shape[1] // 2
     few, many = fitted.iloc[:, : fitted.shape[1] - half], fitted.iloc[:, half:]
 
-    def exponent(seeds, part=fitted):
-        return power_law.fit(part.loc[seeds]).exponent
+    def exponent(seeds, risks=fitted):
+        return power_law.fit(risks.loc[seeds]).exponent
 
-    steeper = pseudovalues(lambda some: exponent(some, many) / exponent(some, few) - 1, seeds)
-    found = {
+    steeper = pseudovalues(lambda part: exponent(part, many) / exponent(part, few) - 1, seeds)
+    statistics = {
         "exponent": intervals.equivalence_margin(pseudovalues(exponent, seeds), DIFFERENCE, PUBLISHED),
         "power_law": intervals.equivalence_margin(steeper, DIFFERENCE / PUBLISHED),
     }
     facts = {"exponent": exponent(seeds), "few": exponent(seeds, few), "many": exponent(seeds, many)}
-    return checks(found, first=fitted.columns[0], **facts)
+    return checks(statistics, first=fitted.columns[0], **facts)
 
 
 def _residual(runs, least):
-    """Equation 18: what the risk of linear transfer has above what no readout of the features gets below, means over
-    sources that lack units."""
+    """Checks of eq 18: the excess of the risk of linear transfer over the least risk of a readout, by seed."""
     risks = runs.query("ablated > 0").pivot_table("risk", ["seed", "ablated"], "samples")
     floor = least.stack().reindex(risks.index)
     excess = risks.sub(floor, axis=0).groupby("seed").mean()
-    found = {
+    statistics = {
         "residual": (floor / risks.iloc[:, -1]).groupby("seed").mean(),
         "excess": excess.iloc[:, 0] / excess.iloc[:, -1],
     }
-    return checks(found, least=risks.columns[0], most=risks.columns[-1])
+    return checks(statistics, least=risks.columns[0], most=risks.columns[-1])
 
 
 def _boundaries(gain, least, scratch):
-    """A claim for each ablated share but 0, whose boundary lies at infinity. And whether the gain has the sign of the
-    power law less the least risk of the features more often with many samples than with few."""
+    """A check for each ablated share but 0, whose boundary lies at infinity, and one of the trend: the sign of the
+    power law less the least risk of the features predicts that of the gain more often with more samples."""
     lacking = [ablated for ablated in least if ablated > 0]
-    found = checks({f"boundary_{100 * ablated:g}": _boundary(gain[ablated], least[ablated], scratch, 100 * ablated)
+    results = checks({f"boundary_{100 * ablated:g}": _boundary(gain[ablated], least[ablated], scratch, 100 * ablated)
                     for ablated in lacking})  # fmt: skip
     law, gain = power_law.fit(scratch, FITTED), gain[lacking]
     sign = np.sign([law(n) - least[ablated].mean() for ablated, n in gain.columns])
@@ -108,39 +108,39 @@ def _boundaries(gain, least, scratch):
     half = right.shape[1] // 2
     few, many = right.iloc[:, :-half], right.iloc[:, -half:]
     trend = {"boundary_trend": many.mean(axis=1) - few.mean(axis=1)}
-    return found | checks(trend, few=few.columns[-1], many=many.columns[0])
+    return results | checks(trend, few=few.columns[-1], many=many.columns[0])
 
 
 def _boundary(gain, least, scratch, percent):
-    """The number of samples at which the mean over seeds stops to gain is near that which the power law predicts.
+    """A check that the mean gain over seeds changes its sign near the number of samples that the power law predicts.
 
-    A boundary beyond the numbers of samples is at least as far off as their end: where that is too far from what is
-    predicted, on this side of it, the claim fails, and else nothing is known.
+    A boundary outside the range of samples is at least as far from the prediction as the end of that range. If that end
+    is already too far, the check fails; otherwise it has no value.
     """
     ends, seeds, near = (scratch.columns.min(), scratch.columns.max()), list(gain.index), np.log2(FACTOR)
 
     def predicted(seeds):
         return power_law.fit(scratch.loc[seeds], FITTED).samples(least.loc[seeds].mean())
 
-    def off(seeds):
+    def log_ratio(seeds):
         return np.log2(np.clip(boundary(gain.loc[seeds].mean()), *ends) / predicted(seeds))
 
     n = boundary(gain.mean())
     place = {0.0: "it loses at every n", np.inf: "it gains at every n"}.get(n, f"found is n = {n:.0f}")
-    known = 0 < n < np.inf or (off(seeds) > near if n else off(seeds) < -near)
-    values = intervals.equivalence_margin(pseudovalues(off, seeds), near) if known else pd.Series(np.nan, seeds)
+    known = 0 < n < np.inf or (log_ratio(seeds) > near if n else log_ratio(seeds) < -near)
+    values = intervals.equivalence_margin(pseudovalues(log_ratio, seeds), near) if known else pd.Series(np.nan, seeds)
     return Check(values, facts={"percent": percent, "place": place, "predicted": predicted(seeds)})
 
 
 def _anchors(gain):
-    """Networks whose features were held near their start; each seed's best penalty is that of others, but where the
-    paper's choice, by the risk itself, is said. Gains are by seed (rows), and anchor and n (columns)."""
+    """Checks on networks whose features were penalised for leaving their start. Other seeds choose each seed's penalty,
+    except in `anchor_avoids`, where the risk itself does, as in the paper. `gain` is by seed, and anchor and n."""
     free, initial, interior = gain[0.0], gain[np.inf], gain.drop(columns=[0.0, np.inf], level="anchor")
     by_risk = gain.drop(columns=np.inf, level="anchor").T.groupby(level="samples").max().T
     held = leave_one_out_choice(interior)
     by_size = pd.concat([leave_one_out_choice(interior.loc[:, (slice(None), [n])]) for n in held], axis=1)
     better = max((free, initial), key=lambda table: table.to_numpy().mean())
-    found = {
+    statistics = {
         "anchor_helps": held.mean(axis=1) - free.mean(axis=1),
         "anchor_interior": held.mean(axis=1) - better.mean(axis=1),
         "anchor_turns": np.minimum(-free.mean().iloc[0], held.iloc[:, 0]),
@@ -149,4 +149,4 @@ def _anchors(gain):
         "lazy_loses": (initial <= 0).mean(axis=1),
         "rich_loses": (free < 0).mean(axis=1),
     }
-    return checks(found, fewest=held.columns.min())
+    return checks(statistics, fewest=held.columns.min())

@@ -18,55 +18,54 @@ LAZY = {"single_task": "those from large (lazy) weights", "single_task_kernel": 
 
 
 def relu_sharing(data, p):
-    """Role: `risk` of an overlap experiment."""
-    every = Runs("risk", data["risk"])
-    here = every.where(samples=p.samples)
+    """Role: `risk` of an overlap experiment. Most statistics are at `p.samples` samples."""
+    runs = Runs("risk", data["risk"])
     # Training must have come to its end where a risk is expected to be the larger one; likewise below.
-    plain, done = here.risks_and_done("correlation", "protocol", "overlap")
-    _, overall = every.where(correlation=1.0).risks_and_done("protocol", "overlap", "samples")
-    learned = done[1.0]["finetuning_kernel"] - done[1.0]["finetuning"]
+    risks, finished = runs.where(samples=p.samples).risks_and_finished("correlation", "protocol", "overlap")
+    _, by_samples = runs.where(correlation=1.0).risks_and_finished("protocol", "overlap", "samples")
+    learned = finished[1.0]["finetuning_kernel"] - finished[1.0]["finetuning"]
 
     def gain(protocol, cosine=1.0):
-        """Over training from scratch, where all features are shared."""
-        return done[cosine]["single_task", 1.0] - plain[cosine][protocol, 1.0]
+        """Gain over training from scratch where all features are shared, log₁₀ of the ratio of risks."""
+        return finished[cosine]["single_task", 1.0] - risks[cosine][protocol, 1.0]
 
-    found = checks({
+    results = checks({
         "finetuning_shared": gain("finetuning"),
         "multi_task_shared": gain("multi_task"),
-        "multi_task_first": (overall["finetuning"] - overall["multi_task"]).mean(axis=1),
+        "multi_task_first": (by_samples["finetuning"] - by_samples["multi_task"]).mean(axis=1),
         "feature_learning": learned.mean(axis=1, skipna=False),
         "feature_learning_new": learned[0.5] - learned[1.0],
     })  # fmt: skip
-    for cosine in (value for value in every.options("correlation") if 0 < value < 1):
-        found |= checks({f"correlated_{cosine:g}": gain("finetuning", cosine)}, cosine=cosine)
-    return checks(found, samples=p.samples)
+    for cosine in (value for value in runs.options("correlation") if 0 < value < 1):
+        results |= checks({f"correlated_{cosine:g}": gain("finetuning", cosine)}, cosine=cosine)
+    return checks(results, samples=p.samples)
 
 
 def relu_nesting(data, p):
     """Role: `risk` of a nested experiment.
 
-    That networks select features cannot be seen from PT+FT beating fits of the pretrained features: no more samples
-    than there are auxiliary features determine those fits, and these then have nothing left but the error of
-    pretraining. But such a fit needs as many samples for one feature as for all, whereas a network that selects
-    features needs fewer for fewer. So the statistic is how much more it gains from the main task's having few features
-    than the fit does.
+    That PT+FT beats kernel regression on the pretrained features does not show that networks select features: as many
+    samples as there are auxiliary features determine the kernel's fit, whose only error is then that of pretraining.
+    But the kernel needs as many samples for one feature as for all, whereas a network that selects features needs fewer
+    samples for fewer features. So the statistic compares how much network and kernel gain when the main task has few
+    features.
     """
     runs = Runs("risk", data["risk"]).where(overlap=1.0, samples=NESTED)
     few, many = runs.extremes("main_features")
     small, large = runs.where(protocol="finetuning").rescalings()
 
-    plain, done = runs.risks_and_done("protocol", "rescale", "main_features")
-    tuned, tuned_done = plain["finetuning"], done["finetuning"]
-    reuse = done["single_task", 1.0, few] - tuned[1.0, few]
-    gain = tuned_done[1.0, many] - tuned[1.0, few]
-    kernel = plain["finetuning_kernel", 1.0, many] - done["finetuning_kernel", 1.0, few]
-    found = {
+    risks, finished = runs.risks_and_finished("protocol", "rescale", "main_features")
+    tuned, tuned_finished = risks["finetuning"], finished["finetuning"]
+    reuse = finished["single_task", 1.0, few] - tuned[1.0, few]
+    gain = tuned_finished[1.0, many] - tuned[1.0, few]
+    kernel_gain = risks["finetuning_kernel", 1.0, many] - finished["finetuning_kernel", 1.0, few]
+    statistics = {
         "reuse": reuse,
-        "no_rescaling_needed": reuse - (plain["single_task", small, few] - tuned_done[small, few]),
-        "selection_over_kernel": gain - kernel,
-        "selection_over_lazy": gain - (tuned[large, many] - tuned_done[large, few]),
+        "no_rescaling_needed": reuse - (risks["single_task", small, few] - tuned_finished[small, few]),
+        "selection_over_kernel": gain - kernel_gain,
+        "selection_over_lazy": gain - (tuned[large, many] - tuned_finished[large, few]),
     }
-    return checks(found, few=few, many=many, small=small, large=large)
+    return checks(statistics, few=few, many=many, small=small, large=large)
 
 
 def relu_richness(data, p):
@@ -75,124 +74,125 @@ def relu_richness(data, p):
     The rich regime helps if, and only if, the teacher is sparse; on a dense one it matches the teacher with the most
     samples (`dense_matched`, a share of the teacher's mean square).
     """
-    every = Runs("risk", data["risk"])
-    runs = every.where(samples=p.samples)
+    risk = Runs("risk", data["risk"])
+    runs = risk.where(samples=p.samples)
     few, many = runs.extremes("main_features")
     small, large = runs.where(protocol="single_task").extremes("initial_scale")
     rich, lazy = ("single_task", small), ("single_task", large)
     if p.lazy == "single_task_kernel":
         lazy = p.lazy, min(runs.where(protocol=p.lazy).options("initial_scale"))
-    plain, done = runs.risks_and_done("main_features", "protocol", "initial_scale")
-    found = {
-        "sparse": done[few][lazy] - plain[few][rich],
-        "dense": np.log10(GAIN) - (done[many][lazy] - done[many][rich]),
-        "sparsity": (done[few][lazy] - plain[few][rich]) - (plain[many][lazy] - done[many][rich]),
+    risks, finished = runs.risks_and_finished("main_features", "protocol", "initial_scale")
+    results = {
+        "sparse": finished[few][lazy] - risks[few][rich],
+        "dense": np.log10(GAIN) - (finished[many][lazy] - finished[many][rich]),
+        "sparsity": (finished[few][lazy] - risks[few][rich]) - (risks[many][lazy] - finished[many][rich]),
     }
-    found = checks(found, few=few, many=many, lazy=LAZY[p.lazy], samples=p.samples)
+    results = checks(results, few=few, many=many, lazy=LAZY[p.lazy], samples=p.samples)
     if "norms" in data:
         dense = {"protocol": "single_task", "main_features": many, "initial_scale": small}
-        most = every.where(**dense).sizes()[-1]
-        risk, norms = (one.where(**dense, samples=most) for one in (every, Runs("norms", data["norms"])))
-        unexplained = risk.table("risk_final") / norms.table("l2_norm_teacher") ** 2
-        found |= checks({"dense_matched": 1 - unexplained}, many=many, most=most)
-    return found
+        most = risk.where(**dense).sizes()[-1]
+        dense_risk, norms = (runs.where(**dense, samples=most) for runs in (risk, Runs("norms", data["norms"])))
+        unexplained = dense_risk.table("risk_final") / norms.table("l2_norm_teacher") ** 2
+        results |= checks({"dense_matched": 1 - unexplained}, many=many, most=most)
+    return results
 
 
 def relu_clusters(data, p):
     """Roles: `clusters` of the experiments `regimes` (single-task learning), `overlap` and `nested`.
 
-    Statistics are means over seeds of what the statements name: inertias, alignments, effective clusters, differences.
+    Inertia is that of as many clusters as the main task has features. Statistics are means over seeds.
     """
     regimes, overlap, nested = (Runs(role, data[role]) for role in ("regimes", "overlap", "nested"))
     regimes, overlap = regimes.where(protocol="single_task"), overlap.where(correlation=1.0)
 
-    # On a sparse and on a dense teacher, from small and from large weights.
+    # Single-task learning of a sparse and of a dense teacher, from small (rich) and from large (lazy) weights.
     few, many = regimes.extremes("main_features")
     rich, lazy = regimes.where(main_features=few).regimes()
     first, *between, last = rich.sizes(3)
-    left, left_lazy = (some.where(clusters=few).table("inertia", "samples") for some in (rich, lazy))
+    inertia, lazy_inertia = (regime.where(clusters=few).table("inertia", "samples") for regime in (rich, lazy))
     rich_dense, lazy_dense = regimes.where(main_features=many).regimes()
-    used = lazy_dense.table("effective_clusters", "samples")
-    found = checks({
-        "rich_sparse": 1 - left[last],
-        "lazy_not_sparse": left_lazy.min(axis=1, skipna=False),
-        "less_sparse_between": left[between].mean(axis=1) - np.maximum(left[first], left[last]),
+    clusters = lazy_dense.table("effective_clusters", "samples")
+    results = checks({
+        "rich_sparse": 1 - inertia[last],
+        "lazy_not_sparse": lazy_inertia.min(axis=1, skipna=False),
+        "less_sparse_between": inertia[between].mean(axis=1) - np.maximum(inertia[first], inertia[last]),
         "alignment_grows": rich.per_doubling("alignment"),
         "clusters_grow": rich_dense.per_doubling("effective_clusters"),
-        "lazy_clusters_stay": -abs(used.div(used.iloc[:, 0], axis=0) - 1).max(axis=1, skipna=False),
+        "lazy_clusters_stay": -abs(clusters.div(clusters.iloc[:, 0], axis=0) - 1).max(axis=1, skipna=False),
     }, few=few, many=many, first=first, last=last)  # fmt: skip
 
-    # Where features are shared, where none is, and of multi-task networks at every overlap.
+    # Alignment where all features are shared, inertia where none is, clusters of multi-task networks at every overlap.
     features, joint = overlap.only("main_features"), overlap.where(protocol="multi_task")
     alignment = overlap.where(overlap=1.0).table("alignment", "protocol", "samples")
     scratch, tuned, together = common(*(alignment[name] for name in ("single_task", "finetuning", "multi_task")))
     fewest, most = scratch.columns[0], joint.sizes()[-1]
-    left = overlap.where(overlap=0.0, clusters=features).table("inertia", "protocol", "samples")
-    used = joint.where(samples=most).table("effective_clusters", "overlap")
-    unique = AUXILIARY_FEATURES + ((1 - used.columns) * features).to_numpy().round()
-    found |= checks({
+    inertia = overlap.where(overlap=0.0, clusters=features).table("inertia", "protocol", "samples")
+    clusters = joint.where(samples=most).table("effective_clusters", "overlap")
+    unique_features = AUXILIARY_FEATURES + ((1 - clusters.columns) * features).to_numpy().round()
+    results |= checks({
         "finetuning_aligns": (tuned - scratch)[fewest],
         "multi_task_aligns": (together - scratch)[fewest],
-        "finetuning_as_sparse": worst(left["single_task"] - left["finetuning"]),
-        "multi_task_uses_unique": worst(-abs(used / unique - 1)),
+        "finetuning_as_sparse": worst(inertia["single_task"] - inertia["finetuning"]),
+        "multi_task_uses_unique": worst(-abs(clusters / unique_features - 1)),
     }, fewest=fewest, features=features, most=most)  # fmt: skip
-    return found | _clusters_of_subset(nested.where(main_features=min(nested.options("main_features"))))
+    return results | _clusters_of_subset(nested.where(main_features=min(nested.options("main_features"))))
 
 
 def _clusters_of_subset(runs):
-    """Inertia of as many clusters as the main task has features, and alignment with these."""
+    """Checks on nested tasks, with and without rescaling: inertia of as many clusters as the main task has features,
+    and alignment with these features, which are auxiliary ones (old) or not (new)."""
     few, tuned = runs.only("main_features"), runs.where(protocol="finetuning")
     low, high = tuned.rescalings()
     inertia = runs.where(overlap=1.0, clusters=few).table("inertia", "protocol", "rescale", "samples")
-    left, lazy, together = inertia["finetuning", 1.0], inertia["finetuning", high], inertia["multi_task", 1.0]
+    rich, lazy, together = inertia["finetuning", 1.0], inertia["finetuning", high], inertia["multi_task", 1.0]
     alignment = tuned.table("alignment", "rescale", "overlap", "samples")
     aligned = common(*(alignment[rescale, overlap] for rescale in (1.0, low) for overlap in (1.0, 0.0)))
     fewest = aligned[0].columns[0]
     old, new, low_old, low_new = (table[fewest] for table in aligned)
-    found = {
-        "nested": worst(1 - left),
+    statistics = {
+        "nested": worst(1 - rich),
         "lazy_not_nested": worst(lazy),
-        "lazy_less_nested": worst(lazy - left),
-        "multi_task_not_nested": worst((together - left).dropna(axis=1, how="all")),
+        "lazy_less_nested": worst(lazy - rich),
+        "multi_task_not_nested": worst((together - rich).dropna(axis=1, how="all")),
         "subset_aligns": old - new,
         "lost_by_rescaling": (old - new) / 2 - (low_old - low_new),
     }
-    return checks(found, few=few, low=low, high=high, fewest=fewest)
+    return checks(statistics, few=few, low=low, high=high, fewest=fewest)
 
 
 def relu_dimensionality(data, p):
     """Roles: `dimensionality` of the experiments `regimes` (single-task) and `nested`. PR: participation ratio.
 
-    Rich networks have the smaller PR at every n; finetuning on few of the auxiliary features changes PR from before to
-    after, at the most n, and start and end share dimensions.
+    Rich networks have the smaller PR at every n. Finetuning on few of the auxiliary features changes PR, and the
+    networks before and after share dimensions (at the largest n).
     """
     regimes, nested = (Runs(role, data[role]) for role in ("regimes", "nested"))
     few = min(regimes.options("main_features"))
     regimes = regimes.where(protocol="single_task", main_features=few).regimes()
     rich, lazy = (regime.table("participation_ratio", "samples") for regime in regimes)
-    found = checks({"rich_lower": np.log10(lazy / rich).min(axis=1, skipna=False)}, few=few)
+    results = checks({"rich_lower": np.log10(lazy / rich).min(axis=1, skipna=False)}, few=few)
 
     few = min(nested.options("main_features"))
     runs = nested.where(protocol="finetuning", main_features=few, overlap=1.0)
-    kept = runs.ratio("participation_ratio", "participation_ratio_start", "rescale", "samples")
+    pr_ratio = runs.ratio("participation_ratio", "participation_ratio_start", "rescale", "samples")
     shared = runs.ratio("ensd", "participation_ratio", "rescale", "samples")
-    most = common(*(kept[rescale] for rescale in runs.options("rescale")))[0].columns[-1]
+    most = common(*(pr_ratio[rescale] for rescale in runs.options("rescale")))[0].columns[-1]
     low, high = runs.rescalings()
     for rescale, words in {low: f"rescaled by {low:g}", 1.0: "without rescaling"}.items():
         values = {
-            f"falls_{rescale:g}": 1 - kept[rescale, most],
+            f"falls_{rescale:g}": 1 - pr_ratio[rescale, most],
             f"inherited_{rescale:g}": -abs(shared[rescale, most] - 1),
         }
-        found |= checks(values, few=few, rescaled=words, samples=most)
-    lazy = {f"kept_{high:g}": kept[high, most]}
-    return found | checks(lazy, few=few, rescaled=f"rescaled by {high:g}", samples=most)
+        results |= checks(values, few=few, rescaled=words, samples=most)
+    lazy = {f"kept_{high:g}": pr_ratio[high, most]}
+    return results | checks(lazy, few=few, rescaled=f"rescaled by {high:g}", samples=most)
 
 
 def relu_norms(data, p):
     """Roles: `norms` and `displacement` of an overlap experiment, `regimes`: norms of single-task learning.
 
-    Each protocol has a norm of its own: F₁ from scratch, F₁,₂ of both tasks together, R̃ after pretraining. Solutions at
-    `BETWEEN` samples are no minimum of the norm: the teacher has less, and fits the same samples.
+    The norm is F₁ from scratch, F₁,₂ of both tasks for multi-task networks, and R̃ after pretraining. Solutions at
+    `BETWEEN` samples do not minimise the norm: the teacher's is smaller, and it fits the same samples.
     """
     norms, tuned = (Runs(role, data[role]).where(correlation=1.0) for role in ("norms", "displacement"))
     regimes = Runs("regimes", data["regimes"])
@@ -203,13 +203,13 @@ def relu_norms(data, p):
         "multi_task": norms.where(protocol="multi_task", overlap=1.0).over_teacher("f12_norm", "samples"),
         "finetuning": tuned.where(overlap=1.0).over_teacher("penalty", "samples"),
     }
-    found = {}
+    results = {}
     for name, table in by_size.items():
         fewest = table.columns[0]
-        found |= checks({f"{name}_below": -table[fewest]}, few=few, fewest=fewest)
+        results |= checks({f"{name}_below": -table[fewest]}, few=few, fewest=fewest)
     new = norms.where(overlap=0.0, samples=BETWEEN).over_teacher("f1_norm", "protocol")
     above = {
         "scratch_above": by_size["scratch"][BETWEEN],
         "finetuning_above_scratch": new["finetuning"] - new["single_task"],
     }
-    return found | checks(above, few=few)
+    return results | checks(above, few=few)

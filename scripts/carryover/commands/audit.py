@@ -26,27 +26,27 @@ def main(argv):
 
     sweep = startup.sweep_of_files(arguments.configfile)
     audit = findings.audit(sweep)
-    found = sorted(audit.findings.values(), key=lambda finding: (VERDICTS.index(finding.verdict), finding.path))
-    width = max((len(one.path) for one in found if one.cause), default=0)
-    for one in found:
-        if one.cause:
-            print(f"{one.verdict:10}  {one.path:{width}}  {one.cause}")
+    ordered = sorted(audit.findings.values(), key=lambda finding: (VERDICTS.index(finding.verdict), finding.path))
+    width = max((len(finding.path) for finding in ordered if finding.cause), default=0)
+    for finding in ordered:
+        if finding.cause:
+            print(f"{finding.verdict:10}  {finding.path:{width}}  {finding.cause}")
 
     replays = []
     if arguments.replay:
         print(f"Replay, --seed {arguments.seed} (in brackets what is promised of the job elsewhere):")
-    for one in replay(audit, sweep.root, arguments.replay, arguments.seed):
-        print(f"{one.verdict:10}  {one.path}  {one.cause}", flush=True)
-        replays.append(one)
+    for finding in replay(audit, sweep.root, arguments.replay, arguments.seed):
+        print(f"{finding.verdict:10}  {finding.path}  {finding.cause}", flush=True)
+        replays.append(finding)
 
     sentences = list(summary(audit))
     if arguments.html:
-        rows, again = ([one[:4] for one in several] for several in (found, replays))
-        text = rendered("audit.html.j2", summary=sentences, findings=rows, replays=again, note="")
-        with store.atomic(arguments.html) as (temporary,):  # names of files may be no UTF-8
+        rows, replay_rows = ([finding[:4] for finding in several] for several in (ordered, replays))
+        text = rendered("audit.html.j2", summary=sentences, findings=rows, replays=replay_rows, note="")
+        with store.atomic(arguments.html) as (temporary,):  # file names may not be UTF-8
             temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
     print("\n".join(sentences))
-    if any(one.fails for one in (*found, *replays)):
+    if any(finding.fails for finding in (*ordered, *replays)):
         sys.exit(1)
 
 

@@ -13,24 +13,24 @@ RESERVED = ("theory", *(kind.section for kind in ARTIFACTS.values()), "logs")
 """Folders of results that no experiment may have the name of."""
 
 
-def _free(name):
+def _not_reserved(name):
     if name in RESERVED:
         raise ValueError(f"{name} is the name of another folder of results")
     return name
 
 
-Name = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$"), AfterValidator(_free)]
+Name = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$"), AfterValidator(_not_reserved)]
 
 
-def _apart(folder):
+def _not_of_workflow(folder):
     if folder.partition("/")[0] in ("config", "docs", "envs", "profiles", "resources", "rules", "scripts", "tests"):
         raise ValueError(f"{folder} is a folder of the workflow itself")
     return folder
 
 
 PATH = r"\w[\w.+-]*(/\w[\w.+-]*)*$"
-"""Of letters that no shell takes for something else."""
-Folder = Annotated[str, Field(pattern=f"^{PATH}", max_length=250), AfterValidator(_apart)]
+"""Of characters that have no special meaning in a shell."""
+Folder = Annotated[str, Field(pattern=f"^{PATH}", max_length=250), AfterValidator(_not_of_workflow)]
 Options = dict[str, Any] | None
 
 

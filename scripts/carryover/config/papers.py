@@ -15,12 +15,12 @@ SECTIONS = ("experiments", "curves", *(kind.section for kind in ARTIFACTS.values
 
 
 def resolved(config, folder):
-    """The configuration with what the files of its `papers` hold, `papers` being {file: what the paper says of itself}.
+    """The configuration merged with the files of its `papers`.
 
-    `papers` has all files, since claims may be of papers that are not to run. Every entry says under `paper` in which
-    file it stands. What stands in files that are not to run is left out, and so is what is made of it. A configuration
-    without a list of papers is returned as it is. Raises UserError for a paper that is not there, and where two files
-    define the same.
+    The result's `papers` is {file: description of the paper} for all files, since claims may be of papers that are not
+    to run. The `paper` of an entry names its file. Entries of files that are not to run are left out, and so is what
+    depends on them. A configuration without a list of papers is returned unchanged. Raises UserError for a paper that
+    does not exist, and for an entry that two files define.
     """
     names = config.get("papers", {})
     if isinstance(names, dict):
@@ -40,20 +40,20 @@ def resolved(config, folder):
                 owners[section, name] = file
                 has_paper = section != "curves" and isinstance(entry, dict)
                 below[section][name] = entry | {"paper": file} if has_paper else entry
-    whole = files.overlaid(below, {key: value for key, value in config.items() if key != "papers"}, removing=True)
-    whole["papers"] = {}
+    merged = files.overlaid(below, {key: value for key, value in config.items() if key != "papers"}, removing=True)
+    merged["papers"] = {}
     for file, content in contents.items():
         about = dict(contents[file.partition("/")[0]].get("paper") or {})
         first = about.get("first")
-        if first and ("figures", first) not in owners and first not in whole.get("figures", {}):
+        if first and ("figures", first) not in owners and first not in merged.get("figures", {}):
             raise UserError(f"config/papers/{file}.yaml: paper.first: there is no figure {first}.")
-        whole["papers"][file] = about | ({"heading": content["heading"]} if "heading" in content else {})
-    gone = {_path(*entry) for entry, file in owners.items() if file not in chosen}
-    return _without(gone, whole) if gone else whole
+        merged["papers"][file] = about | ({"heading": content["heading"]} if "heading" in content else {})
+    removed = {_path(*entry) for entry, file in owners.items() if file not in chosen}
+    return _without(removed, merged) if removed else merged
 
 
 def read(folder):
-    """{paper or paper/part: what its file holds}; UserError for a file that has other keys than it may."""
+    """{paper or paper/part: content of its file}; UserError for a file with unknown keys."""
     paths = [*folder.glob("*.yaml"), *folder.glob("*/*.yaml")]
     names = sorted(path.relative_to(folder).with_suffix("").as_posix() for path in paths)
     contents = {name: files.read(folder / f"{name}.yaml") for name in names}
@@ -70,20 +70,23 @@ def read(folder):
 
 
 def _path(section, name):
-    """How data refer to an entry; to the measures of an experiment below its name."""
+    """The path by which `data` refers to an entry, or, for an experiment, to the folder of its measures."""
     return {"experiments": name, "curves": f"theory/{name}"}.get(section, f"{section}/{name}")
 
 
-def _without(gone, config):
-    """The configuration less the entries whose paths are in `gone`, and less what is made of them; titles rest on no
-    claim there."""
+def _without(removed, config):
+    """The configuration without the entries whose paths are in `removed` and without entries that use their data.
+
+    The `rests_on` of the other entries loses the claims that are removed.
+    """
     for section in SECTIONS:
         for name, entry in list(config.get(section, {}).items()):
             data = entry.get("data", {}).values() if entry else ()
-            if _path(section, name) in gone or any(ref in gone or ref.partition("/")[0] in gone for ref in data):
-                gone.add(_path(section, name))
+            uses_removed = any(path in removed or path.partition("/")[0] in removed for path in data)
+            if uses_removed or _path(section, name) in removed:
+                removed.add(_path(section, name))
                 del config[section][name]
             elif entry and "rests_on" in entry:
-                claims = [one for one in entry["rests_on"] if _path("claims", one.partition("/")[0]) not in gone]
+                claims = [c for c in entry["rests_on"] if _path("claims", c.partition("/")[0]) not in removed]
                 config[section][name] = entry | {"rests_on": claims}
     return config

@@ -67,7 +67,7 @@ class Model(BaseModel):
             about, value = described(cls)[name], read[name]
             items = value if "items" in about and isinstance(value, list | tuple) else [value]
             if about.get("items", about)["type"] == "number":
-                items = [float(one) if isinstance(one, str) and _NUMBER.fullmatch(one) else one for one in items]
+                items = [float(item) if isinstance(item, str) and _NUMBER.fullmatch(item) else item for item in items]
             read[name] = tuple(items) if "items" in about else items[0]
         return read
 
@@ -99,8 +99,8 @@ def reading(*roles: str, optional: tuple[str, ...] = (), base: type[Model] = Mod
 
 @cache
 def described(cls: type[Model]) -> dict[str, dict[str, Any]]:
-    """{name: JSON schema} of each parameter: its type, or that of its `items` where it takes several values, meaning,
-    default and limits, and what `parameter` was told: axis, when and path."""
+    """{name: JSON schema} of each parameter: its type, or that of its `items` if it takes several values, meaning,
+    default and limits, and the arguments axis, when and path of `parameter`."""
     return cls.model_json_schema()["properties"]
 
 
@@ -122,18 +122,18 @@ def read(cls: type[Model], values: Any, where: str) -> Model:
 
 
 def sentence(error: ValidationError, kind: Any) -> str:
-    """What pydantic found first, as `key: what is wrong`; an unknown key before all else."""
-    found = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
-    place = [str(part) for part in found["loc"] if not isinstance(part, int)]
-    said = found["msg"].removeprefix("Value error, ")
-    if found["type"] == "extra_forbidden":
-        for part in found["loc"][:-1]:  # fields of models, values of mappings, items of lists
+    """The first error of pydantic, as `key: message`; an unknown key comes before all others."""
+    first = min(error.errors(), key=lambda details: details["type"] != "extra_forbidden")
+    place = [str(part) for part in first["loc"] if not isinstance(part, int)]
+    message = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "extra_forbidden":
+        for part in first["loc"][:-1]:  # fields of models, values of mappings, items of lists
             kind = kind.model_fields[part].annotation if hasattr(kind, "model_fields") else get_args(kind)[-1]
         *above, unknown = place
         allowed = ", ".join(kind.model_fields) or "none"
         return f"{'.'.join(above)}: unknown key {unknown}; allowed here: {allowed}.".removeprefix(": ")
-    value = "" if found["type"] in ("value_error", "missing") else f", not {found['input']!r}"
-    return f"{'.'.join(place)}: {said.removesuffix('.')}{value}.".removeprefix(": ")
+    value = "" if first["type"] in ("value_error", "missing") else f", not {first['input']!r}"
+    return f"{'.'.join(place)}: {message.removesuffix('.')}{value}.".removeprefix(": ")
 
 
 def applies(when, point):
@@ -142,22 +142,24 @@ def applies(when, point):
 
 
 def in_words(when):
-    """Conditions as they are said: 'solver is descent and protocol is a or b'."""
-    said = {axis: " or ".join(str(v).lower() if v in (True, False) else str(v) for v in when[axis]) for axis in when}
-    return " and ".join(f"{axis} is {values}" for axis, values in said.items())
+    """Conditions in words: 'solver is descent and protocol is a or b'."""
+    words = {axis: " or ".join(str(v).lower() if v in (True, False) else str(v) for v in when[axis]) for axis in when}
+    return " and ".join(f"{axis} is {values}" for axis, values in words.items())
 
 
 def differences(before: Any, now: Any, common: bool = False) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """((name, …), value before, value now), in words, of what differs in nested sections or lists of them, of lists of
-    one length the items alone; `common` leaves out what one of them lacks."""
+    """((name, …), value before, value now), in words, of each value that differs in nested sections or lists of them.
+
+    Of lists of equal length only the items that differ are given. `common` leaves out values that one side lacks.
+    """
     old, new = dict(_leaves(before)), dict(_leaves(now))
     for path in new | old:
         in_both = path in old and path in new
         if (in_both and old[path] != new[path]) or (not in_both and not common):
-            told = [values.get(path, "absent") for values in (old, new)]
-            if in_both and all(isinstance(one, list) for one in told) and len(told[0]) == len(told[1]):
-                told = list(zip(*(pair for pair in zip(*told, strict=True) if pair[0] != pair[1]), strict=True))
-            yield path, *map(_words, told)
+            pair = [values.get(path, "absent") for values in (old, new)]
+            if in_both and all(isinstance(value, list) for value in pair) and len(pair[0]) == len(pair[1]):
+                pair = list(zip(*(items for items in zip(*pair, strict=True) if items[0] != items[1]), strict=True))
+            yield path, *map(_words, pair)
 
 
 def _leaves(value, path=()):
@@ -175,20 +177,20 @@ def _words(value):
 
 
 def add_arguments(parser: argparse.ArgumentParser, cls: type[Model]) -> None:
-    """One flag per parameter, all optional: what is left out takes the model's default."""
+    """Add an optional flag for each parameter; without it the parameter has the model's default."""
     truth = {"True": True, "False": False}
     types = {"integer": int, "number": float, "string": str, "boolean": lambda word: truth.get(word, word)}
     for name, about in described(cls).items():
-        several, one, default = "items" in about, about.get("items", about), about["default"]
-        listed = f"; one of {', '.join(one['enum'])}" if "enum" in one else ""
-        shown = " ".join(map(str, default)) if several else default
+        several, schema, default = "items" in about, about.get("items", about), about["default"]
+        allowed = f"; one of {', '.join(schema['enum'])}" if "enum" in schema else ""
+        default = " ".join(map(str, default)) if several else default
         parser.add_argument(
             flag(name),
             nargs="+" if several else None,
-            type=types[one["type"]],
+            type=types[schema["type"]],
             default=argparse.SUPPRESS,
             metavar=name.upper(),
-            help=f"{about['description']}{listed} (default: {shown})".replace("%", "%%"),
+            help=f"{about['description']}{allowed} (default: {default})".replace("%", "%%"),
         )
 
 
@@ -217,17 +219,16 @@ def as_flags(values: Model | dict[str, Any]) -> list[str]:
 
 
 def files(path: str) -> list[str]:
-    """The files that a parameter that is a `path` stands for: itself, or what lies in that folder and, as an unpacked
-    archive does, in the folders in it; none if empty.
+    """The file at a path, or the files of the folder there and of its subfolders, where unpacked archives have theirs.
 
-    What is missing is left for its reader to name.
+    Empty for an empty path and for a missing file, about which the function that opens it raises.
     """
     if not path:
         return []
     if (named := Path(path)).is_file():
         return [str(named)]
-    inside = (file for pattern in ("[!.]*", "[!.]*/[!.]*") for file in named.glob(pattern))
-    return sorted(str(file) for file in inside if file.is_file())
+    entries = (entry for pattern in ("[!.]*", "[!.]*/[!.]*") for entry in named.glob(pattern))
+    return sorted(str(entry) for entry in entries if entry.is_file())
 
 
 def files_read(values: Model) -> list[str]:

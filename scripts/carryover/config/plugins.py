@@ -26,7 +26,7 @@ def modules(kind):
     """{plug-in: its module} of one kind, sorted by name; nothing is imported.
 
     A plug-in is a module of `carryover.<kind>` without a leading underscore, but `parameters`. A family is a folder;
-    what families share are the modules beside it. Another module may hold several plug-ins: then each is a public
+    the other modules there are shared by all families. Another module may hold several plug-ins: then each is a public
     function of `(data, p)`, or of a curve `(p)`, with its name.
     """
     folder = LIBRARY.joinpath(*kind.split("."))

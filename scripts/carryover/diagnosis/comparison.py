@@ -50,7 +50,7 @@ def compare(
     progress: bool = True,
     p: Parameters = DEFAULTS,
 ) -> xr.Dataset:
-    """Diagnose layers of a network before and after finetuning, beside one that has learnt nothing.
+    """Diagnose layers of a network before and after finetuning, relative to one that has learnt nothing.
 
     Each batch goes through all networks, so a loader may shuffle. Activations stay in memory, 4 bytes for each number,
     at most `LARGEST`: `samples` × units of all layers × networks. `record` takes one network at a time.

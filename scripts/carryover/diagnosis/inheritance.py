@@ -8,8 +8,8 @@ ridge regression, 1 − E |u − û|² / r: without ridge and noise the mean squ
 both directions:
 
 - *inherited*: after's components, predicted from all components before, however weak;
-- *kept*: before's components, predicted from the visible components after: those that leave out a tenth of the variance
-  that the counted ones leave out. A feature that faded below is lost.
+- *kept*: before's components, predicted from the visible components after. The visible ones leave out a tenth of the
+  variance that the counted ones leave out; a feature that faded below that is lost.
 
 Relative to a reference R₀, the R² from an unrelated network of the same inputs, the share is (R² − R₀) / (1 − R₀), or
 −1 where it would be less.
@@ -74,9 +74,9 @@ def chosen_samples(samples: int, units: int) -> np.ndarray:
 def components(X: np.ndarray, share: float, like: Components | None = None) -> Components:
     """The components of responses (samples, units), counted until they hold `share` of the variance.
 
-    Where one direction holds more than `DOMINANT` of all it counts, and of the others those that hold `share` of what
-    it leaves: else there would be one component, whatever became of all the others. A layer that has such a direction
-    unlike the one it came from, `like`, has become narrow, and nothing is hidden.
+    A direction with more than `DOMINANT` of the variance would be the only counted component and hide the others, so it
+    is counted, and after it those that hold `share` of the remaining variance. This does not apply if the layer before
+    finetuning, `like`, had no such direction: then the layer has become narrow, and nothing is hidden.
     """
     X = X - X.mean(axis=0)
     total = float(np.square(X, dtype=np.float64).sum())
@@ -89,12 +89,12 @@ def components(X: np.ndarray, share: float, like: Components | None = None) -> C
         squares, V = np.linalg.eigh(X @ X.T if wide else X.T @ X)  # the smaller Gram matrix
         squares, V = squares[::-1], V[:, ::-1]
         U = V if wide else X @ V / np.sqrt(np.maximum(squares, _TINY))
-    there = squares > _ROUNDING * squares[0]
-    squares, U = squares[there][:_COMPONENTS], U[:, there][:, :_COMPONENTS]
+    above_rounding = squares > _ROUNDING * squares[0]
+    squares, U = squares[above_rounding][:_COMPONENTS], U[:, above_rounding][:, :_COMPONENTS]
     variances = squares / total
     first = int(variances[0] > DOMINANT and (like is None or like.dominant > DOMINANT))
-    left = np.cumsum(variances[first:]) / max(1 - variances[:first].sum(), _TINY)
-    counts = [min(first + int(np.searchsorted(left, one)) + 1, len(left) + first) for one in (share, 0.9 + share / 10)]
+    held = np.cumsum(variances[first:]) / max(1 - variances[:first].sum(), _TINY)
+    counts = [min(first + int(np.searchsorted(held, part)) + 1, len(variances)) for part in (share, 0.9 + share / 10)]
     return Components(variances, U.astype(np.float64) * len(X) ** 0.5, *counts)
 
 
@@ -113,7 +113,7 @@ def sample_blocks(samples: int, ids: np.ndarray | None = None) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Errors:
-    """Squared held-out errors: of all samples (samples, r), and of a half predicted from this half (nearly half, r)."""
+    """Squared held-out errors: of all samples (samples, r), and of half of them predicted from that half only."""
 
     full: np.ndarray
     half: np.ndarray
@@ -124,7 +124,9 @@ class Errors:
 
 
 def errors(predictors: np.ndarray, targets: np.ndarray, block: np.ndarray) -> Errors:
-    """Errors of ridge regression on held-out samples with the best penalty.
+    """Errors of ridge regression on held-out samples with the best penalty, of all samples and of half of the blocks.
+
+    All blocks stand for the half if these are too few for `FOLDS` folds.
 
     Parameters
     ----------
@@ -133,16 +135,17 @@ def errors(predictors: np.ndarray, targets: np.ndarray, block: np.ndarray) -> Er
     block : (samples,), the same for samples that are held out together
     """
     half = block % 2 == 0
-    some = half if len(set(block[half] % FOLDS)) == FOLDS else np.ones(len(block), bool)
+    if len(set(block[half] % FOLDS)) < FOLDS:
+        half = np.ones(len(block), bool)
     predicted, best = ridge(predictors, targets, block)
-    fewer, _ = ridge(predictors[some], targets[some], block[some], [best])
-    return Errors((targets - predicted) ** 2, (targets[some] - fewer) ** 2)
+    predicted_half, _ = ridge(predictors[half], targets[half], block[half], [best])
+    return Errors((targets - predicted) ** 2, (targets[half] - predicted_half) ** 2)
 
 
 def ridge(
     predictors: np.ndarray, targets: np.ndarray, block: np.ndarray, penalties: Sequence[float] | None = None
 ) -> tuple[np.ndarray, float]:
-    """Held-out predictions (samples, r) with the penalty per sample of least squared error, and that penalty.
+    """Held-out predictions (samples, r) with the penalty, per sample, of least squared error, and that penalty.
 
     All penalties are tried, since a smaller one may be worse at first: with few samples strong predictors add noise
     before weak ones add information.
@@ -158,14 +161,14 @@ def ridge(
         eigenvalues, V = np.linalg.eigh(x.T @ x)
         products = V.T @ (x.T @ (targets[~out] - mean))
         folds.append((out, (predictors[out] - centre) @ V, np.maximum(eigenvalues, 0), products, mean))
-    found, best, least = np.inf, penalties[0], np.empty_like(targets)
+    least_error, best, best_predicted = np.inf, penalties[0], np.empty_like(targets)
     for penalty in penalties:
-        now = np.empty_like(targets)
+        predicted = np.empty_like(targets)
         for out, x, eigenvalues, products, mean in folds:
-            now[out] = x @ (products / (eigenvalues + penalty * len(block))[:, None]) + mean
-        if (error := ((targets - now) ** 2).mean()) < found:
-            found, best, least = error, penalty, now
-    return least, float(best)
+            predicted[out] = x @ (products / (eigenvalues + penalty * len(block))[:, None]) + mean
+        if (error := ((targets - predicted) ** 2).mean()) < least_error:
+            least_error, best, best_predicted = error, penalty, predicted
+    return best_predicted, float(best)
 
 
 def inherited(source: Components, targets: Components, block: np.ndarray) -> Errors:
@@ -174,31 +177,31 @@ def inherited(source: Components, targets: Components, block: np.ndarray) -> Err
 
 
 def kept(source: Components, targets: Components, block: np.ndarray) -> Errors:
-    """The same from the visible components of `source`."""
+    """Errors of the counted components of `targets` from the visible components of `source`."""
     return errors(source.weighted[:, : source.seen], targets.scores[:, : targets.counted], block)
 
 
-def self_predicted(one: Components, block: np.ndarray) -> float:
+def self_predicted(layer: Components, block: np.ndarray) -> float:
     """Held-out R² of a layer's components from the same layer, the most that any other can reach.
 
     It is 1 where the fitted samples outnumber the predicting directions.
     """
     fitted = len(block) - np.bincount(block % FOLDS).max()
-    return 1.0 if one.seen < fitted and len(one.variances) < fitted else kept(one, one, block).r2
+    return 1.0 if layer.seen < fitted and len(layer.variances) < fitted else kept(layer, layer, block).r2
 
 
 def shares(
-    mine: Errors, reference: Errors | None, block: np.ndarray, weights: np.ndarray | None = None
+    layer: Errors, reference: Errors | None, block: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, float]:
-    """((1 + blocks,) share beyond the reference with all samples and without each block, the share with half of them).
+    """Shares 1 − error / error of the reference: (1 + blocks,) with all samples and without each block, and with half.
 
-    Without a reference it is R² itself, which is 0 for what is not related at all. `weights` are of the components.
+    Without a reference the share is R² itself, which is 0 for unrelated layers. `weights` (r,) are of the components.
     """
     included, mean = leave_one_out(block), partial(np.average, axis=1, weights=weights)
-    lost = included @ mean(mine.full)
-    unrelated = included.sum(axis=1) if reference is None else included @ mean(reference.full)
-    half = mean(mine.half).mean() / (1.0 if reference is None else mean(reference.half).mean())
-    return 1 - lost / np.maximum(unrelated, _TINY), float(1 - half)
+    error = included @ mean(layer.full)
+    reference_error = included.sum(axis=1) if reference is None else included @ mean(reference.full)
+    half = mean(layer.half).mean() / (1.0 if reference is None else mean(reference.half).mean())
+    return 1 - error / np.maximum(reference_error, _TINY), float(1 - half)
 
 
 def leave_one_out(block: np.ndarray) -> np.ndarray:
@@ -207,7 +210,7 @@ def leave_one_out(block: np.ndarray) -> np.ndarray:
 
 
 def with_ends(name: str, value: float, low: float, high: float) -> dict[str, float]:
-    """A quantity with the ends of its interval, by the names of variables."""
+    """{variable: value} of a quantity and the ends of its interval."""
     return {name: float(value), f"{name}_low": float(low), f"{name}_high": float(high)}
 
 
@@ -219,7 +222,7 @@ def reweighting(before: Components, after: Components, survived: float, block: n
     y = Bᵀu by least squares. The share 1 − `survived` of smallest eigenvalues, of lost components, is left out.
     """
     size = before.counted
-    left = size - max(round(max(survived, 0) * size), min(2, size))
+    lost = size - max(round(max(survived, 0) * size), min(2, size))
     u, y = before.scores[:, :size], after.weighted
     parts = np.array([u[block == b].T @ np.hstack([u[block == b], y[block == b]]) for b in np.unique(block)])
     values = []
@@ -227,7 +230,7 @@ def reweighting(before: Components, after: Components, survived: float, block: n
         gram = product[:, :size] + 1e-9 * len(u) * np.eye(size)  # a block may be needed for full rank
         slopes = np.linalg.solve(gram, product[:, size:])  # y by u
         between = slopes @ slopes.T / np.sqrt(np.outer(before.variances[:size], before.variances[:size]))
-        g = np.linalg.eigvalsh(between)[left:]
+        g = np.linalg.eigvalsh(between)[lost:]
         low, high = np.quantile(np.log(np.maximum(g, _TINY)), _TYPICAL)
         values.append(np.exp((high - low) / 2))
     return np.array(values)
@@ -236,7 +239,7 @@ def reweighting(before: Components, after: Components, survived: float, block: n
 def curvature(before: Components, block: np.ndarray) -> float:
     """Held-out R² of products of a layer's leading components, less their linear part, from the layer itself.
 
-    Near 0 where the responses are independent features. Where it is not, the layer holds a space of functions of its
+    It is near 0 where the responses are independent features. Otherwise the layer holds a space of functions of its
     inputs, which an unrelated network of the same inputs may hold as well.
     """
     u = before.scores[:, : min(_LEADING, before.counted)]
@@ -249,10 +252,10 @@ def curvature(before: Components, block: np.ndarray) -> float:
 
 
 def matched_units(X: np.ndarray, Y: np.ndarray) -> float:
-    """Mean correlation of each unit before with itself after, beyond that with other units; NaN for other widths.
+    """Mean correlation of each unit before with itself after, beyond that with other units; NaN if widths differ.
 
-    X, Y: (samples, units), of which those that are constant before and after are left out. 1 where finetuning left
-    every unit as it was, about 0 for networks of other weights.
+    X, Y: (samples, units); units that are constant before and after are left out. The result is 1 if finetuning changed
+    no unit, and about 0 for networks with unrelated weights.
     """
     if X.shape[1] != Y.shape[1]:
         return np.nan
@@ -262,13 +265,13 @@ def matched_units(X: np.ndarray, Y: np.ndarray) -> float:
     X, Y = (Z - Z.mean(axis=0) for Z in (X[:, alive], Y[:, alive]))
     X, Y = (Z / np.where((size := Z.std(axis=0)) > 0, size, np.inf) for Z in (X, Y))
     units, samples = X.shape[1], len(X)
-    own = float(np.einsum("nu,nu->", X, Y)) / (samples * units)
+    same_unit = float(np.einsum("nu,nu->", X, Y)) / (samples * units)
     all_pairs = float(X.sum(axis=1) @ Y.sum(axis=1)) / samples
-    others = (all_pairs - units * own) / (units * (units - 1))
-    return (own - others) / max(1 - others, _TINY)
+    others = (all_pairs - units * same_unit) / (units * (units - 1))
+    return (same_unit - others) / max(1 - others, _TINY)
 
 
-def alignment(one: Components, other: Components) -> float:
+def alignment(first: Components, second: Components) -> float:
     """CKA, from the leading components."""
-    between = np.square(one.weighted.T @ other.weighted / len(one.scores)).sum()
-    return float(between / np.sqrt((one.variances**2).sum() * (other.variances**2).sum()))
+    between = np.square(first.weighted.T @ second.weighted / len(first.scores)).sum()
+    return float(between / np.sqrt((first.variances**2).sum() * (second.variances**2).sum()))

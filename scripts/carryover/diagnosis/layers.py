@@ -68,44 +68,46 @@ def layer_similarity(
     with opened(before, "before") as old, opened(after, "after") as new:
         check_comparable((old, new), chosen or ())
         names = list(chosen or old.layers), list(chosen or new.layers)
-        every = [side.matrix(name) for side, some in zip((old, new), names, strict=True) for name in some]
+        responses = [side.matrix(name) for side, layers_of in zip((old, new), names, strict=True) for name in layers_of]
         ids = old.ids if old.ids is not None else new.ids
-    samples = len(every[0])
-    if others := {len(X) for X in every} - {samples}:
+    samples = len(responses[0])
+    if others := {len(X) for X in responses} - {samples}:
         raise UserError(f"before and after must have the same samples, got {samples} and {min(others)} of them")
     if debiased and samples < 4:
         raise UserError(f"a debiased similarity needs 4 samples or more, got {samples}")
 
-    def values(responses: Sequence[np.ndarray]) -> np.ndarray:
+    def similarities(matrices: Sequence[np.ndarray]) -> np.ndarray:
         split = len(names[0])
         if measure == "procrustes":
-            return _distances(responses[:split], responses[split:])
-        inner = _inner_products(responses, debiased)
-        own = np.sqrt(np.where(np.diag(inner) > 0, np.diag(inner), np.nan))
-        return inner[:split, split:] / np.outer(own[:split], own[split:])
+            return _distances(matrices[:split], matrices[split:])
+        inner = _inner_products(matrices, debiased)
+        norms = np.sqrt(np.where(np.diag(inner) > 0, np.diag(inner), np.nan))
+        return inner[:split, split:] / np.outer(norms[:split], norms[split:])
 
-    whole = values(every)
+    values = similarities(responses)
     label = "Procrustes distance" if measure == "procrustes" else f"{'debiased ' * debiased}linear CKA"
     attributes = {"long_name": label, "units": "1", "samples": samples}
     coords = dict(zip(("layer_before", "layer_after"), names, strict=True))
-    found = xr.DataArray(whole, coords, tuple(coords), measure, attributes)
+    similarity = xr.DataArray(values, coords, tuple(coords), measure, attributes)
     if confidence is None:
-        return found
+        return similarity
     block = sample_blocks(samples, ids)
-    table = np.array([whole, *(values([X[block != b] for X in every]) for b in np.unique(block))])
-    result = found.to_dataset()
+    table = np.array([values, *(similarities([X[block != b] for X in responses]) for b in np.unique(block))])
+    result = similarity.to_dataset()
     for name, end in zip(("low", "high"), np.apply_along_axis(jackknife.interval, 0, table, confidence), strict=True):
         result[name] = (tuple(coords), end, {"long_name": f"{name} end of the interval of: {label}", "units": "1"})
     return result
 
 
 def _inner_products(layers: Sequence[np.ndarray], debiased: bool) -> np.ndarray:
-    """⟨K, L⟩ of all pairs of layers (samples, units), or what replaces it."""
+    """⟨K, L⟩ of all pairs of layers (samples, units), or its debiased counterpart."""
     n = len(layers[0])
     centred = [X - X.mean(axis=0) for X in layers]
     inner = np.zeros((len(layers), len(layers)))
     step = max(1, _PRODUCTS // n)
-    for start in range(0, n, step):  # rows of all kernels, from the diagonal on: what is beyond it counts twice
+    for start in range(
+        0, n, step
+    ):  # rows of all kernels, from the diagonal block on; symmetric entries beyond it count twice
         rows = np.stack([x[start : start + step] @ x[start:].T for x in centred])
         rows[:, :, step:] *= 2**0.5
         flat = rows.reshape(len(layers), -1)

@@ -109,7 +109,7 @@ def core(module: nn.Module, adapted: tuple[str, ...] = ()) -> nn.Module:
 
 
 def bare(part: nn.Module) -> nn.Module:
-    """A layer without the wrappers around it and the adapters beside it."""
+    """A layer without its wrappers and adapters."""
     return core(part, _ADAPTED)
 
 

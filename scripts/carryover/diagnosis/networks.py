@@ -1,4 +1,4 @@
-"""Networks as such: a copy that has learnt nothing, statistics of normalisation, and which weights of two differ."""
+"""Operations on networks: a re-initialised copy, new statistics of normalisation, and differences of weights."""
 
 from __future__ import annotations
 
@@ -21,45 +21,45 @@ from carryover.errors import UserError
 def reinitialised(module: nn.Module, seed: int = 0) -> nn.Module:
     """A copy of the network, without wrappers around it, whose parameters are drawn anew.
 
-    Each part with `reset_parameters` draws its own, inner parts first, and statistics that it gathers are reset, too.
-    Networks of HuggingFace then draw theirs as they do at the start, and a part with `init_weights` draws what is left
-    in it. The given network and the state of random numbers are left as they were.
+    Each module with `reset_parameters` draws its own parameters and resets its running statistics, inner modules first.
+    HuggingFace's `_init_weights` follows, then `init_weights` of modules with parameters that are not drawn yet. The
+    given network and the state of random numbers do not change.
 
     Raises
     ------
     UserError
-        Where nothing can be reset, or the network cannot be copied. Parameters that nothing resets keep their values,
-        and a warning names them.
+        If no parameter can be reset, or the network cannot be copied. If some parameters cannot be reset, they keep
+        their values, and a warning names them.
     """
     try:
-        made = copy.deepcopy(core(module))
+        network = copy.deepcopy(core(module))
     except (RuntimeError, TypeError, AttributeError) as error:
         raise UserError(f"the network cannot be copied ({error}): give baseline= a network or None") from None
-    parameters = {name: one for name, one in made.named_parameters() if one.is_floating_point() or one.is_complex()}
-    before = {name: one.detach().clone() for name, one in (*parameters.items(), *made.named_buffers())}
+    parameters = {name: w for name, w in network.named_parameters() if w.is_floating_point() or w.is_complex()}
+    before = {name: value.detach().clone() for name, value in (*parameters.items(), *network.named_buffers())}
     with torch.no_grad(), random_state_restored(seed):
-        for one in parameters.values():
-            one.fill_(float("nan"))  # which no way of drawing leaves behind
-        _draw(made)
-        left = [name for name, one in parameters.items() if one.isnan().any()]
-        for name, value in (*parameters.items(), *made.named_buffers()):
-            if name in before and value.isnan().any():  # buffers, too, that were computed of parameters meanwhile
+        for parameter in parameters.values():
+            parameter.fill_(float("nan"))  # any drawing replaces it
+        _draw(network)
+        not_drawn = [name for name, parameter in parameters.items() if parameter.isnan().any()]
+        for name, value in (*parameters.items(), *network.named_buffers()):
+            if name in before and value.isnan().any():  # also buffers that were computed from NaN parameters
                 value.copy_(before[name])
-    if len(left) == len(parameters):
+    if len(not_drawn) == len(parameters):
         raise UserError(
             "no parameter of the network can be reset, so it has no re-initialised baseline: give baseline= a network "
             "of the same shape that is made anew, or None"
         )
-    if left:
-        keeps = f"the re-initialised baseline keeps what nothing resets: {_some(left)}"
+    if not_drawn:
+        keeps = f"the re-initialised baseline keeps what nothing resets: {_first_names(not_drawn)}"
         warnings.warn(f"{keeps}; give baseline= a network made anew where that matters", stacklevel=3)
-    return made
+    return network
 
 
-def _draw(made: nn.Module) -> None:
-    """Draw the parameters of a network, which are NaN before, in all ways that its parts offer."""
+def _draw(network: nn.Module) -> None:
+    """Draw the parameters of a network, which are NaN before, by all methods of its modules for that."""
     parts: list[Any] = []
-    made.apply(parts.append)  # inner parts first, as makers of networks draw
+    network.apply(parts.append)  # inner parts first, as makers of networks draw
     for part in parts:
         reset = getattr(part, "reset_parameters", None) or getattr(part, "_reset_parameters", None)
         if callable(reset):
@@ -68,22 +68,22 @@ def _draw(made: nn.Module) -> None:
                 drawn = {name: getattr(part, name) for name in getattr(part, "parametrizations", ())}
             for name, value in drawn.items():
                 setattr(part, name, value)
-    huggingface: list[Any] = [part for part in made.modules() if callable(getattr(part, "_init_weights", None))]
+    huggingface: list[Any] = [part for part in network.modules() if callable(getattr(part, "_init_weights", None))]
     for model in huggingface[:1]:  # the outermost: those inside have the same rules
-        for one in (*model.modules(), *model.parameters()):
-            if hasattr(one, "_is_hf_initialized"):
-                one._is_hf_initialized = False
+        for item in (*model.modules(), *model.parameters()):
+            if hasattr(item, "_is_hf_initialized"):
+                item._is_hf_initialized = False
         model.apply(model._init_weights)
     for part in parts:
-        whole = getattr(part, "init_weights", None)
-        if callable(whole) and any(bool(one.isnan().any()) for one in part.parameters()):
-            with suppress(TypeError):  # for one that needs arguments
-                whole()
+        init_weights = getattr(part, "init_weights", None)
+        if callable(init_weights) and any(bool(parameter.isnan().any()) for parameter in part.parameters()):
+            with suppress(TypeError):  # it may need arguments
+                init_weights()
 
 
 def renew_statistics(module: nn.Module, call: Callable[[Any], Any], batches: Iterable[Any]) -> None:
     """Compute statistics of batch normalisation as means over batches; UserError where there are none."""
-    layers = [one for one in module.modules() if isinstance(one, _BatchNorm) and one.track_running_stats]
+    layers = [part for part in module.modules() if isinstance(part, _BatchNorm) and part.track_running_stats]
     momenta = [layer.momentum for layer in layers]
     used = False
     with torch.no_grad(), evaluating(module):
@@ -93,7 +93,7 @@ def renew_statistics(module: nn.Module, call: Callable[[Any], Any], batches: Ite
             layer.momentum = None  # the mean of all batches
         for batch in batches:
             used = True
-            with suppress(ValueError):  # of a batch of one sample
+            with suppress(ValueError):  # raised for a batch of one sample
                 call(batch)
     for layer, momentum in zip(layers, momenta, strict=True):
         layer.momentum = momentum
@@ -106,8 +106,9 @@ def weight_changes(
 ) -> tuple[dict[str, list[float]], str]:
     """({"weight_change", "weight_rank": values by layer}, a sentence on which parameters and buffers differ).
 
-    The rank is (Σσ²)² / Σσ⁴ of the matrix that changed most, whose other axes are flattened; NaN without a change. An
-    adapted layer counts with its adapter. adapter: the networks are one, without and with its adapter.
+    The rank is (Σσ²)² / Σσ⁴ of the change of the layer's matrix that changed most, with further axes flattened; NaN
+    without a change. Weights of an adapted layer include its adapter. With `adapter` both networks are the same one,
+    taken without its adapter before and with it after.
     """
     old, new = _parameters(before, not adapter), _parameters(after, True)
     changes = {
@@ -119,7 +120,7 @@ def weight_changes(
     for layer in layers:
         part = layer.partition(":")[0]
         inside = [pair for name, pair in changes.items() if name.startswith(f"{part}.")]
-        size, change = (sum(float(pair[one].float().square().sum()) for pair in inside) for one in (0, 1))
+        size, change = (sum(float(pair[k].float().square().sum()) for pair in inside) for k in (0, 1))
         values["weight_change"].append((change / size) ** 0.5 if size else np.nan)
         matrices = [delta for W, delta in inside if W.ndim > 1]
         largest = max(matrices, key=lambda delta: float(delta.norm()), default=torch.zeros(1, 1)).flatten(1).double()
@@ -131,28 +132,29 @@ def weight_changes(
     if len(differ) == count:
         return values, f"All {count} parameters differ."
     if differ:
-        return values, f"{len(differ)} of {count} parameters differ ({_some(differ)})."
-    here, there = (dict(core(one).named_buffers()) for one in (before, after))
-    same = {name for name in here.keys() & there.keys() if torch.equal(here[name].cpu(), there[name].cpu())}
-    if buffers := [name for name in here | there if name not in same]:
-        return values, f"No parameter differs, only buffers do ({_some(buffers)})."
+        return values, f"{len(differ)} of {count} parameters differ ({_first_names(differ)})."
+    old_buffers, new_buffers = (dict(core(network).named_buffers()) for network in (before, after))
+    same = {name for name in old_buffers.keys() & new_buffers.keys()
+            if torch.equal(old_buffers[name].cpu(), new_buffers[name].cpu())}  # fmt: skip
+    if buffers := [name for name in old_buffers | new_buffers if name not in same]:
+        return values, f"No parameter differs, only buffers do ({_first_names(buffers)})."
     return values, "No parameter or buffer differs."
 
 
 def _parameters(module: nn.Module, with_adapter: bool) -> dict[str, Tensor]:
-    """Parameters by plain name; weights that are computed of others, and adapted ones, as the layer uses them."""
-    found: dict[str, Tensor] = {}
+    """{plain name: parameter}; parametrised and adapted weights are given as the layer uses them."""
+    parameters: dict[str, Tensor] = {}
     for name, part in [("", core(module)), *submodules(module).items()]:
         layer: Any = bare(part)
         held: dict[str, Tensor] = dict(layer.named_parameters(recurse=False))
         held |= {key: getattr(layer, key) for key in getattr(layer, "parametrizations", ())}
-        found |= {f"{name}.{key}".removeprefix("."): value.detach() for key, value in held.items()}
+        parameters |= {f"{name}.{key}".removeprefix("."): value.detach() for key, value in held.items()}
         if with_adapter and "weight" in held and hasattr(part, "get_delta_weight"):
             adapted: Any = part
-            deltas = (adapted.get_delta_weight(one).detach() for one in adapted.active_adapters)
-            found[f"{name}.weight"] = held["weight"].detach() + sum(deltas)
-    return found
+            deltas = (adapted.get_delta_weight(adapter).detach() for adapter in adapted.active_adapters)
+            parameters[f"{name}.weight"] = held["weight"].detach() + sum(deltas)
+    return parameters
 
 
-def _some(names: list[str]) -> str:
+def _first_names(names: list[str]) -> str:
     return ", ".join(names[:3]) + ", …" * (len(names) > 3)

@@ -135,26 +135,30 @@ def of_layer(
 def _by_regression(parts: list[Components], block: np.ndarray, confidence: float) -> dict[str, float]:
     """Quantities of `BY_REGRESSION` with intervals, and the facts behind them."""
     old, new, *unrelated = parts
-    found = with_ends("reweighting", np.nan, np.nan, np.nan)
+    quantities = with_ends("reweighting", np.nan, np.nan, np.nan)
     for name, source, targets, measure in (
         ("inherited", old, new, inheritance.inherited),
         ("kept", new, old, inheritance.kept),
     ):
-        mine = measure(source, targets, block)
+        errors = measure(source, targets, block)
         reference = measure(unrelated[0], targets, block) if unrelated else None
-        found[f"{name}_reference"] = np.nan if reference is None else reference.r2
-        far = None if reference is None or reference.r2 > CLOSE else reference  # else what is beyond it is noise
-        weights = targets.variances[: targets.counted]
-        for kind, beyond, by in (("r2", None, None), ("share", reference, None), ("weighted", far, weights)):
-            values, half = inheritance.shares(mine, beyond, block, by)
+        quantities[f"{name}_reference"] = np.nan if reference is None else reference.r2
+        # Beyond a reference that predicts nearly everything there is only noise.
+        distinct = None if reference is None or reference.r2 > CLOSE else reference
+        variances = targets.variances[: targets.counted]
+        for kind, relative_to, weights in (
+            ("r2", None, None), ("share", reference, None), ("weighted", distinct, variances)
+        ):  # fmt: skip
+            values, half = inheritance.shares(errors, relative_to, block, weights)
             low, high = jackknife.interval(values, confidence)
-            further = values[0] - half  # twice the samples would add at most what they added to a half of them
-            low, high = min(low, values[0]) + min(further, 0), max(high, values[0]) + max(further, 0)
-            found |= with_ends(f"{name}_{kind}", *np.clip([values[0], low, high], -1, 1))
-    if min(found["inherited_r2"], found["kept_r2"]) > 0.5:  # else there is little of which to compare the strengths
-        factors = inheritance.reweighting(old, new, found["kept_r2"], block)
+            # Twice the samples would change the share at most by as much as all samples change it from half of them.
+            change = values[0] - half
+            low, high = min(low, values[0]) + min(change, 0), max(high, values[0]) + max(change, 0)
+            quantities |= with_ends(f"{name}_{kind}", *np.clip([values[0], low, high], -1, 1))
+    if min(quantities["inherited_r2"], quantities["kept_r2"]) > 0.5:  # too few surviving features otherwise
+        factors = inheritance.reweighting(old, new, quantities["kept_r2"], block)
         low, high = jackknife.interval(factors, confidence)
-        found |= with_ends("reweighting", factors[0], max(min(low, factors[0]), 1.0), max(high, factors[0]))
-    found["curvature"] = inheritance.curvature(old, block)
-    found["told_of_itself"] = min(inheritance.self_predicted(one, block) for one in (old, new))
-    return found
+        quantities |= with_ends("reweighting", factors[0], max(min(low, factors[0]), 1.0), max(high, factors[0]))
+    quantities["curvature"] = inheritance.curvature(old, block)
+    quantities["told_of_itself"] = min(inheritance.self_predicted(layer, block) for layer in (old, new))
+    return quantities

@@ -1,7 +1,7 @@
-"""What finetuning did to a layer, decided by intervals, with the reason in words.
+"""The effect of finetuning on a layer, decided by intervals, with the reason in words.
 
-Three questions: is what is there after finetuning inherited, is what was there before kept, and did the strengths of
-what was kept change? The bounds between the answers are ours, fixed before the data were seen.
+Three questions: are the features after finetuning inherited, are the features before kept, and did the strengths of
+kept features change? The bounds between the answers are ours, fixed before the data were seen.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ def decided(row: Mapping[str, Any], p: Any) -> dict[str, Any]:
     largest = max(row["participation_ratio_before"], row["participation_ratio_after"])
     samples = row["groups"]
     if samples < p.enough * largest:
-        # Of very many samples 1/PR is less by 1/samples than of these.
+        # With infinitely many samples 1/PR would be smaller by 1/samples.
         needed = float(np.ceil(p.enough * largest / max(1 - largest / samples, 1e-3)))
         few = f"too few samples: {samples} for a PR of {largest:.3g}, less than {p.enough:g} times it"
         return _verdict(UNDECIDED, few, needed)
     if row["components_before"] == 1:
         return _verdict(NONE, "before finetuning one direction holds all of what varies")
-    # Where an unrelated network predicts nearly everything, what is beyond it is noise; if then the units are the same
-    # one by one, R² itself is compared.
+    # If an unrelated network predicts nearly everything, the share beyond it is noise. If then units correspond one to
+    # one, R² itself is compared.
     same_units = row["matched_units"] > p.most
     close = max(row["inherited_reference"], row["kept_reference"]) > CLOSE
     kind = "r2" if close and same_units else "share"
     bounds = {f"inherited_{kind}": p.most, f"kept_{kind}": p.most, "reweighting": p.factor}
-    answers: list[tuple[bool, ...]] = []  # both where the interval lies across the bound, or is NaN
+    answers: list[tuple[bool, ...]] = []  # both if the interval contains the bound or is NaN
     for name, bound in bounds.items():
         above, below = row[f"{name}_low"] > bound, row[f"{name}_high"] < bound
         answers.append((True,) if above else (False,) if below else (True, False))
@@ -96,7 +96,7 @@ def warnings_on(
     row: Mapping[str, Any], recorded: Sequence[np.ndarray], parts: Sequence[Components], block: np.ndarray,
     ordered: bool, most: float,
 ) -> list[str]:  # fmt: skip
-    """Sentences where a practitioner's word for what happened may differ from the definitions of the verdicts.
+    """Sentences on cases in which a practitioner may describe the change differently from the verdict.
 
     Parameters
     ----------
@@ -107,52 +107,57 @@ def warnings_on(
     most : share from which on components count as inherited, or kept
     """
     old, new = parts[:2]
-    found = []
+    warnings = []
     for when in ("before", "after"):
         if row[f"dominant_{when}"] > DOMINANT and row[f"units_{when}"] > 1:
             share = f"{row[f'dominant_{when}']:.3g}"
-            found.append(f"one direction holds {share} of the variance {when} and dominates PR, ENSD and CKA")
+            warnings.append(f"one direction holds {share} of the variance {when} and dominates PR, ENSD and CKA")
             break
     if direction := _direction(row, old, new, block):
-        found.append(direction)
+        warnings.append(direction)
     tail = slice(old.counted, old.seen)  # components that do not count
     variances = old.variances[tail]
     if row["regime"] != REPLACE and variances.sum() >= _TAIL:
-        wrong = inheritance.errors(new.weighted, old.scores[:, tail], block).full.mean(axis=0)
-        lost = float(np.average(np.minimum(wrong, 1), weights=variances))
+        errors = inheritance.errors(new.weighted, old.scores[:, tail], block).full.mean(axis=0)
+        lost = float(np.average(np.minimum(errors, 1), weights=variances))
         if lost >= 0.5 and lost * variances.sum() >= _TAIL:
             weak = f"{len(variances)} weak components that do not count ({variances.sum():.2g} of the variance)"
-            found.append(f"{weak} are mostly lost")
+            warnings.append(f"{weak} are mostly lost")
     if row["regime"] in (REPLACE, SELECT) and row["kept_r2"] < most:
         r2 = inheritance.inherited(new, old, block).r2
         if r2 > most:
-            found.append(f"what was there before faded, but weak directions after still predict it (R² {r2:.2f})")
+            warnings.append(f"what was there before faded, but weak directions after still predict it (R² {r2:.2f})")
     if row["regime"] in (REPLACE, SELECT, ADD):
         pairs = list(zip(recorded[:2], parts[:2], strict=True))
         sparse = [float(np.median(kurtosis(X, axis=0)[X.std(axis=0) > 0])) > _SPARSE for X, _ in pairs]
         full = [part.counted > _FULL * X.shape[1] for X, part in pairs]
         if any(sparse) and any(full):
-            found.append("responses are sparse and fill the layer: the same features, superposed otherwise, look new")
+            warnings.append(
+                "responses are sparse and fill the layer: the same features, superposed otherwise, look new"
+            )
     if not ordered and row["inherited_r2"] < 0.3 and new.counted > 1:
         scores, sorted_before = new.scores[:, : new.counted], old.weighted[np.argsort(old.scores[:, 0])]
         orders = (np.argsort(scores[:, 0]), np.argsort(-scores[:, 0]))  # the sign of a component is not known
         if any(inheritance.errors(sorted_before, scores[order], block).r2 > 0.8 for order in orders):
-            found.append("sorted by their first component samples agree: they may be in another order after")
-    return found
+            warnings.append("sorted by their first component samples agree: they may be in another order after")
+    return warnings
 
 
 def _direction(row: Mapping[str, Any], old: Components, new: Components, block: np.ndarray) -> str:
-    """The first direction of the side with the smaller participation ratio, where these differ by a factor."""
+    """A sentence on the first direction of the side with the smaller participation ratio; empty if they are similar."""
     before, after = row["participation_ratio_before"], row["participation_ratio_after"]
     if max(before, after) <= _FACTOR * min(before, after):
         return ""
     narrow, other = (new, old) if after < before else (old, new)
     first = narrow.scores[:, :1]
-    here = float(narrow.variances[0])
-    there = float(other.variances @ np.square(other.scores.T @ first[:, 0] / len(first)))
+    variance = float(narrow.variances[0])
+    variance_in_other = float(other.variances @ np.square(other.scores.T @ first[:, 0] / len(first)))
     known = inheritance.errors(other.weighted, first, block).r2 > 0.5
-    amplified, appeared, ends = ("was amplified", "appeared", (there, here)) if after < before else (
-        "was damped", "disappeared", (here, there))  # fmt: skip
-    verb = appeared if not known else amplified if here > there else "holds most"
+    amplified, appeared, ends = (
+        ("was amplified", "appeared", (variance_in_other, variance))
+        if after < before
+        else ("was damped", "disappeared", (variance, variance_in_other))
+    )
+    verb = appeared if not known else amplified if variance > variance_in_other else "holds most"
     shares = f"{ends[0]:.2g} of the variance before and {ends[1]:.2g} after"
     return f"PR changed from {before:.3g} to {after:.3g}: a direction with {shares} {verb}"

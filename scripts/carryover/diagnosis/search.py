@@ -52,16 +52,16 @@ def search_factor(
         A score that is not finite counts as the lowest of all. It may take a third argument named `rate`, a multiple of
         the learning rate: where a factor helps, several rates are tried without a factor.
     factors, seeds
-        A grid, to which 1 is added, and the number of seeds of each factor, two or more.
+        The grid of factors, to which 1 is added, and the number of seeds of each, two or more.
     fresh_seeds
-        Other seeds for the comparison with 1, and as many for that with learning rates; two or more.
+        The number of new seeds for the comparison with 1, and again for that with learning rates; two or more.
     journal, identity
-        A folder in which joblib keeps scores, from which an interrupted search continues. A score is used again for the
-        same file of `run` and the same `identity`: text, numbers and arrays.
+        A folder in which joblib stores scores, so that an interrupted search continues. A score is reused if the file
+        that defines `run` and the `identity` (text, numbers and arrays) are unchanged.
     jobs
-        Trainings at once, in as many processes, which share the processor's threads.
+        Number of processes, each with one training at a time; they share the processor's threads.
     notes
-        Sentences that are the first of the choice's.
+        Sentences that precede those of the search in the choice's `notes`.
 
     Raises
     ------
@@ -81,38 +81,41 @@ def search_factor(
     except OSError as error:
         raise UserError(f"the journal {journal} cannot be used ({error.strerror}): name a folder") from None
     key = joblib.hash([source_of(run), identity]) if journal else ""
-    every: list[float] = []
-    lost: set[float] = set()  # factors with scores that are not finite
+    all_scores: list[float] = []
+    failed: set[float] = set()  # factors with scores that are not finite
 
     def scores(networks: Sequence[tuple[float, float]], seeds: range) -> np.ndarray:
         """Scores (networks, seeds) of pairs of a factor and a learning rate."""
-        trainings = [joblib.delayed(score)(key, *one, seed, run, takes_rate) for one in networks for seed in seeds]
+        trainings = [joblib.delayed(score)(key, *network, seed, run, takes_rate)
+                     for network in networks for seed in seeds]  # fmt: skip
         with joblib.parallel_config("loky", inner_max_num_threads=max(1, joblib.cpu_count() // jobs)):
-            done = joblib.Parallel(n_jobs=jobs, return_as="generator", batch_size=1)(trainings)
-            every.extend(tqdm(done, "choose_factor", len(trainings), disable=not progress))
-        values = np.array(every[-len(trainings) :]).reshape(len(networks), len(seeds))
-        lowest = min(filter(math.isfinite, every), default=None)
+            new = joblib.Parallel(n_jobs=jobs, return_as="generator", batch_size=1)(trainings)
+            all_scores.extend(tqdm(new, "choose_factor", len(trainings), disable=not progress))
+        values = np.array(all_scores[-len(trainings) :]).reshape(len(networks), len(seeds))
+        lowest = min(filter(math.isfinite, all_scores), default=None)
         if lowest is None:
-            raise UserError(f"score must be a finite number, got none in {len(every)} trainings, but {every[0]}")
-        lost.update(np.array(networks)[~np.isfinite(values).all(axis=1), 0].tolist())
+            raise UserError(
+                f"score must be a finite number, got none in {len(all_scores)} trainings, but {all_scores[0]}"
+            )
+        failed.update(np.array(networks)[~np.isfinite(values).all(axis=1), 0].tolist())
         return np.where(np.isfinite(values), values, lowest)
 
     by_factor = scores([(factor, 1.0) for factor in grid], range(seeds))
-    # Of several with the same mean 1, or else the nearest to it.
+    # Among factors of equal mean score the one nearest to 1.
     best = max(range(len(grid)), key=lambda k: (by_factor[k].mean(), -abs(math.log(grid[k]))))
     chosen, gain, control = grid[best], Interval(0.0, 0.0, 0.0), None
     if chosen != 1:
         ours, ones = scores([(chosen, 1.0), (1.0, 1.0)], range(seeds, seeds + fresh_seeds))
         gain = Interval.of(ours - ones)
         if gain.low > 0 and takes_rate:
-            # A factor that won on the fresh seeds was lucky on them: seeds are new once more.
+            # A factor that won on the fresh seeds may owe it to them, so this comparison has new seeds again.
             networks = [(chosen, 1.0), (1.0, 1.0), *((1.0, rate) for rate in RATES)]
             ours, ones, *rated = scores(networks, range(seeds + fresh_seeds, seeds + 2 * fresh_seeds))
             leads = [Interval.of(ours - values) for values in rated]
             least = min(range(len(RATES)), key=lambda k: leads[k].low)
             control = Control(RATES[least], Interval.of(rated[least] - ones), leads[least])
-    notes = [*notes, *_warnings(lost, gain, by_factor)]
-    return Choice(chosen, _curve(grid, by_factor), gain, which, control, len(every), tuple(notes))
+    notes = [*notes, *_warnings(failed, gain, by_factor)]
+    return Choice(chosen, _curve(grid, by_factor), gain, which, control, len(all_scores), tuple(notes))
 
 
 def source_of(function: Callable[..., Any]) -> str:
@@ -132,10 +135,10 @@ def _score(key: str, factor: float, rate: float, seed: int, run: Callable[..., A
         raise UserError(f"score must be one number, got a {kind} at factor {factor:g}, seed {seed}") from None
 
 
-def _warnings(lost: set[float], gain: Interval, by_factor: np.ndarray) -> Iterator[str]:
-    """Sentences on factors `lost` to scores that are not finite, and on scores (factors, seeds) that hardly differ."""
-    if lost:
-        where = ", ".join(f"{factor:g}" for factor in sorted(lost))
+def _warnings(failed: set[float], gain: Interval, by_factor: np.ndarray) -> Iterator[str]:
+    """Sentences on factors with scores that are not finite, and on scores (factors, seeds) that hardly differ."""
+    if failed:
+        where = ", ".join(f"{factor:g}" for factor in sorted(failed))
         yield f"Some scores were not finite (factor {where}): they count as the lowest."
     if gain.low <= 0 <= gain.high and len(by_factor) > 2:
         with np.errstate(invalid="ignore"):  # scores that are all the same
@@ -174,8 +177,8 @@ class Interval(NamedTuple):
     @classmethod
     def of(cls, values: np.ndarray) -> Interval:
         """Mean and 95 % t interval of independent values."""
-        found = student(values, 0.0)
-        return cls(*(float(found[name]) for name in ("statistic", "low", "high")))
+        estimate = student(values, 0.0)
+        return cls(*(float(estimate[name]) for name in ("statistic", "low", "high")))
 
     def __str__(self) -> str:
         return f"{self.mean:.3g} [{self.low:.3g}, {self.high:.3g}]"

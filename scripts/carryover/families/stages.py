@@ -1,4 +1,4 @@
-"""A stage of any family: its problems are posed, solved, and assembled to one dataset.
+"""A stage of any family: its problems are built, solved, and assembled to one dataset.
 
 A family is a folder carryover/families/<family>/, found by its name:
 

@@ -4,6 +4,6 @@
 - "Feature reuse …": `relu_features`, `diagonal`, `convnets`. "Implicit penalty …": `relu_penalties`.
 - "Features are fate": `linear_transfer`, `mean_field`. "Finetuning with linear teachers": `linear_teachers`,
   `bound_correlations`.
-- `agreement`: trained networks beside exact limits, our risks beside the published; `atlas`: maps of all families.
+- `agreement`: trained networks and exact limits, our risks and the published; `atlas`: maps of all families.
 - `drawing`: what figures share; `tables`: rows of text.
 """

@@ -1,4 +1,4 @@
-"""Networks as they are trained beside their exact limits (E1), and our risks beside the published ones (B9)."""
+"""Trained networks compared with their exact limits (E1), and our risks with the published ones (B9)."""
 
 from itertools import cycle
 
@@ -22,7 +22,7 @@ SOLVERS = [
 
 def solver_agreement(data, p):
     """How far trained networks end from the exact limit, and what training costs. ReLU networks, which have no exact
-    limit: descent beside the flow.
+    limit: descent compared with the flow.
 
     Roles: `coefficients`, `trajectory` and `risk` of diagonal networks solved and simulated; `relu` is the risk of ReLU
     networks by flow and by descent with several learning rates.
@@ -117,7 +117,7 @@ def linear_agreement(data, p):
 
 
 def published_risk(data, p):
-    """Our risks of a family of networks beside the published ones, cell by cell, and their distance in standard errors.
+    """Our risks of a family of networks and the published ones, cell by cell, and their distance in standard errors.
 
     Roles: `published` (the table), and per published experiment (`overlap`, `nested`, `correlation_magnitude`) our risk
     dataset. Left: ours against published, in colours of the protocol and markers of the sample size. Right: z-scores. A

@@ -35,14 +35,14 @@ def _accuracy(runs, *along):
 
 
 def _points(ax, x, table, label=None, possible=(-np.inf, np.inf), **style):
-    """The means over seeds of a table with their intervals, as far as there can be such values, at places x."""
-    found = np.clip(panels.means(table), *possible)
-    panels.points(ax, x, found, label, **{"elinewidth": 1, "marker": "o"} | style)
-    return found[0]
+    """Draw the means over seeds of a table at x, with intervals clipped to possible values; returns the means."""
+    means = np.clip(panels.means(table), *possible)
+    panels.points(ax, x, means, label, **{"elinewidth": 1, "marker": "o"} | style)
+    return means[0]
 
 
 def _accuracies(ax, runs, along, label=None, shift=1.0, **style):
-    """Accuracies along a coordinate, times a shift; a cross behind those of which too few were trained to the end."""
+    """Draw accuracies along a coordinate times `shift`, with a cross where too few networks were trained to the end."""
     table = _accuracy(runs, along)
     means = _points(ax, table.columns * shift, table, label, PERCENT, **style)
     for value, mean in zip(table.columns, means, strict=True):
@@ -50,10 +50,10 @@ def _accuracies(ax, runs, along, label=None, shift=1.0, **style):
 
 
 def _gain_rows(ax, rows, label):
-    """Gains with their intervals, one below the other: {name: (gain by seed, its runs, marker)}; squares are hollow."""
+    """Draw a row for each {name: (gain by seed, its runs, marker)}: mean and interval; squares are hollow."""
     ax.axvline(0, **ZERO)
-    found = panels.means({name: gains for name, (gains, *_) in rows.items()}).T
-    for place, ((mean, *ends), (_, runs, marker)) in enumerate(zip(found, rows.values(), strict=True)):
+    means = panels.means({name: gains for name, (gains, *_) in rows.items()}).T
+    for place, ((mean, *ends), (_, runs, marker)) in enumerate(zip(means, rows.values(), strict=True)):
         color = panels.COLORS[str(runs["protocol"].values[0])]
         ax.plot(ends, [place, place], color=color, linewidth=1)
         ax.plot(mean, place, marker, color=color, markerfacecolor="none" if marker == "s" else color)
@@ -91,13 +91,13 @@ def _system(runs):
 def convnet_rescaling(data, p):
     """Whether convolutional networks are finetuned better with their weights rescaled before (Fig. 7).
 
-    A column for each role, a `risk` dataset, and number of classes that its tasks tell apart: test accuracy, and below
-    it what the factor gains, against samples. Of several learning rates the usual one is shown. Gains are differences
-    between runs of the same seed, task and samples.
+    A column for each role, a `risk` dataset, and each number of classes of its tasks: test accuracy, and below it the
+    gain by the factor, against samples, at the most common learning rate. Gains are differences between runs of the
+    same seed, task and samples.
     """
-    # Curves (protocol, whether rescaled) and their places next to each other; MTL is one point, apart from the others.
-    curves = {("finetuning", False): -2, ("finetuning", True): -1, ("single_task", False): 0,
-              ("single_task", True): 1, ("multi_task", False): 4, ("multi_task", True): 5}  # fmt: skip
+    # Horizontal offsets of the curves (protocol, whether rescaled); MTL has a single point, away from the others.
+    offsets = {("finetuning", False): -2, ("finetuning", True): -1, ("single_task", False): 0,
+               ("single_task", True): 1, ("multi_task", False): 4, ("multi_task", True): 5}  # fmt: skip
     systems = [runs for role, risk in data.items() for runs in by_classes(role, risk).values()]
     size = (max(7.0, 2.5 * len(systems) + 0.8), 5.6)
     fig, axes = plt.subplots(2, len(systems), figsize=size, sharex="col", squeeze=False)
@@ -107,12 +107,12 @@ def convnet_rescaling(data, p):
         classes = len(str(runs["target_classes"].values[0]).split())
         above.axhline(100 / classes, color="0.3", linestyle=":", linewidth=1, label="chance")
         below.axhline(0, **ZERO)
-        for (protocol, rescaled), place in curves.items():
+        for (protocol, rescaled), offset in offsets.items():
             factor = p.rescale if rescaled else 1.0
             shown = runs.isel(run=chosen(runs, protocol=protocol, rescale=factor))
             if not shown.sizes["run"]:
                 continue
-            name, shift = panels.name(runs, "protocol", protocol), 2 ** (0.07 * place)
+            name, shift = panels.name(runs, "protocol", protocol), 2 ** (0.07 * offset)
             look = {"color": panels.COLORS[protocol], "lw": 1.6 if protocol == "finetuning" else 0.9}
             style = {"linestyle": "--", "mfc": "white"} if rescaled else {}
             label = f"{name}, rescaled by {factor:g}" if rescaled else name
@@ -187,7 +187,7 @@ def convnet_controls(data, p):
 
 
 def pretrained_rescaling(data, p):
-    """What rescaling a network pretrained on ImageNet gains, and every control beside it (Fig. 7).
+    """The gain by rescaling a network pretrained on ImageNet, and all controls (Fig. 7).
 
     Panels a–c. Roles: `pairs` and `sets`, networks finetuned with factors and at further learning rates, and from
     scratch; `sizes`, with and without the factor at other numbers of samples.

@@ -94,10 +94,10 @@ def gaussian_bounds(data, p):
     tight = curve.sel(dimension=highest, epsilon=0.0)
     gain = 10 ** np.log10(tight["risk"].sel(depth=1) / tight["risk"].sel(depth=np.inf)).mean("draw")
     pairs = xr.broadcast(tight["one_layer"] / tight["deep"], gain)
-    expected, found = (ratios.values.ravel() for ratios in pairs)
+    bound_ratios, risk_ratios = (ratios.values.ravel() for ratios in pairs)
     label = "a pair of tasks at an n/d"
-    right.loglog(expected, found, "o", ms=5, mfc="none", color="#009E73", label=label)
-    ends = [expected.min(), expected.max()]
+    right.loglog(bound_ratios, risk_ratios, "o", ms=5, mfc="none", color="#009E73", label=label)
+    ends = [bound_ratios.min(), bound_ratios.max()]
     right.plot(ends, ends, "k-", linewidth=1, zorder=0, label="equal ratios")
     right.axhline(1, color="0.7", linewidth=0.6)
     right.axvline(1, color="0.7", linewidth=0.6)

@@ -1,4 +1,4 @@
-"""Transfer between linear tasks ("Features are fate", Fig. 1, 2 and 4 to 8): networks beside the theory."""
+"""Transfer between linear tasks ("Features are fate", Fig. 1, 2 and 4 to 8): networks and theory."""
 
 from itertools import cycle, product
 

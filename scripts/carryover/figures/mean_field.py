@@ -81,10 +81,10 @@ def _kernels(fig, gram, risk, scales):
 
 
 def _scratch(axes, table):
-    """Risk from scratch with its power law, and the exponent between neighbouring n and from each n on."""
+    """Draw the risk from scratch with its power law, and the exponent between neighbouring n and from each n on."""
     risk, exponent = axes
-    own = {"color": panels.COLORS["single_task"], "marker": "o"}
-    panels.band(risk, table.columns, *panels.means(table), "from scratch", **own)
+    style = {"color": panels.COLORS["single_task"], "marker": "o"}
+    panels.band(risk, table.columns, *panels.means(table), "from scratch", **style)
     law, sizes = power_law.fit(table, FITTED), sorted(table)
     fine = np.array([FITTED, sizes[-1]])
     risk.plot(fine, law(fine), "k--", linewidth=1, label="power law")
@@ -96,7 +96,7 @@ def _scratch(axes, table):
     windows = {n: power_law.fit(table, n) for n in sizes[:-1]}
     between, onwards = (np.transpose([(one.exponent, one.low, one.high) for one in laws.values()])
                         for laws in (local, windows))  # fmt: skip
-    panels.points(exponent, list(local), between, "between neighbouring n", ms=4, linestyle="", **own)
+    panels.points(exponent, list(local), between, "between neighbouring n", ms=4, linestyle="", **style)
     panels.band(exponent, list(windows), *onwards, "fitted from n on", color="#009E73", linewidth=1.2)
     exponent.axhline(PUBLISHED, color="0.5", linewidth=1, linestyle=":", label=f"published {PUBLISHED:g}")
     exponent.set(xlabel="target samples n", ylabel="exponent ν of the risk")
@@ -106,18 +106,18 @@ def _scratch(axes, table):
 
 
 def _map(ax, runs, outside, law):
-    """Mean transferability by n and μ, where that of every readout changes its sign, and the n at which the power law
-    falls to the least risk of the features."""
+    """Draw the mean transferability by n and μ, its change of sign for every training of the readout, and the n at
+    which the power law falls to the least risk of the features."""
     styles = {"zero": "-", "pretrained": "--", "least_squares": ":"}  # by how the readout was trained
-    maps = {way: gains(runs, way).pivot_table("transferability", "ablated", "samples") for way in styles}
+    maps = {readout: gains(runs, readout).pivot_table("transferability", "ablated", "samples") for readout in styles}
     square = maps[READOUT]
     middle, rows = np.log2(square.columns.to_numpy(dtype=float)), np.arange(len(square))
     image = panels.gain_map(ax, middle, rows, square.values, CUT)
-    for way, style in styles.items():
-        found = maps[way].apply(boundary, axis=1).to_numpy()
-        found = np.log2(np.where(found > 0, found, np.inf))  # without end where there is none, and not seen
-        label = f"found, {panels.name(runs, 'readout', way)}"
-        ax.plot(found, rows, style, marker="x", ms=4, color="k", linewidth=1.2, label=label)
+    for readout, style in styles.items():
+        n = maps[readout].apply(boundary, axis=1).to_numpy()
+        log_n = np.log2(np.where(n > 0, n, np.inf))  # infinite, and so not drawn, where there is no boundary
+        label = f"found, {panels.name(runs, 'readout', readout)}"
+        ax.plot(log_n, rows, style, marker="x", ms=4, color="k", linewidth=1.2, label=label)
     least = outside["least_risk"].groupby("ablated").mean().sel(ablated=square.index.to_numpy()).values
     predicted = np.log2(law.samples(np.maximum(least, np.finfo(float).tiny)))
     inside = (predicted >= middle[0] - 0.5) & (predicted <= middle[-1] + 0.5)

@@ -200,28 +200,29 @@ def dimensionality(data, p):
 
 
 def relu_norms(data, p):
-    """Norms of what ReLU networks learn, relative to their teachers': what Fig. 5a shows of diagonal ones.
+    """Norms of ReLU networks relative to those of their teachers, the counterpart of Fig. 5a (diagonal networks).
 
-    Panels a–d. Roles: `norms` and `displacement` of an overlap experiment, `regimes`: norms of single-task learning, of
+    Panels a–d. Roles: `norms` and `displacement` of an overlap experiment; `regimes`, norms of single-task learning, of
     which the richest regime is drawn.
     """
     norms, displacement, regimes = data["norms"], data["displacement"], data["regimes"]
     richest = where(regimes, initial_scale=panels.values(regimes, "initial_scale")[0])
-    shown = {
+    # {title: (runs, protocol, norm)}
+    norm_panels = {
         "a  STL, F₁": (richest, "single_task", "f1_norm"),
         "b  MTL, F₁,₂ of both tasks": (norms, "multi_task", "f12_norm"),
         "c  PT+FT, penalty R̃": (displacement, "finetuning", "penalty"),
         "d  PT+FT, F₁": (norms, "finetuning", "f1_norm"),
     }
     columns = {title: panels.relative(where(runs, protocol=protocol), norm).rename({norm: "ratio"})
-               for title, (runs, protocol, norm) in shown.items()}  # fmt: skip
+               for title, (runs, protocol, norm) in norm_panels.items()}  # fmt: skip
     teachers = panels.curves_by(where(richest, protocol="single_task"), "protocol", "main_features",
                                 label=lambda _, k: f"STL, teacher of {k:g} units")  # fmt: skip
     cosines = [(condition, f"cosines {name}", style) for condition, name, style in related(norms, 4)]
 
     def panel(ax, runs):
-        alone = runs["protocol"].values[0] == "single_task"
-        panels.curves(ax, runs, "ratio", "samples", teachers if alone else cosines)
+        single_task = runs["protocol"].values[0] == "single_task"
+        panels.curves(ax, runs, "ratio", "samples", teachers if single_task else cosines)
 
     row = [layout.group("", columns, panel, "relative to ground truth", "samples", UP, truth=1)]
     return layout.compose([row], p.title, panels.spread_in_words(data))

@@ -93,14 +93,14 @@ def relu_displacement(data, p):
 
 
 def relu_least_penalty(data, p):
-    """The function of least penalty beside the one that ReLU networks find: risks, penalties, gains, turns of weights.
+    """ReLU networks compared with the function of least penalty: risks, penalties, gains, rotations of weights.
 
     Panels a–d. Roles: the measure `least_penalty`, `least` of networks finetuned and from scratch, and `spread` of
-    networks finetuned after pretrained weights were turned apart.
+    networks finetuned after their pretrained weights were rotated apart.
     """
-    every = trained(data, "least", "spread")
-    runs, apart = (one.isel(run=one["unfitted"].values <= UNFITTED) for one in every)
-    networks, fitted = (sum(one.sizes["run"] for one in some) for some in (every, (runs, apart)))
+    all_runs = trained(data, "least", "spread")
+    runs, spread = (dataset.isel(run=dataset["unfitted"].values <= UNFITTED) for dataset in all_runs)
+    networks, fitted = (sum(dataset.sizes["run"] for dataset in pair) for pair in (all_runs, (runs, spread)))
     runs = runs.assign({name: runs[name].clip(FLOOR) for name in RISKS})
     scratch, tuned = (where(runs, protocol=protocol) for protocol in ("single_task", "finetuning"))
     both = matched(tuned[list(RISKS)], scratch[list(RISKS)], ["protocol"])
@@ -112,9 +112,9 @@ def relu_least_penalty(data, p):
     # Curves of a and b. Grey, since the colour of training from scratch in other figures is that of a cosine.
     curves = [({"protocol": "single_task"}, "STL", {"color": "0.55"})]
     curves += [({**at, "protocol": "finetuning"}, f"PT+FT, {label}", style) for at, label, style in cosines]
-    apart = apart.assign_coords(protocol=("run", np.full(apart.sizes["run"], "turned_apart")))
+    spread = spread.assign_coords(protocol=("run", np.full(spread.sizes["run"], "turned_apart")))
     turned = [({"protocol": "turned_apart", "correlation": rho}, f"ρ = {rho:g}, turned apart",
-               {"color": "#CC3311", "markersize": 7}) for rho in panels.values(apart, "correlation")]  # fmt: skip
+               {"color": "#CC3311", "markersize": 7}) for rho in panels.values(spread, "correlation")]  # fmt: skip
 
     def risks(ax, part):
         """Panel a."""
@@ -133,12 +133,12 @@ def relu_least_penalty(data, p):
         layout.plain_decades(ax.yaxis)
         ax.axhline(1, **ONE)
 
-    def compared(ax, part, found, predicted):
-        """Panel d, and without its line at 1 panel c."""
-        panels.curves(ax, part, found, "magnitude", cosines, 0.25)
+    def compared(ax, part, trained, predicted):
+        """Panel d, and panel c without its line at 1: a quantity of networks, and dashed its prediction."""
+        panels.curves(ax, part, trained, "magnitude", cosines, 0.25)
         for condition, _, style in cosines:
-            same = part.isel(run=chosen(part, **condition))
-            ax.plot(panels.medians(same, predicted, "magnitude"), color=style["color"], linestyle="--", marker="x")
+            at_cosine = part.isel(run=chosen(part, **condition))
+            ax.plot(panels.medians(at_cosine, predicted, "magnitude"), color=style["color"], linestyle="--", marker="x")
         ax.set_yscale("log")
 
     def gains(ax, part):
@@ -146,13 +146,13 @@ def relu_least_penalty(data, p):
         compared(ax, part, "gain", "gain_predicted")
         ax.axhline(1, **ONE)
 
-    turns = partial(compared, found="turned", predicted="turned_predicted")
-    every = panels.relative(xr.concat([runs, apart], "run"), "penalty", "penalty_least")
+    turns = partial(compared, trained="turned", predicted="turned_predicted")
+    over_least = panels.relative(xr.concat([runs, spread], "run"), "penalty", "penalty_least")
     # One panel alone is as wide as two, for its texts.
     group = partial(layout.group, width=max(2, len(panels.values(runs, "samples"))))
     rows = [
         [group("a  Risk over the teacher's mean square", panels.columns(runs), risks, "network that is found"),
-         group("b  Penalty R̃ of what is found over the least", panels.columns(every), penalties, "R̃ / least R̃",
+         group("b  Penalty R̃ of what is found over the least", panels.columns(over_least), penalties, "R̃ / least R̃",
                "magnitude")],
         [group("c  Risk from scratch over risk after pretraining", panels.columns(tuned), gains,
                "risk of STL over PT+FT", "magnitude"),

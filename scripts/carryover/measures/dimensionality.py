@@ -113,8 +113,8 @@ def measure(data, p):
 def centred(name: str, values: ArrayLike, dtype: type = np.float64) -> np.ndarray:
     """Responses (samples, units) less their mean over samples, times a power of two that brings them to the order of 1.
 
-    Computed in double precision, and stored as `dtype`. Raises ValueError for responses that are no numbers, not finite
-    or the same for all samples, in one sentence about `name`.
+    Means are computed in double precision, the result is stored as `dtype`. Raises ValueError, in one sentence about
+    `name`, for responses that are not numbers, not finite, or the same for all samples.
     """
     values = np.asarray(values)
     if values.dtype.kind not in "biuf" or values.ndim != 2 or values.shape[0] < 2 or not values.shape[1]:
@@ -124,11 +124,11 @@ def centred(name: str, values: ArrayLike, dtype: type = np.float64) -> np.ndarra
         )
     low, high = (np.asarray(extreme, dtype=np.float64) for extreme in (values.min(axis=0), values.max(axis=0)))
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
-        wrong = np.flatnonzero(~np.isfinite(values).all(axis=1))
-        raise ValueError(f"{name} must be finite, and sample {wrong[0]} is not")
+        not_finite = np.flatnonzero(~np.isfinite(values).all(axis=1))
+        raise ValueError(f"{name} must be finite, and sample {not_finite[0]} is not")
     if constant(low, high, values.dtype):
         raise ValueError(f"{name} must vary between samples")
-    # The smallest responses, subtracted first, spare small variations about a large mean; powers of two round nothing.
+    # Subtracting the smallest responses first preserves small variations about a large mean; powers of two are exact.
     responses = np.subtract(values, low, out=np.empty(values.shape, dtype), casting="same_kind")
     responses *= 2.0 ** -max(np.frexp((high - low).max())[1], -1000)
     responses -= responses.mean(axis=0, dtype=np.float64)

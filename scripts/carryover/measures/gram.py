@@ -1,4 +1,4 @@
-"""Kernels of the features before and after pretraining beside that of the source's own units; "Features are fate",
+"""Kernels of the features before and after pretraining, compared with that of the source's units; "Features are fate",
 section 4, Fig. 3a and b: training in the rich regime leaves the features that are present in the source task."""
 
 from functools import partial

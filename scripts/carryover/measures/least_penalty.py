@@ -1,8 +1,8 @@
-"""Does the penalty predict which function a ReLU network finds? Beside every trained network, the least-penalty one.
+"""Does the penalty predict which function a ReLU network finds? Compares every trained network with the prediction.
 
-"The implicit penalty of finetuning in ReLU networks" takes what finetuning finds to be the function of least Σ r̃
-(equations 4, 11) among those that fit the samples. For few samples in few dimensions that one is computed, from the
-same weights and samples that the network started from and learned.
+"The implicit penalty of finetuning in ReLU networks" predicts that finetuning finds the function of least Σ r̃
+(equations 4, 11) among those that fit the samples. For few samples in few dimensions this function is computed from the
+initial weights and the samples of each network.
 """
 
 from functools import partial
@@ -22,23 +22,24 @@ def measure(data, p):
 
 
 def _compare(network, gap):
+    """{variable: (value, meaning)} of one network and the function of least penalty on its samples."""
     end, start = (Weights.of_dataset(network, prefix) for prefix in ("", "start_"))
-    found, teacher = (end.first, end.second[0]), teacher_units(network)
-    there = np.isfinite(network["targets"].values)
-    X, y = network["inputs"].values[there], network["targets"].values[there]
+    trained, teacher = (end.first, end.second[0]), teacher_units(network)
+    known = np.isfinite(network["targets"].values)  # other networks may have more samples
+    X, y = network["inputs"].values[known], network["targets"].values[known]
     least = least_penalty(start.first, start.second[0], X, y, gap=gap)
     power, errors = relu_power(*teacher), end.outputs(X)[:, 0] - y
     return {
-        "penalty": (network_penalty(*found, start.first, start.second[0]),
+        "penalty": (network_penalty(*trained, start.first, start.second[0]),
                     "penalty R̃ of the function that was found, from the weights that training started from"),
         "penalty_least": (least.penalty,
                           "penalty of the function of least penalty that fits the samples, where units may be split"),
         "penalty_bound": (least.bound, "what no function that fits them costs less than"),
-        "risk_found": (relu_risk(*found, *teacher) / power,
+        "risk_found": (relu_risk(*trained, *teacher) / power,
                        "risk of the function that was found, over the teacher's mean square"),
         "risk_predicted": (relu_risk(least.first, least.readout, *teacher) / power,
                            "risk of the function of least penalty, over the teacher's mean square"),
-        "difference": (relu_risk(*found, least.first, least.readout) / power,
+        "difference": (relu_risk(*trained, least.first, least.readout) / power,
                        "mean square of the difference of these functions, over the teacher's"),
         "unfitted": ((errors**2).mean() / (y**2).mean(),
                      "mean squared error on the samples, over the mean square of their targets"),

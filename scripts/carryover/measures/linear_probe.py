@@ -16,10 +16,10 @@ STRENGTHS = np.logspace(-2, 4, 7)  # of ridge, where features have variance 1 on
 
 
 def measure(data, p):
-    """Test accuracy (run,) of a ridge classifier on what the last layer reads, before and after finetuning.
+    """Test accuracy (run,) of a ridge classifier on the inputs of the last layer, before and after finetuning.
 
-    The classifier is fitted to as many training images as finetuning had, other ones, its strength chosen by leave-one-
-    out. Before and after, normalisations have the statistics of the test images, and all runs of a task see the same.
+    The classifier is fitted to other training images than finetuning, equally many, with a penalty chosen by leave-one-
+    out. Before and after, normalisations use the statistics of the test images, which all runs of a task share.
     """
     network, prepared = network_and_images(data.attrs, p.device)
     source = prepared.images
@@ -29,16 +29,16 @@ def measure(data, p):
         """Images that classifiers are fitted to and tested on, labels of these, and the accuracy before finetuning."""
         task, tested = class_task(source, classes.split()), test_images(source, classes, p.count)
         trained = sampled(task, samples, generator("linear_probe", "", start, "samples"))
-        posed = trained, tested, task.test_labels[np.searchsorted(task.test, tested)]
+        probe = trained, tested, task.test_labels[np.searchsorted(task.test, tested)]
         load(network, data["start_state"].values[start], prepared, tested, True, "before")
-        return posed, _accuracy(network, prepared, *posed)
+        return probe, _accuracy(network, prepared, *probe)
 
     def of_run(run):
-        posed, before = of_start(int(run["start"]), run["target_classes"].item(), int(run["samples"]))
-        load(network, run["state"].values, prepared, posed[1], True, "after")
+        probe, before = of_start(int(run["start"]), run["target_classes"].item(), int(run["samples"]))
+        load(network, run["state"].values, prepared, probe[1], True, "after")
         return {
             "probe_start": (before, "accuracy of a linear probe before finetuning"),
-            "probe": (_accuracy(network, prepared, *posed), "accuracy of a linear probe after finetuning"),
+            "probe": (_accuracy(network, prepared, *probe), "accuracy of a linear probe after finetuning"),
             "accuracy": (1 - run["risk_final"].values, "accuracy of the finetuned network"),
         }
 

@@ -1,4 +1,4 @@
-"""Risk of wide ReLU networks beside the tangent kernel's bound ("Finetuning with linear teachers", theorem 6.1)."""
+"""Risk of wide ReLU networks and its bound by the tangent kernel ("Finetuning with linear teachers", theorem 6.1)."""
 
 NAMES = (
     "risk_final", "absolute_risk", "start_risk", "loss", "converged", "evaluations", "tangent_distance", "ntk_norm",

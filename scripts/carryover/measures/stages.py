@@ -28,15 +28,15 @@ RENEWED = 512  # most images whose statistics normalisations get
 def measure(data, p):
     """Dimensionality of every stage's output after and before finetuning, and what both share, (run, stage).
 
-    Before finetuning is before rescaling, too. Networks are as they are used: normalised by running statistics, nothing
-    dropped. Both see the same test images, and so do all runs of the same classes. A stage whose output is the same for
-    all images has no dimensionality: NaN there.
+    Networks before finetuning are not rescaled yet. All are in evaluation mode: normalised by running statistics,
+    without dropout. Both see the same test images, and so do all runs of the same classes. NaN for a stage whose output
+    is the same for all images.
 
     Raises UserError, naming the run, for weights or outputs that are not finite.
     """
     network, prepared = network_and_images(data.attrs, p.device)
 
-    @lru_cache(maxsize=1)  # runs from one start stand together, and kernels are large
+    @lru_cache(maxsize=1)  # runs from one start are adjacent, and kernels are large
     def of_start(start, classes):
         """Images at which networks are compared, and kernels of the network before finetuning."""
         chosen = test_images(prepared.images, classes, p.count)
@@ -54,7 +54,7 @@ def measure(data, p):
 
 
 def network_and_images(attrs, device):
-    """A network as those of a shard with these attributes, and the images that they were finetuned on."""
+    """A network of the architecture in these attributes of a shard, and the images of its tasks."""
     kind = NETWORKS[attrs["network"]]
     network = kind(torch.Generator(), attrs["classes"], attrs["width"], attrs["stem"], attrs["channels"])
     source = images(attrs["images"], attrs["folder"])
@@ -64,9 +64,9 @@ def network_and_images(attrs, device):
 
 def test_images(source, classes, count):
     """Indices of test images, at most `count` unless it is 0, the same ones for the same classes."""
-    whole = class_task(source, classes.split()).test
-    order = generator("stages", "", 0, "images").permutation(len(whole))
-    return np.sort(whole[order[: count or None]])  # in the order in which they lie on disk
+    images_of_classes = class_task(source, classes.split()).test
+    order = generator("stages", "", 0, "images").permutation(len(images_of_classes))
+    return np.sort(images_of_classes[order[: count or None]])  # in their order on disk
 
 
 def load(network, state, prepared, chosen, renew, when):
@@ -85,15 +85,15 @@ def load(network, state, prepared, chosen, renew, when):
 def _kernels(network, state, prepared, chosen, p, when):
     """{stage: kernel between the images `chosen`} of the network with packed weights `state` (parameter,).
 
-    All outputs are held: 2000 images of 32 × 32 pixels in ResNet-18 with the stem "small" take 1.4 GiB.
+    All outputs stay in memory: 2000 images of 32 × 32 pixels in ResNet-18 with the stem "small" take 1.4 GiB.
     """
     load(network, state, prepared, chosen, p.statistics == "renewed", when)
     device = next(network.parameters()).device
     outputs: dict[str, list[torch.Tensor]] = {}
-    # All calls have equally many images, the last one being repeated: what outputs round to can depend on their number,
-    # and a stage that is dead must not seem alive by that.
+    # All batches have equally many images, the last one repeated: rounding can depend on the batch size, and a stage
+    # with constant outputs must not seem to vary by that.
     size = math.ceil(len(chosen) / math.ceil(len(chosen) / BATCH))
-    # Without TensorFloat-32, which keeps 10 bits, a GPU finds what a CPU finds.
+    # Without TensorFloat-32, which has 10 bits of precision, a GPU agrees with a CPU.
     with torch.inference_mode(), torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=False):
         for first in range(0, len(chosen), size):
             rows = np.minimum(np.arange(first, first + size), len(chosen) - 1)
@@ -105,16 +105,16 @@ def _kernels(network, state, prepared, chosen, p, when):
 def centred_kernel(stage: str, features: torch.Tensor) -> np.ndarray:
     """K = XXᵀ, (samples, samples) float64, of features X (samples, p) float32 less their mean over samples.
 
-    On K rest the participation ratio, ENSD and CKA, see `dimensionality.compare_kernels`. K is 0 where features are the
-    same for all samples up to rounding. Raises ValueError, naming the stage, for features that are not finite.
+    The participation ratio, ENSD and CKA are functions of K, see `dimensionality.compare_kernels`. K is 0 if features
+    are the same for all samples up to rounding. Raises ValueError, naming the stage, for features that are not finite.
     """
     low, high = (extreme.cpu().numpy() for extreme in (features.amin(0), features.amax(0)))
     if not np.isfinite([low, high]).all():
         raise ValueError(f"the features of the stage {stage} must be finite")
     if constant(low, high, np.float32):
         return np.zeros((len(features),) * 2)
-    # Their mean, subtracted first, spares small variations about a large mean, and a power of two leaves products
-    # neither too large nor too small for single precision.
+    # Subtracting the mean first preserves small variations about a large mean; scaling by a power of two, which is
+    # exact, keeps products within the range of single precision.
     features = features - features.mean(0, dtype=torch.float64).float()
     exponent = min(max(math.frexp(float(features.abs().max()))[1], -100), 100)
     features *= 2.0**-exponent

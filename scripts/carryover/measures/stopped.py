@@ -10,8 +10,8 @@ LOSSES = 10.0 ** np.arange(-2, -10.5, -0.5)
 def measure(data, p):
     """`risk_stopped` (run, stopping_loss), the smallest risk until the training loss is first at most each of `LOSSES`.
 
-    Between two checkpoints log risk is linear in log loss. A run that never has so small a loss counts to its end. NaN
-    for networks that were solved without training.
+    Between two checkpoints log risk is linear in log loss. A run that does not reach a loss counts until its end.
+    NaN for networks that were solved without training.
     """
     risks = np.full((data.sizes["run"], len(LOSSES)), np.nan, np.float32)
     for run, (losses, curve) in enumerate(zip(data["loss_curve"].values, data["risk_curve"].values, strict=True)):

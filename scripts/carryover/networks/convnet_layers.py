@@ -1,7 +1,7 @@
 """Layers of convolutional networks: PyTorch's, of which several of equal shape can be one.
 
 A layer whose weights have one more axis, the first, is that many layers side by side: images (n, C, H, W) and features
-(n, C) are then those of the first network, of the second, …, in one array (n, R C, …), and each sees its own alone.
+(n, C) are then those of the first network, of the second, …, in one array (n, R C, …), and each network uses its own.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ class Conv2d(nn.Conv2d):
         runs, stride = 1 if self.weight.ndim == 4 else len(self.weight), self.stride
         weight, bias = self.weight, self.bias
         if weight.ndim == 5:
-            whole = self.padding == (0, 0) and images.shape[2:] == weight.shape[3:]
-            if whole and bias is None and self.groups == 1:
+            covers_image = self.padding == (0, 0) and images.shape[2:] == weight.shape[3:]
+            if covers_image and bias is None and self.groups == 1:
                 return _side_by_side(images.flatten(1), weight.flatten(2))[:, :, None, None]
             weight, bias = weight.flatten(0, 1), None if bias is None else bias.flatten()
         if self.padding == (0, 0) and weight.shape[2:] == (1, 1) and stride != (1, 1):
-            # What is skipped is left out before: the gradient of strided kernels of one place, of fewer than eight
-            # channels that come last, writes past its memory on AVX2 (oneDNN 3.12).
+            # The stride is applied to the images: with fewer than eight channels, stored last, the gradient of strided
+            # 1 × 1 kernels writes past its memory on AVX2 (oneDNN 3.12).
             images, stride = images[:, :, :: stride[0], :: stride[1]], (1, 1)
         return F.conv2d(images, weight, bias, stride, self.padding, groups=runs * self.groups)
 
@@ -40,9 +40,9 @@ class BatchNorm2d(nn.BatchNorm2d):
             return super().forward(images)  # also with the momentum None, for means of all batches
         if self.training:
             self.num_batches_tracked.add_(1)
-        known = self.running_mean.view(-1), self.running_var.view(-1)
-        own = self.weight.flatten(), self.bias.flatten()
-        return F.batch_norm(images, *known, *own, self.training, self.momentum, self.eps)
+        running = self.running_mean.view(-1), self.running_var.view(-1)
+        affine = self.weight.flatten(), self.bias.flatten()
+        return F.batch_norm(images, *running, *affine, self.training, self.momentum, self.eps)
 
 
 class Linear(nn.Linear):
@@ -57,7 +57,7 @@ class Linear(nn.Linear):
 class Dropout(nn.Module):
     """Drops half of its units in training: as `kept` says, (n, units) of 0 and 2, or drawn by PyTorch where it is None.
 
-    With units of the caller's choice a network trains alike alone and beside others, and on any device.
+    With units of the caller's choice a network trains in the same way alone and in an ensemble, and on any device.
     """
 
     def __init__(self, units: int) -> None:
@@ -73,35 +73,37 @@ class Dropout(nn.Module):
 
 def _side_by_side(features: Tensor, weights: Tensor) -> Tensor:
     """(n, R O): features (n, R I) times weights (R, O, I)."""
-    own = features.view(len(features), len(weights), -1).transpose(0, 1)
-    # In this order the gradient of the weights comes in the order of the weights.
-    return torch.bmm(weights, own.transpose(1, 2)).permute(2, 0, 1).flatten(1)
+    by_network = features.view(len(features), len(weights), -1).transpose(0, 1)
+    # With the weights first, their gradient has their memory layout.
+    return torch.bmm(weights, by_network.transpose(1, 2)).permute(2, 0, 1).flatten(1)
 
 
 @contextmanager
 def renewing_statistics(network: nn.Module) -> Iterator[None]:
-    """Let the images that pass through a network in this context, in one batch, set the running statistics of its
-    normalisations; nothing is dropped."""
+    """A context in which one batch through the network replaces the running statistics of its batch normalisations.
+
+    All other layers stay in evaluation mode, so dropout is off.
+    """
     network.eval()
     layers = [module.train() for module in network.modules() if isinstance(module, nn.BatchNorm2d)]
-    usual = [layer.momentum for layer in layers]
+    momenta = [layer.momentum for layer in layers]
     for layer in layers:
         layer.momentum = 1.0
     with torch.no_grad():
         yield
-    for layer, momentum in zip(layers, usual, strict=True):
+    for layer, momentum in zip(layers, momenta, strict=True):
         layer.momentum = momentum
     network.eval()
 
 
 @torch.no_grad()
 def crop_kernels(network: nn.Module, shape: tuple[int, ...]) -> dict[str, tuple[slice, slice]]:
-    """Change the padding of convolutions to that of kernels without what only ever meets padding, for images (C, H, W).
+    """Crop kernels to the rows and columns that ever meet an image (C, H, W), not only padding.
 
-    A kernel of 3 × 3 places on an image of one is its middle alone. The network then asks for the smaller kernels:
-    {name of a weight: (rows, columns) that are left}, of those that become smaller.
+    On an image of 1 × 1 pixels a kernel of 3 × 3 is its centre alone. The padding and kernel size of the convolutions
+    change; the caller crops their weights as returned: {name of a weight: (rows, columns)}, of cropped kernels only.
     """
-    # Layers of a derived class pad by themselves, so that their kernels stay whole.
+    # Layers of a derived class pad by themselves, so their kernels are not cropped.
     convolutions = {name: layer for name, layer in network.named_modules() if type(layer) is Conv2d}
 
     sizes: dict[nn.Module, torch.Size] = {}
@@ -116,7 +118,7 @@ def crop_kernels(network: nn.Module, shape: tuple[int, ...]) -> dict[str, tuple[
     cropped = {}
     for name, layer in convolutions.items():
         axes = zip(sizes[layer], layer.kernel_size, layer.stride, layer.padding, strict=True)
-        (rows, above), (columns, left) = (_met(*axis) for axis in axes)
+        (rows, above), (columns, left) = (_meeting_image(*axis) for axis in axes)
         kernel = rows.stop - rows.start, columns.stop - columns.start
         if kernel != layer.kernel_size:
             layer.padding, layer.kernel_size = (above, left), kernel
@@ -124,11 +126,11 @@ def crop_kernels(network: nn.Module, shape: tuple[int, ...]) -> dict[str, tuple[
     return cropped
 
 
-def _met(size: int, kernel: int, stride: int, padding: int) -> tuple[slice, int]:
-    """(places of a kernel along one axis that meet an image of this size, padding for these alone)."""
+def _meeting_image(size: int, kernel: int, stride: int, padding: int) -> tuple[slice, int]:
+    """(elements of a kernel along one axis that meet an image of this size, padding of the kernel cropped to them)."""
     outputs = (size + 2 * padding - kernel) // stride + 1
     met = [k for k in range(kernel) if any(0 <= at * stride + k - padding < size for at in range(outputs))]
-    left, pad = met[-1] + 1 - met[0], padding - met[0]
-    if pad < 0 or (size + 2 * pad - left) // stride + 1 != outputs:
+    cropped, pad = met[-1] + 1 - met[0], padding - met[0]
+    if pad < 0 or (size + 2 * pad - cropped) // stride + 1 != outputs:
         return slice(0, kernel), padding  # the sides would need different paddings
     return slice(met[0], met[-1] + 1), pad

@@ -1,4 +1,4 @@
-"""The record beside every result, from which reruns, audits, traces and crates follow.
+"""The record of every result, from which reruns, audits, traces and crates follow.
 
 - `job_record`: a job as a context manager, which writes its results and their record, or nothing.
 - `store`: datasets as files, each written whole and with deterministic bytes.

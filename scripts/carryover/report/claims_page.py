@@ -66,7 +66,7 @@ def summary(papers):
 
 
 def _check(row):
-    """One check: what it says, its numbers, where its interval lies beside the bound, and all else in `facts`."""
+    """One check: its statement, its numbers, its interval relative to the bound, and everything else in `facts`."""
     ends = "" if np.isnan(row.low) else f" [{row.low:.3g}, {row.high:.3g}]"
     p_value = "" if np.isnan(row.p_value) else f"{row.p_value:.2g}, adjusted {row.adjusted_p_value:.2g}"
     # In [−1, 1] with the bound at 0, since checks have no common scale; nothing where a number is not known.

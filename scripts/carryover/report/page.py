@@ -25,19 +25,19 @@ def main(argv):
     # Resolved alone, not checked: models of plug-ins are no part of this job's code.
     config = papers.resolved(startup.configuration(arguments.configfile), job_record.SCRIPTS.parent / "config/papers")
     inputs = files(config, arguments.results).values()
-    shown = {section: config.get(section, {}) for section in ("papers", "figures", "tables")}
-    with command_line.job("report", arguments, inputs, parameters=shown) as job:
+    sections = {section: config.get(section, {}) for section in ("papers", "figures", "tables")}
+    with command_line.job("report", arguments, inputs, parameters=sections) as job:
         for output in arguments.output:
             job.path(output).write_text(page(config, arguments.results, job.note), encoding="utf-8")
 
 
 def files(config, results):
-    """{(section, name): Path} of the figures, tables and claims that the configuration asks for and that are there."""
+    """{(section, name): Path} of the figures, tables and claims of the configuration that exist."""
     results = Path(results)
-    found = {("figures", name): results / f"figures/{name}.png" for name in config.get("figures", {})}
-    found |= {("tables", name): results / f"tables/{name}.md" for name in config.get("tables", {})}
-    found["claims", "all"] = results / "claims.nc"
-    return {key: file for key, file in found.items() if file.is_file()}
+    paths = {("figures", name): results / f"figures/{name}.png" for name in config.get("figures", {})}
+    paths |= {("tables", name): results / f"tables/{name}.md" for name in config.get("tables", {})}
+    paths["claims", "all"] = results / "claims.nc"
+    return {key: file for key, file in paths.items() if file.is_file()}
 
 
 def page(config, results, note=""):
@@ -52,12 +52,12 @@ def page(config, results, note=""):
     note : str
         One more line at the end.
     """
-    there = files(config, results)
-    absent = [name for name in config.get("figures", {}) if ("figures", name) not in there]
-    table = there.pop(("claims", "all"), None)
+    existing = files(config, results)
+    absent = [name for name in config.get("figures", {}) if ("figures", name) not in existing]
+    table = existing.pop(("claims", "all"), None)
     claims = claims_page.by_paper(store.load(table)) if table else {}
     recorded, sections = records.all_records(results), {}
-    for (kind, name), file in there.items():
+    for (kind, name), file in existing.items():
         entry, record = config[kind][name], job_record.read(job_record.record_path(file))
         about = config.get("papers", {}).get(entry.get("paper"), {"name": OWN, "heading": "Figures of your own"})
         section = sections.setdefault(about["name"], _section(about, config, claims))
@@ -75,18 +75,18 @@ def page(config, results, note=""):
 
 
 def _section(about, config, claims):
-    """A paper: citation, overview, index and claims, with no figures and tables yet under `parts`."""
+    """The section of a paper: citation, overview, index and claims; `page` adds figures and tables to its `parts`."""
     known = {claim["id"].removeprefix("claim-"): claim for paper in claims.values() for claim in paper}
-    own = claims.get(about["name"], [])
+    of_paper = claims.get(about["name"], [])
     cited = [str(about[key]) for key in ("authors", "title", "venue", "year") if key in about]
     cited += [f"arXiv:{about['arxiv']}"] if "arxiv" in about else []
-    verdicts = Counter(claim["verdict"] for claim in own)
+    verdicts = Counter(claim["verdict"] for claim in of_paper)
     return {
         "citation": ", ".join(cited),
         "overview": about.get("overview", ""),
         "verdicts": ", ".join(f"{verdict}: {number}" for verdict, number in verdicts.items()),
         "items": reproduction_items(about, config, known),
-        "claims": own,
+        "claims": of_paper,
         "parts": {},
     }
 
@@ -101,39 +101,41 @@ def reproduction_items(about, config, claims):
     config : dict
         The configuration; of figures and tables, those that it makes are named.
     claims : dict
-        {claim: what is found of it}; claims that are not tested here are left out.
+        {name: claim with its verdict}; claims that are not tested here are left out.
 
     Returns
     -------
     list of dict
-        The items with `figures` and `tables` of this configuration, their `data`, and `claims` as found.
+        The items with `figures` and `tables` of this configuration, their `data`, and `claims` with verdicts.
     """
-    found = []
+    items = []
     for item in about.get("items", []):
-        made = {kind: [n for n in item.get(kind, []) if n in config.get(kind, {})] for kind in ("figures", "tables")}
-        entries = [config[kind][name] for kind, names in made.items() for name in names]
+        drawn = {kind: [n for n in item.get(kind, []) if n in config.get(kind, {})] for kind in ("figures", "tables")}
+        entries = [config[kind][name] for kind, names in drawn.items() for name in names]
         data = dict.fromkeys(file for entry in entries for file in entry.get("data", {}).values())
         known = [claims[name] for name in item.get("claims", []) if name in claims]
-        found.append({"functions": [], "differs": ""} | item | made | {"data": list(data), "claims": known})
-    return found
+        items.append({"functions": [], "differs": ""} | item | drawn | {"data": list(data), "claims": known})
+    return items
 
 
 def _figure(entry, file, config, claims):
     """Picture of a figure, the claims that its title states, and others on the same data."""
-    every = [claim for paper in claims.values() for claim in paper]
-    known = {check["id"]: check for claim in every for check in claim["checks"]}
+    all_claims = [claim for paper in claims.values() for claim in paper]
+    known = {check["id"]: check for claim in all_claims for check in claim["checks"]}
     stated = entry.get("rests_on", [])
     data = set(entry["data"].values())
     groups = {group for group, other in config.get("claims", {}).items() if data & set(other["data"].values())}
-    small = io.BytesIO()
-    with Image.open(file) as drawn:
-        drawn.convert("RGB").quantize(128).save(small, "png")  # a third of the bytes
+    compressed = io.BytesIO()
+    with Image.open(file) as image:
+        image.convert("RGB").quantize(128).save(compressed, "png")  # a third of the bytes
     return {
-        "picture": f"data:image/png;base64,{base64.b64encode(small.getvalue()).decode()}",
-        "width": drawn.width // 2,  # drawn for twice the density of a plain screen
+        "picture": f"data:image/png;base64,{base64.b64encode(compressed.getvalue()).decode()}",
+        "width": image.width // 2,  # figures have twice the resolution of a plain screen
         "stated": [known[claim] for claim in stated if claim in known],
         "untested": [claim for claim in stated if claim not in known],
-        "tested": [one for one in every if groups & {check["id"].partition("/")[0] for check in one["checks"]}],
+        "tested": [
+            claim for claim in all_claims if groups & {check["id"].partition("/")[0] for check in claim["checks"]}
+        ],
     }
 
 
@@ -145,11 +147,11 @@ def _table(file):
 
 
 def _origin(record, upstream):
-    """{term: text} on a job and on all jobs that it depends on, by their records."""
+    """{term: text} on a job and on all jobs upstream, by their records."""
     jobs = records.jobs(upstream.values())
-    archived = {one["parameters"]["commit"] for one in jobs if one["rule"] == "unarchive"}
-    seeds = sorted({seed for one in jobs for seed in one["seeds"]})
-    rules = Counter(one["rule"] for one in jobs)
+    archived = {job["parameters"]["commit"] for job in jobs if job["rule"] == "unarchive"}
+    seeds = sorted({seed for job in jobs for seed in job["seeds"]})
+    rules = Counter(job["rule"] for job in jobs)
     facts = {
         "Command": " ".join(record["command"]),
         "Inputs": ", ".join(f"{name} ({file['sha256'][:12]})" for name, file in record["inputs"].items()),

@@ -1,23 +1,23 @@
-"""Which function finetuning of a shallow ReLU network would find if it moved the weights no farther than it must.
+"""The function of a shallow ReLU network that fits the samples with the least change of the pretrained weights.
 
-"The implicit penalty of finetuning in ReLU networks" says what a function costs after pretraining: Σ r̃ over the units
-of the network that computes it (equations 4, 5). Here is what costs least of all that fits the samples,
+"The implicit penalty of finetuning in ReLU networks" gives the penalty of a function after pretraining: Σ r̃ over the
+units of the network that computes it (equations 4, 5). This module minimises it among networks that fit the samples,
 
     min Σ_h ‖w_h − w₀ₕ‖² + (a_h − γ_h)²   subject to   Σ_h a_h relu(w_h · x_i) = y_i.
 
-r̃ is not convex in the vector |m|ŵ of a unit: towards m = 0 it depends on the direction, since to turn costs something
-whatever is computed. But pretraining leaves many units of each direction, which are as one unit that may be split:
-r̃(ŵ, tm | √t w₀, √t γ) = t r̃(ŵ, m | w₀, γ). If units may be split without end, a share μ_h(w, a) of unit h goes to
+r̃ is not convex in the vector |m|ŵ of a unit: near m = 0 it depends on the direction, since a rotation has a cost even
+for m = 0. But pretraining leaves many units of each direction, which are equivalent to one unit that may be split:
+r̃(ŵ, tm | √t w₀, √t γ) = t r̃(ŵ, m | w₀, γ). If units may be split indefinitely, a share μ_h(w, a) of unit h moves to
 (w, a), and the problem is linear in μ. Its dual has a variable for each sample: with g(w) = Σ_i λ_i relu(w · x_i),
 
     max over λ of  λ · y − Σ_h max over w of [g(w)²/4 + γ_h g(w) − ‖w − w₀ₕ‖²],   |g(v)| ≤ 2 for every unit vector v.
 
-The constraint is that of new units, which cost 2|m|, as vanishing shares of any unit do. No network of whole units
-costs less; and n units at most must be split to reach the least (Shapley and Folkman).
+The constraint is that of new units, which cost 2|m|, like vanishing shares of any unit. No network of unsplit units
+costs less, and at most n units must be split to reach the minimum (Shapley and Folkman).
 
-On each face of the cones of `activation_faces` what is maximised over w is quadratic, so that its maximum is the best
-of finitely many points: the dual is exact. Shares come by column generation: a linear programme over a list of (w, a)
-that grows by those that the dual asks for, until it costs no more than the dual says it must.
+On each face of the cones of `activation_faces` the function that is maximised over w is quadratic, so its maximum is
+the best of finitely many points, and the dual is exact. Column generation finds the shares: a linear programme over a
+list of (w, a), to which columns of negative reduced cost are added until its cost is close to the value of the dual.
 """
 
 from typing import NamedTuple
@@ -29,23 +29,23 @@ from scipy.optimize import linprog
 from carryover.theory.activation_faces import Faces
 from carryover.theory.arguments import Array
 
-_COSINE = 1 - 1e-5  # from which on units count as of one direction while shares are sought
-_SHORT = 1e-4  # units shorter than this beside what the task needs count as new ones while shares are sought
-_COLUMNS = 10  # of a unit that are added at a time
+_COSINE = 1 - 1e-5  # from which on units count as of one direction in the search for shares
+_SHORT = 1e-4  # units shorter than this, relative to the task, count as new ones in the search for shares
+_COLUMNS = 10  # of each unit that are added in a round
 _ROUNDS = 200
 _INSIDE = 1 - 1e-6  # of the bound on g, where multipliers are evaluated
-_NOTHING = 1e-12  # cost that counts as none
+_NO_COST = 1e-12  # cost that counts as none
 _CHEAPER = 1e-10  # by which parts that are added make a network cheaper, at least
-_KEPT = 1e-9  # share below which a part is left out
+_LEAST_SHARE = 1e-9  # share below which a part is left out
 _NEW = -1  # the last unit is one without weights, of which there are as many as are used
 
 
 class Least(NamedTuple):
-    """The function of least penalty, Σ_p readout_p relu(first_p · x), and what it costs.
+    """The function of least penalty, Σ_p readout_p relu(first_p · x), and its penalty.
 
-    `penalty` is what its parts cost, `bound` what no network costs less than; the truth is between. Part p, of weights
-    (P, D) and (P,), started at `start` (P, D): at √share times the weights of the pretrained unit of which it is a
-    share, units of one direction being taken together, or at 0 where it is a new unit.
+    `penalty` is the cost of its parts, `bound` a lower bound on the cost of any network; the minimum is between them.
+    Part p, with weights (P, D) and (P,), started at `start` (P, D): at √share times the weights of the pretrained unit
+    of which it is a share (units of one direction are merged), or at 0 for a new unit.
     """
 
     penalty: float
@@ -58,7 +58,7 @@ class Least(NamedTuple):
 def least_penalty(first: ArrayLike, readout: ArrayLike, X: ArrayLike, y: ArrayLike, *, gap: float = 1e-3) -> Least:
     """The network nearest to its pretrained weights that fits all samples, where units may be split.
 
-    Its work grows like n^(D − 1): it is meant for up to five dimensions and tens of samples.
+    Its cost grows like n^(D − 1), so it is meant for up to five dimensions and tens of samples.
 
     Parameters
     ----------
@@ -71,40 +71,40 @@ def least_penalty(first: ArrayLike, readout: ArrayLike, X: ArrayLike, y: ArrayLi
     ValueError : samples not independent or too many, or no network without biases fits them
     """
     first, readout, X, y = (np.asarray(a, dtype=float) for a in (first, readout, X, y))
-    # In units of the inputs and of the task, and in the span of the samples: beyond it weights stay as they are.
+    # In units of the inputs and of the task, and in the span of the samples: orthogonal to it weights do not change.
     length = np.sqrt((X**2).sum(1).mean())
     size = np.sqrt((y**2).mean()) / length or 1.0
     targets = y / length / size
     units = Units(first / np.sqrt(size), readout / np.sqrt(size), np.zeros(len(first)))
-    gathered = _gathered(units)
+    merged = _merged(units)
     span = np.linalg.svd(X, full_matrices=False)[2]
     faces = Faces(X @ span.T / length)
-    parts, shares, cost, best = _search(faces, targets, gathered._replace(first=gathered.first @ span.T), gap)
+    parts, shares, cost, best = _search(faces, targets, merged._replace(first=merged.first @ span.T), gap)
     bound, _, _ = _dual(faces, targets, units._replace(first=units.first @ span.T), best)
-    kept = np.flatnonzero(shares > _KEPT)
-    start = gathered.first[parts.owners[kept]]
-    moved = (parts.points[kept] - start @ span.T) @ span
-    root = np.sqrt(size * shares[kept])
+    used = np.flatnonzero(shares > _LEAST_SHARE)
+    start = merged.first[parts.owners[used]]
+    moved = (parts.points[used] - start @ span.T) @ span
+    root = np.sqrt(size * shares[used])
     return Least(
-        size * cost, size * max(0.0, bound), root[:, None] * (start + moved), root * parts.readouts[kept],
+        size * cost, size * max(0.0, bound), root[:, None] * (start + moved), root * parts.readouts[used],
         root[:, None] * start,
     )  # fmt: skip
 
 
 class Units(NamedTuple):
-    """Where units start: input weights (K, D), readouts (K,), and `spread` (K,), what it costs besides to move one that
-    stands for several which are not quite of one direction, on which they agree to go."""
+    """Pretrained units: input weights (K, D), readouts (K,), and `spread` (K,), the additional cost of moving a merged
+    unit, whose units differ slightly in direction."""
 
     first: Array
     readout: Array
     spread: Array
 
 
-def _gathered(units: Units) -> Units:
-    """Units of one direction taken together, without those that are too short to count, and the new unit.
+def _merged(units: Units) -> Units:
+    """Units with those of one direction merged, without those that are too short to count, and the new unit.
 
-    Where each goes to its share of one (w, a), by its length, all cost ‖w − w₀‖² + (a − γ)² + spread, with sums w₀ and
-    γ weighted by these shares' roots.
+    If each unit moves to a share of one (w, a) in proportion to its squared length, the total cost is
+    ‖w − w₀‖² + (a − γ)² + spread, with sums w₀ and γ weighted by the roots of these shares.
     """
     lengths = np.linalg.norm(units.first, axis=1)
     groups: list[list[int]] = []
@@ -141,7 +141,7 @@ def _parts(faces: Faces, units: Units, points: Array, readouts: Array, owners: N
 def _search(faces: Faces, targets: Array, units: Units, gap: float) -> tuple[Parts, Array, float, Array]:
     """Column generation: parts, shares, their cost, and the best multipliers (n,) of the dual.
 
-    It ends where the cost exceeds the dual's value by no more than the share `gap`, or no part makes anything cheaper.
+    It ends when the cost exceeds the dual's value by at most the share `gap`, or when no new part lowers the cost.
     After the last round there may be more parts than shares.
     """
     old, edges = np.arange(len(units.first) - 1), len(faces.rays)
@@ -151,44 +151,44 @@ def _search(faces: Faces, targets: Array, units: Units, gap: float) -> tuple[Par
         np.concatenate([units.readout[old], np.repeat([1.0, -1.0, 1.0, -1.0], edges)]),
         np.concatenate([old, np.full(4 * edges, _NEW)]),
     )  # fmt: skip
-    listed.costs[old] = 0  # these stay where they are
+    listed.costs[old] = 0  # units that do not move
     cost = 1.0
-    best, bound = np.zeros(len(targets)), 0.0  # multipliers of 0 say that nothing costs less than 0
+    best, bound = np.zeros(len(targets)), 0.0  # multipliers of 0 give the bound 0
     for _ in range(_ROUNDS):
         shares, cost, multipliers, prices = _cheapest_shares(listed, targets, len(old), cost)
         if cost - bound <= gap * cost:
             break
-        # Half-way to the best ones so far, multipliers jump less; if that asks for nothing, the others do.
+        # Multipliers half-way to the best ones oscillate less; if they give no column, the new multipliers are used.
         for at in ((best + multipliers) / 2, multipliers):
-            value, shrunk, asked = _asked(faces, targets, units, at)
+            value, shrunk, columns = _pricing(faces, targets, units, at)
             if value > bound:
                 best, bound = shrunk, value
-            cheaper = asked.costs - asked.outputs @ multipliers < np.append(prices, 0.0)[asked.owners] - _CHEAPER
+            cheaper = columns.costs - columns.outputs @ multipliers < np.append(prices, 0.0)[columns.owners] - _CHEAPER
             if cheaper.any():
                 break
         if not cheaper.any():
             break
-        listed = Parts(*(np.concatenate([a, b[cheaper]]) for a, b in zip(listed, asked, strict=True)))
+        listed = Parts(*(np.concatenate([a, b[cheaper]]) for a, b in zip(listed, columns, strict=True)))
     return listed, shares, cost, best
 
 
 def _cheapest_shares(parts: Parts, targets: Array, count: int, cost: float) -> tuple[Array, float, Array, Array]:
     """Shares (P,), their cost, and the multipliers of the samples (n,) and of the units (count,)."""
-    n, unit = len(targets), max(cost, _NOTHING)  # HiGHS stops at 1e-7 of numbers of the order of 1
-    scale = 1 / (1 + parts.costs)  # parts that are far away are as good as new units, and as large numbers
-    whole = parts.owners == np.arange(count)[:, None]
-    found = linprog(
-        scale * parts.costs / unit, A_eq=scale * np.concatenate([parts.outputs.T, whole]),
+    n, unit = len(targets), max(cost, _NO_COST)  # HiGHS stops at 1e-7 of numbers of the order of 1
+    scale = 1 / (1 + parts.costs)  # distant parts act like new units, and have large coefficients
+    of_unit = parts.owners == np.arange(count)[:, None]
+    solution = linprog(
+        scale * parts.costs / unit, A_eq=scale * np.concatenate([parts.outputs.T, of_unit]),
         b_eq=np.concatenate([targets, np.ones(count)]), method="highs",
     )  # fmt: skip
-    if found.status != 0:
-        raise ValueError(f"no ReLU network without biases was found that fits the samples: {found.message}")
-    marginals, shares = unit * found.eqlin.marginals, scale * found.x
+    if solution.status != 0:
+        raise ValueError(f"no ReLU network without biases was found that fits the samples: {solution.message}")
+    marginals, shares = unit * solution.eqlin.marginals, scale * solution.x
     return shares, float(parts.costs @ shares), marginals[:n], marginals[n:]
 
 
-def _asked(faces: Faces, targets: Array, units: Units, multipliers: Array) -> tuple[float, Array, Parts]:
-    """The dual's value at multipliers (n,) that are shrunk to the bound on g, these, and the parts they ask for."""
+def _pricing(faces: Faces, targets: Array, units: Units, multipliers: Array) -> tuple[float, Array, Parts]:
+    """The dual's value at multipliers (n,) that are shrunk to the bound on g, these multipliers, and new columns."""
     # Of new units: |g| at its maximum over unit vectors inside of each face, 0 where it has none.
     slopes = faces.slopes(multipliers)
     length = np.linalg.norm(slopes, axis=1)
@@ -213,11 +213,11 @@ def _asked(faces: Faces, targets: Array, units: Units, multipliers: Array) -> tu
 
 
 def _dual(faces: Faces, targets: Array, units: Units, multipliers: Array) -> tuple[float, Array, Array]:
-    """What no network costs less than, by multipliers (n,) for which g is within its bound; and where it comes from.
+    """The dual's value, a lower bound on the cost, at multipliers (n,) for which g is within its bound.
 
-    That is the values (K, F) of g(w)²/4 + γ g(w) − ‖w − w₀‖² at its maxima inside of faces, −∞ where there is none, and
-    these points (K, F, D). With c of a face and p, w₀ in its span, w = p + (γ/2 + q/4) c, where q = c · w. If |c| ≥ 2
-    it is no maximum.
+    Also the values (K, F) of g(w)²/4 + γ g(w) − ‖w − w₀‖² at its maxima inside of faces, −∞ without one, and these
+    points (K, F, D). With the slope c of a face and the projection p of w₀ to its span, w = p + (γ/2 + q/4) c, where
+    q = c · w. For |c| ≥ 2 this is not a maximum.
     """
     slopes = faces.slopes(multipliers)
     squares, gamma = (slopes**2).sum(1), units.readout[:, None]

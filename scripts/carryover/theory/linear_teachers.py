@@ -152,8 +152,8 @@ def gaussian_bound(theta_s: ArrayLike, theta_t: ArrayLike, n: ArrayLike, epsilon
     theta_s, theta_t : (..., d); n from 1 to d; ε ≥ 0; they broadcast with the leading axes. Returns (...).
     """
     n, epsilon = broadcast(n=n, epsilon=epsilon)
-    apart = np.subtract(theta_t, theta_s, dtype=float)
-    return (_outside(n, apart.shape[-1]) * (1 + epsilon) ** 2 * (apart**2).sum(-1))[()]
+    difference = np.subtract(theta_t, theta_s, dtype=float)
+    return (_outside(n, difference.shape[-1]) * (1 + epsilon) ** 2 * (difference**2).sum(-1))[()]
 
 
 def deep_gaussian_bound(theta_s: ArrayLike, theta_t: ArrayLike, n: ArrayLike, epsilon: ArrayLike) -> Array:
@@ -169,8 +169,10 @@ def deep_gaussian_bound(theta_s: ArrayLike, theta_t: ArrayLike, n: ArrayLike, ep
     source, target = (np.linalg.norm(theta, axis=-1, keepdims=True) for theta in (theta_s, theta_t))
     if not ((source > 0).all() and (target > 0).all()):
         raise ValueError("theta_s and theta_t must not be zero: their directions are compared")
-    apart = ((theta_t / target - theta_s / source) ** 2).sum(-1)
-    return (_outside(n, np.shape(theta_t)[-1]) * target[..., 0] ** 2 * ((1 + epsilon) ** 2 * apart + epsilon**2))[()]
+    squared_distance = ((theta_t / target - theta_s / source) ** 2).sum(-1)
+    return (
+        _outside(n, np.shape(theta_t)[-1]) * target[..., 0] ** 2 * ((1 + epsilon) ** 2 * squared_distance + epsilon**2)
+    )[()]
 
 
 def _outside(n: Array, d: int) -> Array:

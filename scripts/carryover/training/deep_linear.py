@@ -1,12 +1,12 @@
-"""Full gradient descent on deep linear networks, whole ensembles at once, in coordinates that leave out what is still.
+"""Full gradient descent on ensembles of deep linear networks, in coordinates without the weights that never change.
 
 The loss |Xβ − y|²/(2n) of β = W_1 … W_L moves W_1 along the row space of X alone. With the data `Factored` and
-A = V W_1, k × d, what is trained is a = A W_2 … W_L: with g = ∂L/∂a = diag(s)(diag(s) a − t)/n each gradient is of
-rank one, ∂L/∂A = g (W_2 … W_L)ᵀ, so that a step takes products of matrices with vectors only. It adds to a matrix W_l
-columns of what lies left of it and rows of what lies right of it. So of a hidden layer nothing else is ever used than
-what the rows of the matrix before it and the columns of the one after it span at the start: of two layers at most k + 1
-dimensions, of pretrained networks of rank one a single one. These reduced coordinates leave the steps of gradient
-descent what they are. The rest of W_1 stands still.
+A = V W_1, k × d, the product a = A W_2 … W_L is trained: with g = ∂L/∂a = diag(s)(diag(s) a − t)/n each gradient is of
+rank one, ∂L/∂A = g (W_2 … W_L)ᵀ, so a step takes products of matrices with vectors only. It adds to a matrix W_l
+columns in the span of the product to its left, and rows in that of the product to its right. Hence a hidden layer uses
+only the initial span of the rows of the matrix before it and of the columns of the one after it: at most k + 1
+dimensions of two layers, a single one of pretrained networks of rank one. Steps of gradient descent are the same in
+these reduced coordinates. The rest of W_1 is constant.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from carryover.training.integrate import Descent, History, Values, log_spaced, t
 from carryover.training.linear_limits import Factored
 from carryover.training.result import Divergence, Trained
 
-# Of a group's matrices. Of a single matrix the library multiplies a column at the speed of the cache, of several it
-# does not: only networks so small that calls are what costs are trained together on a CPU.
+# Size of a group's matrices. On a CPU, products of several matrices with vectors are slower than those of one, so only
+# networks that are small enough for the overhead of calls to dominate are trained together.
 _BYTES = {"cpu": 2**18, "cuda": 2**31}
 
 
@@ -49,7 +49,7 @@ class _Group(Descent):
         self.begin(schedule, tolerance)
 
     def prepare(self) -> None:
-        """What a step needs of the data: its move of a is offset − slope · a."""
+        """Coefficients of a step, which changes a by offset − slope · a."""
         dtype, factor = self.layers[0].dtype, self.rate / self._samples[:, None, None]
         self._slope = (factor * self._values**2).to(dtype)
         self._offset = (factor * self._values * self._targets).to(dtype)

@@ -140,10 +140,10 @@ class _Descent(DiagonalEnsemble):
     PER_RUN = (*DiagonalEnsemble.PER_RUN, "limit", "gradient", "active", "evaluations")
 
     def __init__(
-        self, *posed: Any, observables: Mapping[str, Callable], learning_rate: float, loss: str = "squared",
+        self, *arguments: Any, observables: Mapping[str, Callable], learning_rate: float, loss: str = "squared",
         normalised: bool = False, **settings: Any,
     ) -> None:  # fmt: skip
-        super().__init__(*posed, **settings)
+        super().__init__(*arguments, **settings)
         self.observables, self.learning_rate, self.normalised = observables, learning_rate, normalised
         self.loss_function, self.risk_of = LOSSES[loss], RISKS[loss]
         self.schedule = frozenset(log_spaced(self.max_steps).tolist())

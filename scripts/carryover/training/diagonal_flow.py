@@ -59,8 +59,8 @@ class _Flow(Flow, DiagonalEnsemble):
     EVALUATIONS = ROS2.EVALUATIONS
     UNSOUND = SHRINK
 
-    def __init__(self, *posed: Any, accuracy: float = 0.02, max_time: float = np.inf, **settings: Any) -> None:
-        super().__init__(*posed, **settings)
+    def __init__(self, *arguments: Any, accuracy: float = 0.02, max_time: float = np.inf, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
         self.accuracy, self.max_time = accuracy, max_time
         self.floor, self.evaluations = self._scale(), 1
         self.rows = [x.shape[1] for x in self.X]

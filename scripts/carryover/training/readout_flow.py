@@ -1,11 +1,11 @@
-"""Gradient flow of a readout alone, on features that stay: it is linear, and solved instead of followed.
+"""Gradient flow of a readout alone, on fixed features. It is linear, so it is solved in closed form.
 
 The loss of a readout c of features Φ, L(c) = w |Φc − y|²/n, is quadratic. Along the flow ċ = −v ∂L/∂c, with the
-singular value decomposition Φ = U S Vᵀ, the component of c along a column v_k of V goes to its optimum z_k by itself,
+singular value decomposition Φ = U S Vᵀ, the component of c along a column v_k of V approaches its optimum z_k alone,
 
     v_k·c(t) − z_k = (v_k·c(0) − z_k) e^{−λ_k t},   λ_k = 2wv s_k²/n,   z_k = u_k·y/s_k,
 
-and what is orthogonal to all of them stays. Over the whole distribution of inputs it is the same, with the features'
+and the part of c orthogonal to all v_k is constant. For the whole distribution of inputs the same holds with the
 kernel K = E φφᵀ = V diag(Λ) Vᵀ and λ_k = 2wv Λ_k.
 
 A linear probe of a diagonal network has β = β₀ + √c x with c = w1₊² + w1₋² in each dimension, and x moves by the flow
@@ -30,7 +30,7 @@ _EARLY, _LATE = 0.1, 10.0  # where curves begin and end, in units of the shortes
 
 @dataclass(frozen=True)
 class Modes:
-    """Directions in which a readout (m,) learns, and where to."""
+    """Directions along which a readout (m,) learns, with their rates and optima."""
 
     directions: np.ndarray  # (modes, m), orthonormal
     rates: np.ndarray  # (modes,) λ, falling
@@ -40,39 +40,39 @@ class Modes:
 
     @classmethod
     def of_samples(cls, features: np.ndarray, y: np.ndarray, weight: float = 0.5, speed: float = 1.0) -> Modes:
-        """Of `weight` times the mean squared error of features (n, m) as a fit to y (n,)."""
+        """Modes for the loss `weight` times the mean squared error of a fit of features (n, m) to y (n,)."""
         left, singular, right = np.linalg.svd(features, full_matrices=False)
         noise = np.finfo(float).eps * max(features.shape) * singular.max(initial=0)
         left, singular, right = left[:, singular > noise], singular[singular > noise], right[singular > noise]
-        seen = left.T @ y
-        rest = y - left @ seen
+        projections = left.T @ y
+        residual = y - left @ projections
         rates = 2 * weight * speed * singular**2 / len(y)
-        return cls(right, rates, seen / singular, weight * (rest @ rest) / len(y), speed)
+        return cls(right, rates, projections / singular, weight * (residual @ residual) / len(y), speed)
 
     @classmethod
     def of_population(cls, kernel: np.ndarray, overlaps: np.ndarray, power: float, speed: float = 1.0) -> Modes:
-        """Of half the mean squared error to a teacher f* over all inputs: E φφᵀ (m, m), E φ f* (m,) and E f*²."""
+        """Modes for half the mean squared error to a teacher f* over all inputs; E φφᵀ (m, m), E φ f* (m,), E f*²."""
         values, vectors = (array[..., ::-1] for array in np.linalg.eigh(kernel))
         known = values > np.finfo(float).eps * len(kernel) * values[0]
         values, directions = values[known], vectors[:, known].T
-        seen = directions @ overlaps
-        floor = max(0.0, power - (seen**2 / values).sum()) / 2
-        return cls(directions, speed * values, seen / values, floor, speed)
+        projections = directions @ overlaps
+        floor = max(0.0, power - (projections**2 / values).sum()) / 2
+        return cls(directions, speed * values, projections / values, floor, speed)
 
     def loss(self, readout: np.ndarray, time: float = 0.0) -> float:
-        """Of a readout (m,), or after a time of the flow from it, to rounding also where it is all but fitted."""
-        off = np.exp(-self.rates * time) * (self.directions @ readout - self.optimum)
-        return self.floor + self.rates @ off**2 / (2 * self.speed)
+        """The loss of a readout (m,), or after a time of the flow from it; accurate to rounding even close to a fit."""
+        error = np.exp(-self.rates * time) * (self.directions @ readout - self.optimum)
+        return self.floor + self.rates @ error**2 / (2 * self.speed)
 
     def after(self, start: np.ndarray, time: float | np.ndarray) -> np.ndarray:
         """The readouts (..., m) of the flow from `start` (m,) at times (...)."""
-        off = self.directions @ start - self.optimum
-        return start + np.expm1(-np.multiply.outer(time, self.rates)) * off @ self.directions
+        error = self.directions @ start - self.optimum
+        return start + np.expm1(-np.multiply.outer(time, self.rates)) * error @ self.directions
 
     def descended(self, start: np.ndarray, rate: float, steps: int) -> np.ndarray:
         """The readout (m,) after so many steps of gradient descent from `start` (m,), each of the flow time `rate`."""
-        off = self.directions @ start - self.optimum
-        return start + ((1 - rate * self.rates) ** steps - 1) * off @ self.directions
+        error = self.directions @ start - self.optimum
+        return start + ((1 - rate * self.rates) ** steps - 1) * error @ self.directions
 
     def stop(self, start: np.ndarray, time: float, tolerance: float) -> float:
         """The first time, up to `time`, at which the loss is at most the tolerance; `time` where there is none."""
@@ -84,7 +84,7 @@ class Modes:
             return 0.0
         if tolerance <= self.floor or above(time):
             return time
-        # What is above the floor falls by e^{−2λt}, of the largest λ at most, of the smallest one at least.
+        # The loss above the floor falls by at most e^{−2λt} of the largest λ, and by at least that of the smallest λ.
         decay = np.log((self.loss(start) - self.floor) / (tolerance - self.floor))
         early = decay / (2 * self.rates[0])
         late = time if np.isfinite(time) else (decay + 1) / (2 * self.rates[-1])
@@ -94,8 +94,8 @@ class Modes:
         return late
 
     def least_squares(self, cutoff: float) -> np.ndarray:
-        """The readout (m,) of least norm with the least loss among the directions with singular values above `cutoff`
-        times the largest: the flow from 0 for endless time, without the others."""
+        """The readout (m,) of least norm with the least loss along the directions whose singular values exceed `cutoff`
+        times the largest: the limit of the flow from 0 without the other directions."""
         retained = self.rates > cutoff**2 * self.rates[:1]
         return self.optimum[retained] @ self.directions[retained]
 
@@ -123,32 +123,32 @@ def readout_flow(
     -------
     Trained
         A run that neither tolerance nor time stops ends in the limit, with `converged` false. Risks are ‖β − teacher‖².
-        The smallest risk is that of the start and of four times as many log-spaced times as the curves have.
-        `evaluations` is 1: all follows from the residual at the start.
+        The smallest risk is taken over the start and four times as many log-spaced times as the curves have.
+        `evaluations` is 1, since everything follows from the residual at the start.
     """
     history = History(len(X))
     for run in range(len(X)):
         first, second = (start.first_plus[run], -start.first_minus[run]), (start.second_plus, start.second_minus)
-        paths = [(one, other[run, 0]) for one, other in zip(first, second, strict=True)]
-        scale, beta = np.hypot(*first), sum(one * other for one, other in paths)
-        modes, still = Modes.of_samples(X[run] * scale, y[run] - X[run] @ beta, weight=1.0), np.zeros(len(scale))
-        end = modes.stop(still, max_time, tolerance)
+        paths = [(w1, w2[run, 0]) for w1, w2 in zip(first, second, strict=True)]
+        scale, beta = np.hypot(*first), sum(w1 * w2 for w1, w2 in paths)
+        modes, zero = Modes.of_samples(X[run] * scale, y[run] - X[run] @ beta, weight=1.0), np.zeros(len(scale))
+        end = modes.stop(zero, max_time, tolerance)
         times = _times(modes.rates, end, _FINER * CHECKPOINTS)
-        moved = modes.after(still, np.append(times, (0, end)))
-        risks = ((beta + scale * moved - teacher[run]) ** 2).sum(1)
-        own = np.array([run])
+        x = modes.after(zero, np.append(times, (0, end)))
+        risks = ((beta + scale * x - teacher[run]) ** 2).sum(1)
+        index = np.array([run])
         for time, risk in zip(times[_FINER - 1 :: _FINER], risks[: len(times)][_FINER - 1 :: _FINER], strict=True):
-            history.record(own, {"time": time, "loss": modes.loss(still, time), "risk": risk})
-        loss, change = modes.loss(still, end), moved[-1] / np.where(scale > 0, scale, 1.0)
-        ended = {"loss": loss, "risk": risks[-1], "risk_best": risks.min(), "evaluations": 1,
+            history.record(index, {"time": time, "loss": modes.loss(zero, time), "risk": risk})
+        loss, change = modes.loss(zero, end), x[-1] / np.where(scale > 0, scale, 1.0)
+        final = {"loss": loss, "risk": risks[-1], "risk_best": risks.min(), "evaluations": 1,
                  "converged": loss <= tolerance}  # fmt: skip
-        history.end(own, [(other + one * change)[None, None] for one, other in paths], ended)
+        history.end(index, [(w2 + w1 * change)[None, None] for w1, w2 in paths], final)
         report(step=run + 1, active=len(X) - run - 1)
     return history.trained(partial(Weights, start.first_plus, start.first_minus))
 
 
 def _times(rates: np.ndarray, end: float, count: int) -> np.ndarray:
-    """Log-spaced ones up to the end, or until all has decayed."""
+    """Log-spaced times up to the end, or until all modes have decayed."""
     if end == 0 or not len(rates):
         return np.empty(0)
     last = min(end, _LATE / rates[-1])

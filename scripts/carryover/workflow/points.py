@@ -38,29 +38,33 @@ def batches_of_stages(experiment, spec):
     """
     known(spec.family, plugins.names("families"), f"experiments.{experiment}.family")
     models = [parameters.model_of(f"families.{spec.family}", stage) for stage in STAGES]
-    several = {name for model in models for name, about in described(model).items() if "items" in about}
+    lists = {name for model in models for name, about in described(model).items() if "items" in about}
     for split in spec.split:
-        known(split, ["protocol", *sorted(several), *plugins.names("measures")], f"experiments.{experiment}.split")
+        known(split, ["protocol", *sorted(lists), *plugins.names("measures")], f"experiments.{experiment}.split")
     pretrained = _points(experiment, spec, STAGES[0], {})
     finetuned = _points(experiment, spec, STAGES[1], pretrained)
-    alone, apart = ({name: [point] for name, point in points.items()} for points in (pretrained, finetuned))
-    together = not set(spec.split) - spec.measures.keys()
-    return {STAGES[0]: alone, STAGES[1]: _together(finetuned.values()) if together else apart}
+    batches = {STAGES[0]: {name: [point] for name, point in pretrained.items()}}
+    if set(spec.split) - spec.measures.keys():
+        batches[STAGES[1]] = {name: [point] for name, point in finetuned.items()}
+    else:
+        batches[STAGES[1]] = _by_solver_and_source(finetuned.values())
+    return batches
 
 
-def _together(points):
-    """{name: points} by solver and source; points from scratch join the source of their solver, if it has one alone."""
+def _by_solver_and_source(points):
+    """{name: points} by solver and source; points from scratch join the source of their solver, if it has only one."""
     groups = {}
     for point in points:
         solver = point.axes["solver"]
-        sources = {one.source.name: one.source for one in points if one.source and one.axes["solver"] == solver}
+        sources = {other.source.name: other.source for other in points
+                   if other.source and other.axes["solver"] == solver}  # fmt: skip
         source = point.source or (next(iter(sources.values())) if len(sources) == 1 else None)
         groups.setdefault(spelled({**_inherited(source), "solver": solver}), []).append(point)
     return dict(sorted(groups.items()))
 
 
 def _inherited(source):
-    """The axes that a finetuned point takes over from its source."""
+    """Axes of a finetuned point that say how its source was pretrained."""
     return {f"pretrain_{name}": value for name, value in source.axes.items()} if source else {}
 
 
@@ -78,36 +82,40 @@ def _points(experiment, spec, stage, sources):
     points, read = {}, set()
     for name, grid in grids.items():
         place = f"{where}.grids.{name}" if name else where
-        own, read_here = _grid(model, task | common | grid, spec.split, sources, place)
-        if twice := own.keys() & points.keys():
+        new, read_by_grid = _grid(model, task | common | grid, spec.split, sources, place)
+        if twice := new.keys() & points.keys():
             raise UserError(f"{where}: two grids ask for {min(twice)}; let one of them differ or leave it out.")
-        points, read = points | own, read | read_here
-    asked = {name for part in (common, *grids.values()) for name in part}
-    for name in sorted(asked - read):
+        points, read = points | new, read | read_by_grid
+    given = {name for part in (common, *grids.values()) for name in part}
+    for name in sorted(given - read):
         rule = in_words(described(model)[name]["when"])
         raise UserError(f"{where}.{name} is read only where {rule}, which no job of this section is.")
     return dict(sorted(points.items(), key=lambda item: sorted(item[1].axes.items())))
 
 
 def _grid(model, section, split, sources, where):
-    """({name: Point}, names of what any of them reads) of one grid: a product over axes and over what `split` names."""
+    """({name: Point}, names of the parameters that any point reads) of one grid.
+
+    The points are the product of the values of all axes and of the parameters in `split`, and, where they start from
+    pretraining, of all `sources`.
+    """
     fields = described(model)
-    split = [name for name, about in fields.items() if about["axis"] or name in split]
-    values = {name: section.get(name, fields[name]["default"]) for name in split}
+    axes = [name for name, about in fields.items() if about["axis"] or name in split]
+    values = {name: section.get(name, fields[name]["default"]) for name in axes}
     values = {name: list(value) if isinstance(value, list | tuple) else [value] for name, value in values.items()}
     points, read = {}, set()
     for combination in product(*values.values()):
-        chosen = dict(zip(split, combination, strict=True))
+        chosen = dict(zip(axes, combination, strict=True))
         given = {name: value for name, value in (section | chosen).items()
                  if name not in fields or applies(fields[name]["when"], chosen)}  # fmt: skip
         p = parameters.read(model, given, f"configuration: {where}.")
-        own = {name: getattr(p, name) for name in split if name in given}
-        own = {name: value[0] if isinstance(value, tuple) else value for name, value in own.items()}
+        coordinates = {name: getattr(p, name) for name in axes if name in given}
+        coordinates = {name: value[0] if isinstance(value, tuple) else value for name, value in coordinates.items()}
         if p.starts_pretrained and not sources:
-            axes = ", ".join(f"{k} {v}" for k, v in chosen.items())
-            raise UserError(f"{where} with {axes} starts from pretraining: add `pretrain:`.")
+            words = ", ".join(f"{name} {value}" for name, value in chosen.items())
+            raise UserError(f"{where} with {words} starts from pretraining: add `pretrain:`.")
         for source in sources.values() if p.starts_pretrained else [None]:
-            point = Point({**_inherited(source), **own}, p, source)
-            points[point.name] = point  # combinations that differ in what they do not read are one
+            point = Point({**_inherited(source), **coordinates}, p, source)
+            points[point.name] = point  # combinations that differ only in parameters that they do not read are equal
         read |= given.keys()
     return points, read

@@ -65,22 +65,22 @@ class Request:
 
 
 def all_requests(sweep):
-    """Every job of a `Sweep`, each after those that it is made of; UserError for what is not allowed."""
-    typed, made = sweep.typed, []
+    """Every job of a `Sweep`, each after the jobs that it depends on; UserError for a wrong configuration."""
+    typed, requests = sweep.typed, []
     for name, spec in typed.experiments.items():
-        made += _experiment(sweep, name, spec)
+        requests += _experiment(sweep, name, spec)
     for curve, options in typed.curves.items():
         plugin = _plugin("theory.curves", curve, options, f"curves.{curve}")
-        made.append(Request(sweep, "curve", {"curve": curve}, f"{sweep.results}/theory/{curve}.nc", **plugin))
+        requests.append(Request(sweep, "curve", {"curve": curve}, f"{sweep.results}/theory/{curve}.nc", **plugin))
     for rule, kind in ARTIFACTS.items():
-        made += [_artifact(sweep, rule, name, entry) for name, entry in getattr(typed, kind.section).items()]
+        requests += [_artifact(sweep, rule, name, entry) for name, entry in getattr(typed, kind.section).items()]
         if rule == "check_claims" and typed.claims:
-            made.append(_claims_table(sweep))
-    results = [request.output for request in made]
-    shown = {section: sweep.config.get(section, {}) for section in ("papers", "figures", "tables")}
+            requests.append(_claims_table(sweep))
+    results = [request.output for request in requests]
+    sections = {section: sweep.config.get(section, {}) for section in ("papers", "figures", "tables")}
     for rule in ON_DEMAND:
-        made.append(Request(sweep, rule, {}, f"{sweep.results}/{rule}{FORMATS[rule][0]}", results, shown))
-    return made
+        requests.append(Request(sweep, rule, {}, f"{sweep.results}/{rule}{FORMATS[rule][0]}", results, sections))
+    return requests
 
 
 def _plugin(folder, name, options, where, named=None):
@@ -93,7 +93,8 @@ def _plugin(folder, name, options, where, named=None):
 def _experiment(sweep, name, spec):
     """Training, measuring and collecting; an archived dataset is unpacked instead."""
     where = f"experiments.{name}.measures"
-    measures = {one: _plugin("measures", one, options, f"{where}.{one}") for one, options in spec.measures.items()}
+    measures = {measure: _plugin("measures", measure, options, f"{where}.{measure}")
+                for measure, options in spec.measures.items()}  # fmt: skip
     trained = [measure for measure in measures if sweep.mismatch(name, measure)]
     for stage in STAGES if trained or not measures else ():
         yield from _training(sweep, name, spec, stage)
@@ -108,8 +109,8 @@ def _training(sweep, experiment, spec, stage):
     """The jobs of a stage of training: each trains one batch of points for one block of seeds."""
     folder, batches = f"{sweep.results}/{experiment}", sweep.batches[experiment][stage]
     for (point, batch), (block, seeds) in product(batches.items(), sweep.blocks(experiment).items()):
-        points = [one.parameters for one in batch]
-        sources = [one.source.name for one in batch if one.source]
+        points = [member.parameters for member in batch]
+        sources = [member.source.name for member in batch if member.source]
         common = as_flags({"experiment": experiment, "seeds": list(seeds)})
         first, *others = map(as_flags, points)
         yield Request(
@@ -127,20 +128,21 @@ def _training(sweep, experiment, spec, stage):
 
 
 def _collected(sweep, experiment, spec, measure, plugin):
-    """One dataset of all finetuned shards, measured where they are collected, or in jobs of their own by `split`."""
-    folder, own = f"{sweep.results}/{experiment}", {"experiment": experiment, "measure": measure}
+    """The job that collects all finetuned shards into one dataset and measures them, or, by `split`, collects shards
+    that separate jobs measure; these come first."""
+    folder, wildcards = f"{sweep.results}/{experiment}", {"experiment": experiment, "measure": measure}
     shards = list(product(_measured(sweep, experiment, spec, measure), sweep.blocks(experiment)))
     inputs = [f"{folder}/finetune/{point}/{block}.nc" for point, block in shards]
     p, flags = {"family": spec.family}, as_flags({"family": spec.family})
     modules = [f"carryover/families/{spec.family}/labels.json"]
     if measure in spec.split:
         finetuned, inputs = inputs, [f"{folder}/measure/{measure}/{point}/{block}.nc" for point, block in shards]
-        for (point, block), before, output in zip(shards, finetuned, inputs, strict=True):
-            yield Request(sweep, "measure", own | {"point": point, "block": block}, output, [before], **plugin)
+        for (point, block), shard, output in zip(shards, finetuned, inputs, strict=True):
+            yield Request(sweep, "measure", wildcards | {"point": point, "block": block}, output, [shard], **plugin)
     else:
         p |= {"measure": measure, "options": plugin["parameters"]}
         flags, modules = [*flags, "--measure", *plugin["flags"]], [*plugin["modules"], *modules]
-    yield Request(sweep, "collect", own, f"{folder}/{measure}.nc", inputs, p, flags, modules)
+    yield Request(sweep, "collect", wildcards, f"{folder}/{measure}.nc", inputs, p, flags, modules)
 
 
 def _measured(sweep, experiment, spec, measure):

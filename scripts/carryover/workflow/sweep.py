@@ -70,29 +70,29 @@ class Sweep:
 
     def everything(self):
         """Every dataset, theory curve, claim, figure and table in every format, each with its record."""
-        made = [request for request in self.jobs.values() if request.rule not in (*SHARDS, *ON_DEMAND)]
-        return [file for request in made for output in request.outputs for file in (output, f"{output}.json")]
+        requests = [request for request in self.jobs.values() if request.rule not in (*SHARDS, *ON_DEMAND)]
+        return [file for request in requests for output in request.outputs for file in (output, f"{output}.json")]
 
     def formats(self, rule):
         """Suffixes of the files that a job of a rule writes."""
         return [suffix for suffix in FORMATS.get(rule, (".nc",)) if suffix != ".pdf" or self.typed.pdf]
 
     def first(self):
-        """The figure that each paper shows first, where it is made here."""
-        named = dict.fromkeys(paper.first for paper in self.typed.papers.values())
-        return [f"{self.results}/figures/{name}.png" for name in named if name in self.typed.figures]
+        """The first figure of each paper, if the configuration has it."""
+        names = dict.fromkeys(paper.first for paper in self.typed.papers.values())
+        return [f"{self.results}/figures/{name}.png" for name in names if name in self.typed.figures]
 
     def check(self):
-        """Raise UserError for code that cannot be parsed, and for data that no job before makes."""
-        made, datasets = set(), []
+        """Raise UserError for code that cannot be parsed, and for data that no earlier job makes."""
+        outputs, datasets = set(), []
         for output, request in self.jobs.items():
             _ = request.code
             for path in (*request.inputs, *request.named_files):
-                if path not in made and not Path(path).is_file():
+                if path not in outputs and not Path(path).is_file():
                     kind, listed = ARTIFACTS.get(request.rule), ", ".join(datasets)
                     where = f"{kind.section}.{request.wildcards[kind.wildcard]}.data" if kind else request.rule
                     raise UserError(f"{where}: {path} is neither a file nor made here; known are {listed}.")
-            made.add(output)
+            outputs.add(output)
             if request.rule not in SHARDS:
                 datasets.append(output.removeprefix(f"{self.results}/").removesuffix(".nc"))
 
@@ -104,36 +104,38 @@ class Sweep:
         for request in self.jobs.values():
             for name, value in request.wildcards.items():
                 values[name].add(re.escape(value))
-        return {name: "|".join(sorted(found)) or "(?!)" for name, found in values.items()}
+        return {name: "|".join(sorted(allowed)) or "(?!)" for name, allowed in values.items()}
 
-    def _asked(self, attribute, rule):
-        """A function of wildcards, which gives an attribute of the request of a job of this rule."""
+    def _from_request(self, attribute, rule):
+        """A function of wildcards that returns an attribute of the request of a job of this rule."""
         jobs = {frozenset(request.wildcards.items()): request for request in self.jobs.values() if request.rule == rule}
 
-        def asked(wildcards):
+        def value(wildcards):
             if request := jobs.get(frozenset(wildcards.items())):
                 return getattr(request, attribute)
             raise UserError(f"{rule} makes nothing of {' '.join(f'{k}={v}' for k, v in wildcards.items())}.")
 
-        return asked
+        return value
 
-    inputs = partialmethod(_asked, "inputs")
-    flags = partialmethod(_asked, "flags")
-    key = partialmethod(_asked, "key")
-    paper = partialmethod(_asked, "paper")
-    labels = partialmethod(_asked, "labels")
+    inputs = partialmethod(_from_request, "inputs")
+    flags = partialmethod(_from_request, "flags")
+    key = partialmethod(_from_request, "key")
+    paper = partialmethod(_from_request, "paper")
+    labels = partialmethod(_from_request, "labels")
 
     def config_file(self, results):
-        """A function of wildcards, which writes the configuration beside the logs of the results, for it may be longer
-        than a command line can be, and gives the file's path. In a module the results lie below its prefix."""
+        """A function of wildcards that writes the configuration to a file in the results' logs and returns its path.
 
-        def written(wildcards):
+        A configuration may be longer than a command line can be. A module's results are in the folder of its prefix.
+        """
+
+        def path(wildcards):
             file = Path(results, "logs/audit.config.yaml")
             with store.atomic(file) as (unfinished,):
                 unfinished.write_text(yaml.safe_dump(self.config | {"pathvars": {"results": results}}, sort_keys=False))
             return file.as_posix()
 
-        return written
+        return path
 
     def resource(self, name):
         """A resource of the experiment's training jobs (`resources: {gpu: 1, mem_mb: 4000}`).

@@ -69,8 +69,8 @@ def compare(data, p):
     rows["row"] = mean.groupby(rows["setting"]).rank(method="dense").astype(int) - 1
     tuned = rows["protocol"] == "finetuning"
     if tuned.any() and not tuned.all():
-        alone = rows[~tuned].assign(protocol="finetuning").rename(columns={"gain": "probe_gain"})
-        rows = rows.merge(alone[[*COORDINATES, "probe_gain"]], on=list(COORDINATES), how="left")
+        probes = rows[~tuned].assign(protocol="finetuning").rename(columns={"gain": "probe_gain"})
+        rows = rows.merge(probes[[*COORDINATES, "probe_gain"]], on=list(COORDINATES), how="left")
     ratio = "log10 of the ratio from scratch to pretrained of: "
     known = MEANINGS | {f"ratio_{name}": f"{ratio}{name.replace('_', ' ')}" for name in p.candidates}
     variables = {name: ("pair", rows[name].to_numpy(), meaning) for name, meaning in known.items() if name in rows}
@@ -81,7 +81,7 @@ def compare(data, p):
 
 
 def _rows(data, protocol, p):
-    """The pairs of one protocol as a data frame, with all coordinates of the transferred runs."""
+    """The pairs of one protocol as a data frame: coordinates of the transferred runs, gain, and predictors."""
     risk = data["risk"]
     runs = where(risk[["risk_final"]], protocol=protocol, **conditions(p.only))
     frame = paired(runs, protocol, "risk_final", risk)
@@ -92,7 +92,7 @@ def _rows(data, protocol, p):
     for name in p.candidates:
         frame[f"ratio_{name}"] = ratio(runs, data.get("beforehand", risk), protocol, name)
     values = frame[f"ratio_{p.similarity}" if p.similarity in p.candidates else p.similarity]
-    if not pd.api.types.is_numeric_dtype(values):  # a list of numbers in words
+    if not pd.api.types.is_numeric_dtype(values):  # text with a list of numbers
         values = values.map(lambda text: np.mean([float(word) for word in text.split()]))
     frame["similarity"] = SIMILARITIES[p.similarity_of](values.to_numpy(float))
     source = data.get("theory", risk)
@@ -110,7 +110,7 @@ def _rows(data, protocol, p):
     if "features" in data and protocol in data["features"]["protocol"].values:
         features = where(data["features"], protocol=protocol)
         for name in [name for name in FEATURES if name in features]:
-            frame[name] = _beside(runs, features[name]).round(ROUNDING)
+            frame[name] = _of_runs(runs, features[name]).round(ROUNDING)
     return frame
 
 
@@ -122,17 +122,17 @@ def log_ratio(scratch, transferred, floor=0.0):
 
 
 def ratio(runs, source, protocol, quantity, against=""):
-    """`log_ratio` of a quantity of the dataset `source` from scratch and of the transferred run, or, with `against`, of
-    that variable and the quantity of the transferred run itself."""
+    """`log_ratio` of a quantity of `source`, of the run from scratch to the transferred run; with `against`, of that
+    variable to the quantity, both of the transferred run."""
     if protocol not in source["protocol"].values:
         return np.full(runs.sizes["run"], np.nan)
     others = where(source, protocol=protocol)
     scratch = others[against] if against else paired(source, protocol, quantity)["scratch"]
-    return _beside(runs, others[quantity].copy(data=log_ratio(scratch, others[quantity])))
+    return _of_runs(runs, others[quantity].copy(data=log_ratio(scratch, others[quantity])))
 
 
-def _beside(runs, values, ignored=()):
-    """Values by run of another dataset, of the runs with the same coordinates but those that are ignored, or NaN."""
+def _of_runs(runs, values, ignored=()):
+    """Values by run of another dataset at the coordinates of `runs`, except the ignored ones; NaN where it has none."""
     return matched(runs, values.to_dataset(name="value"), ignored)["value_other"].to_numpy()
 
 
@@ -188,7 +188,8 @@ def power_law_against_floor(runs, outside, risk):
     pretrained features ("Features are fate", eq 18 without its second term)."""
     expected = np.full(runs.sizes["run"], np.nan)
     for scale in np.unique(runs["teacher_scale"]):
-        law, own = power_law.fit(from_scratch(where(risk, teacher_scale=scale)), FITTED), runs["teacher_scale"] == scale
-        expected[own] = law(runs["samples"][own])
+        law = power_law.fit(from_scratch(where(risk, teacher_scale=scale)), FITTED)
+        at_scale = runs["teacher_scale"] == scale
+        expected[at_scale] = law(runs["samples"][at_scale])
     of_finetuning = ("protocol", "solver", "samples", "draw")
-    return log_ratio(expected, _beside(runs, outside["least_risk"], of_finetuning))
+    return log_ratio(expected, _of_runs(runs, outside["least_risk"], of_finetuning))

@@ -49,10 +49,10 @@ class Check(NamedTuple):
     facts: Mapping[str, Any] = MappingProxyType({})
 
 
-def checks(found, estimate=student, **facts):
-    """{name: `Check`} of values by name; facts are of all checks, and a `Check` among the values keeps its own."""
-    whole = {name: one if isinstance(one, Check) else Check(one, estimate) for name, one in found.items()}
-    return {name: one._replace(facts={**facts, **one.facts}) for name, one in whole.items()}
+def checks(values, estimate=student, **facts):
+    """{name: `Check`} of {name: values} with these facts; a `Check` among the values keeps its estimate and facts."""
+    by_name = {name: value if isinstance(value, Check) else Check(value, estimate) for name, value in values.items()}
+    return {name: check._replace(facts={**facts, **check.facts}) for name, check in by_name.items()}
 
 
 def listed(numbers):
@@ -60,16 +60,16 @@ def listed(numbers):
     return ", ".join(f"{number:g}" for number in numbers)
 
 
-def table(found, definitions, files=(), portable=""):
+def table(results, definitions, files=(), portable=""):
     """The dataset over `claim` of `MEANINGS`; UserError if there is no check.
 
-    `found` are checks by name, `definitions` what `headlines.definitions` says of them, `files` the datasets that they
-    were made of, and `portable` what `provenance.job_record.PORTABLE` promises of these elsewhere.
+    `results` are checks by name, `definitions` what `headlines.definitions` says of them, `files` the datasets from
+    which they were computed, and `portable` what `provenance.job_record.PORTABLE` promises of these elsewhere.
     """
-    if not found:
+    if not results:
         raise UserError("a group of claims must have one check or more: with these options there is none.")
     rows = []
-    for name, check in found.items():
+    for name, check in results.items():
         definition = definitions[name]
         bound, estimate = definition["bound"], check.estimate(check.values, definition["bound"])
         rows.append({
@@ -84,7 +84,7 @@ def table(found, definitions, files=(), portable=""):
         })  # fmt: skip
     return described(
         {key: ("claim", np.array([row[key] for row in rows]), meaning) for key, meaning in MEANINGS.items()},
-        {"claim": (list(found), "short name of the claim")},
+        {"claim": (list(results), "short name of the claim")},
     )
 
 

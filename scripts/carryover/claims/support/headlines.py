@@ -58,20 +58,20 @@ def read():
 
 
 def definitions(group, names):
-    """{name: {column: value}}: what the dataset of a group says of its checks, and of the claim that each belongs to.
+    """{name: {column: value}}: columns of a group's dataset on its checks and on the claim of each.
 
     Raises UserError for a check that belongs to no claim, or to several.
     """
-    found = {}
+    by_name = {}
     entries = [(pattern, columns) for pattern, columns in _entries()  # most are of other groups
                if fnmatch.fnmatchcase(group, pattern.partition("/")[0])]  # fmt: skip
     for name in names:
-        own = [columns for pattern, columns in entries if fnmatch.fnmatchcase(f"{group}/{name}", pattern)]
-        if len(own) != 1:
-            claims = " and ".join(columns["headline"] for columns in own) or "none: add it to a claim"
-            raise UserError(f"{FILE.name}: the check {group}/{name} must belong to one claim, not to {claims}.")
-        found[name] = own[0]
-    return found
+        claims = [columns for pattern, columns in entries if fnmatch.fnmatchcase(f"{group}/{name}", pattern)]
+        if len(claims) != 1:
+            words = " and ".join(columns["headline"] for columns in claims) or "none: add it to a claim"
+            raise UserError(f"{FILE.name}: the check {group}/{name} must belong to one claim, not to {words}.")
+        by_name[name] = claims[0]
+    return by_name
 
 
 def _entries():

@@ -67,12 +67,12 @@ class Runs:
         values = self.data[quantity]
         values = values.isel({name: 0 for name in values.dims if name != "run"}).values
         columns = {name: self.data[name].values for name in ("seed", *names)}
-        found = pd.DataFrame(columns | {"value": values}).set_index(list(columns))["value"]
-        if found.index.has_duplicates:
+        values_by_run = pd.DataFrame(columns | {"value": values}).set_index(list(columns))["value"]
+        if values_by_run.index.has_duplicates:
             others = [name for name in coordinates(self.data) if name not in columns]
             differ = " and ".join(name for name in others if len(_distinct(self.data, name)) > 1)
             raise UserError(f"this claim needs one run a seed of the role {self.role}; several differ in {differ}.")
-        return found.unstack(list(names)).sort_index(axis=1) if names else found
+        return values_by_run.unstack(list(names)).sort_index(axis=1) if names else values_by_run
 
     def ratio(self, over, under, *names):
         """The ratio of two quantities of the same runs, as `table`."""
@@ -86,18 +86,18 @@ class Runs:
         """log₁₀ of the risk at the end of training, by seed (rows) and the values of coordinates, as `table`."""
         return np.log10(self.table("risk_final", *names))
 
-    def risks_and_done(self, *names):
-        """`risks`, and the same with NaN where networks stopped too early.
+    def risks_and_finished(self, *names):
+        """`risks`, and the same table with NaN for networks whose training stopped too early.
 
-        Their loss has neither reached its tolerance nor fallen below a tenth of their risk, so that the risk says more
-        about the stopping. A check takes the second of the networks that it expects to be worse.
+        Their loss has neither reached its tolerance nor fallen below a tenth of their risk, so the risk reflects when
+        training stopped. A check uses the second table for the networks that it expects to have the larger risk.
         """
         risks = self.risks(*names)
-        done = self.table("loss", *names) <= UNTRAINED * self.table("risk_final", *names)
+        finished = self.table("loss", *names) <= UNTRAINED * self.table("risk_final", *names)
         for reached in ("converged", "at_rest"):
             if reached in self.data:
-                done |= self.table(reached, *names) == 1
-        return risks, risks.where(done)
+                finished |= self.table(reached, *names) == 1
+        return risks, risks.where(finished)
 
     def sizes(self, least=1):
         """Numbers of samples, rising; UserError for fewer than `least` of them."""
@@ -110,29 +110,30 @@ class Runs:
 
 
 def matched(runs, others, ignored=(), needed=""):
-    """Runs, each with the one of others that has the same coordinates but those that are ignored, a data frame.
+    """A data frame of runs, each joined with the run of `others` that has the same coordinates.
 
-    A row has the coordinates and variables of a run, and `<variable>_other` of the other, NaN where there is none: both
-    are datasets of variables (run,). A coordinate is no difference either where one side has no value of it, only NaN
-    or empty text. Raises UserError if a run has several others, or lacks the one that it needs, `needed` in words.
+    Both are datasets of variables (run,). A row has the coordinates and variables of a run, and `<variable>_other` of
+    the other run, NaN where there is none. Coordinates in `ignored` may differ, and so may those for which one side
+    has no value, only NaN or empty text. Raises UserError if a run matches several others, or, where `needed` names
+    the other run in words, if a run matches none.
     """
-    own, other = (some.to_dataframe().reset_index(drop=True) for some in (runs, others))
+    left, right = (dataset.to_dataframe().reset_index(drop=True) for dataset in (runs, others))
     shared = [
         name
         for name in sorted(coordinates(others))
-        if name in own
+        if name in left
         and name not in ignored
-        and all((one[name].notna() & one[name].ne("")).any() for one in (own, other))
+        and all((side[name].notna() & side[name].ne("")).any() for side in (left, right))
     ]
-    if other.duplicated(shared).any():
-        differ = [name for name in coordinates(others) if name not in shared and other[name].nunique() > 1]
+    if right.duplicated(shared).any():
+        differ = [name for name in coordinates(others) if name not in shared and right[name].nunique() > 1]
         raise UserError(f"several runs have the same {', '.join(shared)}; they differ in {', '.join(differ)}.")
     variables = list(others.data_vars)
-    other = other[[*shared, *variables]].rename(columns={name: f"{name}_other" for name in variables})
-    both = own.merge(other, on=shared, how="left", indicator="found")
-    if needed and (alone := both["found"] == "left_only").any():
-        raise UserError(f"no {needed} at {both.loc[alone, shared].iloc[0].to_dict()}.")
-    return both.drop(columns="found")
+    right = right[[*shared, *variables]].rename(columns={name: f"{name}_other" for name in variables})
+    joined = left.merge(right, on=shared, how="left", indicator="side")
+    if needed and (unmatched := joined["side"] == "left_only").any():
+        raise UserError(f"no {needed} at {joined.loc[unmatched, shared].iloc[0].to_dict()}.")
+    return joined.drop(columns="side")
 
 
 def only(runs, name):

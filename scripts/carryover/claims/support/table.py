@@ -63,16 +63,16 @@ def _elsewhere(row, others, name, verdict):
     """The verdict of a check or claim in other tables, in words; of a check with its numbers."""
     texts = []
     for other, table in others.items():
-        found = table[table[name] == getattr(row, name)]
-        if found.empty:
+        matching = table[table[name] == getattr(row, name)]
+        if matching.empty:
             texts.append(f"{other}: not known")
             continue
-        there = found.iloc[0]
-        text = f"{other}: {there[verdict]}{DIFFERS * (there[verdict] != getattr(row, verdict))}"
-        if name == "claim" and np.isfinite(there["statistic"]):
-            text += f", {there['statistic']:.3g}"
-            text += "" if np.isnan(there["low"]) else f" [{there['low']:.3g}, {there['high']:.3g}]"
-            text += "" if there["bound"] == row.bound else f", of the bound {there['bound']:g}"
+        match = matching.iloc[0]
+        text = f"{other}: {match[verdict]}{DIFFERS * (match[verdict] != getattr(row, verdict))}"
+        if name == "claim" and np.isfinite(match["statistic"]):
+            text += f", {match['statistic']:.3g}"
+            text += "" if np.isnan(match["low"]) else f" [{match['low']:.3g}, {match['high']:.3g}]"
+            text += "" if match["bound"] == row.bound else f", of the bound {match['bound']:g}"
         texts.append(text)
     return "; ".join(texts)
 

@@ -26,8 +26,8 @@ def transferability(risk, protocol, scratch=None):
     protocol : str
         Protocol of the transferred runs.
     scratch : xarray.Dataset, optional
-        Another dataset with the single-task runs. A solver that single-task runs do not have is no difference: these
-        runs are compared with those of the solver that they have.
+        Another dataset with the single-task runs. If they lack a solver of the transferred runs, the solver
+        is ignored in the comparison.
 
     Returns
     -------
@@ -48,11 +48,11 @@ def paired(data, protocol, quantity, scratch=None, needed=""):
     """The runs of a protocol with a quantity, and `scratch`: that of the single-task run with the same coordinates but
     `CHOSEN`. Arguments are those of `transferability` and of `runs.matched`."""
     transferred = where(data[[quantity]], protocol=protocol)
-    alone = where((data if scratch is None else scratch)[[quantity]], protocol="single_task")
+    single = where((data if scratch is None else scratch)[[quantity]], protocol="single_task")
     ignored = list(CHOSEN)
-    if "solver" in alone.coords and not np.isin(transferred["solver"], alone["solver"]).all():
+    if "solver" in single.coords and not np.isin(transferred["solver"], single["solver"]).all():
         ignored.append("solver")
-    runs = matched(transferred, alone, ignored, needed)
+    runs = matched(transferred, single, ignored, needed)
     return runs.rename(columns={f"{quantity}_other": "scratch"})
 
 
@@ -89,13 +89,13 @@ def from_scratch(risk):
 def with_decay(risk, chosen_by=None):
     """The single-task runs without weight decay, or, for each network, with that of the smallest `risk_final` or
     `validation_loss`; without the coordinate `weight_decay`."""
-    alone = where(risk, protocol="single_task")
+    single = where(risk, protocol="single_task")
     if chosen_by is None:
-        return where(alone, weight_decay=0.0).drop_vars("weight_decay")
-    frame = alone[[chosen_by]].to_dataframe().reset_index()
-    network = [name for name in coordinates(alone) if name not in CHOSEN]
+        return where(single, weight_decay=0.0).drop_vars("weight_decay")
+    frame = single[[chosen_by]].to_dataframe().reset_index()
+    network = [name for name in coordinates(single) if name not in CHOSEN]
     best = frame.loc[frame.groupby(network, dropna=False)[chosen_by].idxmin(), "run"].sort_values()
-    return alone.isel(run=best.to_numpy()).drop_vars("weight_decay")
+    return single.isel(run=best.to_numpy()).drop_vars("weight_decay")
 
 
 def at(curve, tolerance=1e-6, **values):
@@ -147,8 +147,8 @@ def gains(risk, readout):
 def boundary(gain):
     """The number of samples n at which gains, a Series by n, turn from positive to negative, interpolated in log n.
 
-    Noisy gains may change their sign more than once: n divides them so that those on the wrong side have the least sum.
-    It is infinite if gains are positive on all sides, and 0 if they are negative.
+    Noisy gains may change their sign more than once: n is where the sum of gains on the wrong side of it is smallest.
+    It is infinite if gains are positive throughout, and 0 if they are negative.
     """
     gain = gain.sort_index()
     values, n = gain.to_numpy(), gain.index.to_numpy(dtype=float)
@@ -161,10 +161,9 @@ def boundary(gain):
 
 
 def leave_one_out_choice(gains):
-    """Gains by seed and n, each seed's with the anchor of the largest mean gain of all *other* seeds and n.
+    """Gains by seed and n, each seed's with the anchor that has the largest mean gain over all *other* seeds and n.
 
-    `gains` are by seed (rows), and anchor and n (columns). A seed has no part in its own choice, which would gain by
-    chance.
+    `gains` are by seed, and anchor and n (columns). A seed that took part in its own choice would gain by chance.
     """
     means = gains.T.groupby(level="anchor").mean().T
     best = {seed: means.drop(index=seed).mean().idxmax() for seed in means.index}

@@ -1,4 +1,4 @@
-"""Everything that learns to tell classes apart: from pretrained networks, from scratch, or beside other classes."""
+"""Classifiers of the target classes: finetuned, trained from scratch, or on target and source classes at once."""
 
 from functools import partial
 from itertools import product
@@ -27,7 +27,7 @@ def problems(p, shard):
     starts = list(product(shard.seeds, range(p.tasks) if p.targets == "sets" else [p.tasks]))
     start, factor = zip(*product(range(len(starts)), p.rescale), strict=True)  # of each run
     targets = [classes.targets(seed)[number] for seed, number in starts]
-    others = [classes.source(*one) for one in starts] if p.protocol == "multi_task" else []
+    others = [classes.source(seed, number) for seed, number in starts] if p.protocol == "multi_task" else []
     outputs = len(targets[0]) + (len(others[0]) if others else 0)  # all have as many
     if shard.pretrained is None:
         sources = [pretrain.spelled(labels) for labels in others] or [""] * len(starts)
@@ -35,9 +35,9 @@ def problems(p, shard):
     else:
         sources, states = _pretrained(classes, shard, starts, targets)
     rngs = [generator(experiment, {"task": number}, seed, "test images") for seed, number in starts]
-    whole = [tested(class_task(classes.set, labels), p.test_images, rng)
-             for labels, rng in zip(targets, rngs, strict=True)]  # fmt: skip
-    beside = [class_task(classes.set, labels) for labels in others]
+    target_tasks = [tested(class_task(classes.set, labels), p.test_images, rng)
+                    for labels, rng in zip(targets, rngs, strict=True)]  # fmt: skip
+    source_tasks = [class_task(classes.set, labels) for labels in others]
     seeds, tasks = zip(*(starts[place] for place in start), strict=True)
     columns = {
         "seed": seeds, "task": tasks, "network": p.network, "rescaled": p.rescaled, "learning_rate": p.learning_rate,
@@ -58,11 +58,11 @@ def problems(p, shard):
 
     for samples in p.samples:
         rngs = [generator(experiment, {"task": number}, seed, "samples") for seed, number in starts]
-        some = [sampled(task, samples, rng) for task, rng in zip(whole, rngs, strict=True)]
+        samples_of = [sampled(task, samples, rng) for task, rng in zip(target_tasks, rngs, strict=True)]
         problem = Problem(
             network=classes.network(outputs, starts[0][0]),
             state=lambda run: rescaled(states[start[run]], factor[run], p.rescaled),
-            tasks=[[task[place] for place in start] for task in (some, beside) if task],
+            tasks=[[task[place] for place in start] for task in (samples_of, source_tasks) if task],
             images=classes.prepared,
             draws=partial(pretrain.draw, experiment, [starts[place] for place in start]),
         )
@@ -71,18 +71,19 @@ def problems(p, shard):
 
 
 def _pretrained(classes, shard, starts, targets):
-    """'0 1 2' that a network was pretrained on, and its state under a new last layer, for each (seed, task)."""
-    own, pretrained = classes.attributes(), shard.pretrained
+    """For each (seed, task) of `starts` the classes of pretraining, as '0 1 2', and the state with a new last layer."""
+    attributes, pretrained = classes.attributes(), shard.pretrained
     for name in ("network", "width", "stem", "channels"):
-        if own[name] != pretrained.attrs[name]:
-            raise UserError(f"{name} is {own[name]}, but the pretrained networks have {pretrained.attrs[name]}.")
-    shape, weights = classes.network(pretrained.attrs["classes"], 0), pretrained["state"].values
+        if attributes[name] != pretrained.attrs[name]:
+            raise UserError(f"{name} is {attributes[name]}, but the pretrained networks have {pretrained.attrs[name]}.")
+    template, weights = classes.network(pretrained.attrs["classes"], 0), pretrained["state"].values
     shared = -1 in pretrained["task"].values  # one network for all tasks of a seed
     rows = shard.rows(seed=[seed for seed, _ in starts], task=[-1 if shared else number for _, number in starts])
     sources, states = pretrained["source_classes"].values[rows].tolist(), []
     for (seed, number), labels, source, row in zip(starts, targets, sources, rows, strict=True):
         if known := sorted({int(label) for label in source.split()} & set(labels)):
             raise UserError(f"pretraining and finetuning share the classes {known}: hold these out of pretraining.")
-        new, old = classes.state(len(labels), seed, f"readout {number}"), unpacked(shape, weights[row])
-        states.append({**old, **{name: new[name] for name in list(new)[-2:]}})
+        new, old = classes.state(len(labels), seed, f"readout {number}"), unpacked(template, weights[row])
+        last_layer = list(new)[-2:]  # its weights and biases
+        states.append(old | {name: new[name] for name in last_layer})
     return sources, states

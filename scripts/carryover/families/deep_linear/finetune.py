@@ -50,33 +50,37 @@ def problems(p, shard):
 
 
 def _columns(p, seeds):
-    """{coordinate: (runs,) values} of every run of the parameters, in a fixed order; NaN for what it does not have.
+    """{coordinate: (runs,) values} of every run of the parameters, in a fixed order; NaN where it has no value.
 
-    Raises UserError for a difference within leading directions where there are none, or in others where all are.
+    Raises UserError if all directions are leading ones, or none is, and the target differs in these or in the others.
     """
     if p.relation in ("leading", "trailing") and not 0 < p.leading < p.dimension:
         raise UserError(f"relation {p.relation} needs leading from 1 to below dimension, not {p.leading}.")
     names = (*RELATED[p.relation], "source_norm", "noise", "ridge", "weight_decay")
     runs = cartesian_product(seed=seeds, **{name: getattr(p, name) for name in names})
-    lacking = {name for read in RELATED.values() for name in read} - runs.keys()
-    nothing = np.full(len(runs["seed"]), np.nan)
-    return runs | dict.fromkeys(sorted(lacking), nothing) | {"relation": np.full(len(nothing), p.relation)}
+    others = {name for read in RELATED.values() for name in read} - runs.keys()
+    missing = np.full(len(runs["seed"]), np.nan)
+    return runs | dict.fromkeys(sorted(others), missing) | {"relation": np.full(len(missing), p.relation)}
 
 
 def _targets(p, shard, runs):
-    """Coefficients (runs, d) of the targets."""
-    places, run = shard.places(runs["seed"]), {name: values[:, None] for name, values in runs.items()}
-    source, other = shard.draw(pretrain.directions, "teacher", p.dimension)[places].swapaxes(0, 1)
+    """Coefficients (runs, d) of the targets: at an angle to the source, a stretched source with a random deviation, or
+    the source with a deviation in the leading or in the trailing eigendirections of the inputs."""
+    places, columns = shard.places(runs["seed"]), {name: values[:, None] for name, values in runs.items()}
+    source, orthogonal = shard.draw(pretrain.directions, "teacher", p.dimension)[places].swapaxes(0, 1)
     if p.relation == "angle":
-        theta = np.pi * run["angle"]
-        return run["target_norm"] * (np.cos(theta) * source + np.sin(theta) * other)
-    rest = shard.draw(Generator.standard_normal, "deviation", p.dimension)[places]
+        theta = np.pi * columns["angle"]
+        return columns["target_norm"] * (np.cos(theta) * source + np.sin(theta) * orthogonal)
+    deviation = shard.draw(Generator.standard_normal, "deviation", p.dimension)[places]
     if p.relation == "stretch":
-        return run["source_norm"] * (run["stretch"] * source + run["deviation"] * rest / np.sqrt(p.dimension))
-    rest[:, p.leading :] *= p.relation == "trailing"
-    rest[:, : p.leading] *= p.relation == "leading"
-    lengths = np.array([np.linalg.norm(one) for one in rest])[:, None]
-    return run["source_norm"] * (source + run["deviation"] * rest / lengths)
+        deviation = columns["deviation"] * deviation / np.sqrt(p.dimension)
+        return columns["source_norm"] * (columns["stretch"] * source + deviation)
+    if p.relation == "leading":
+        deviation[:, p.leading :] = 0
+    else:
+        deviation[:, : p.leading] = 0
+    norms = np.array([np.linalg.norm(vector) for vector in deviation])[:, None]
+    return columns["source_norm"] * (source + columns["deviation"] * deviation / norms)
 
 
 def _drawn(p, experiment, runs, samples, depth, spectrum):

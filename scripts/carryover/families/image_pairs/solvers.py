@@ -16,7 +16,7 @@ def exact(problem, p):
         coefficients = problem.coefficients(np.array(p.cutoff))
         loss = problem.loss(coefficients)
         return Trained.solved(coefficients, loss, np.full_like(loss, np.nan))
-    return _ended(problem, limit(problem.pixels, problem.labels, problem.start[:, None]))
+    return _trained(problem, limit(problem.pixels, problem.labels, problem.start[:, None]))
 
 
 def limit(pixels, labels, start):
@@ -36,29 +36,30 @@ def limit(pixels, labels, start):
 
 
 def descent(problem, p):
-    """Plain gradient descent, step by step; a run has converged where its loss has on every draw come to the tolerance.
+    """Plain gradient descent, step by step. A run has converged if its loss is at most the tolerance on every draw.
 
-    Coefficients leave their start along the images alone, θ + Xᵀa, and the loss depends on them through XXᵀ: a step
-    costs n² and not n d.
+    Coefficients are θ + Xᵀa with the start θ, and the residual changes with a through XXᵀ alone, so a step costs n²
+    operations and not n d.
     """
     pixels, n = problem.pixels, problem.pixels.shape[1]
     gram = pixels @ pixels.mT / n
-    steepest = np.linalg.eigvalsh(gram)[..., -1].max()
-    if p.learning_rate * steepest >= 2:
-        raise UserError(f"learning_rate is {p.learning_rate:g}, but descent diverges from {2 / steepest:.3g} on.")
+    largest_curvature = np.linalg.eigvalsh(gram)[..., -1].max()
+    if p.learning_rate * largest_curvature >= 2:
+        limit_rate = 2 / largest_curvature
+        raise UserError(f"learning_rate is {p.learning_rate:g}, but descent diverges from {limit_rate:.3g} on.")
     start = problem.start.swapaxes(0, 1)[None]  # (1, d, runs)
     residual = problem.labels[..., None] - pixels @ start
-    along, evaluations = np.zeros_like(residual), np.zeros(residual.shape[-1], dtype=np.int64)
+    a, evaluations = np.zeros_like(residual), np.zeros(residual.shape[-1], dtype=np.int64)
     for _ in range(p.max_steps):
         running = _losses(residual).max(0) > p.tolerance
         if not running.any():
             break
         evaluations += running
-        along += (p.learning_rate / n * running) * residual
+        a += (p.learning_rate / n * running) * residual
         residual -= p.learning_rate * (gram @ residual) * running
-    coefficients = (start + pixels.mT @ along).transpose(2, 0, 1)
+    coefficients = (start + pixels.mT @ a).transpose(2, 0, 1)
     converged = _losses(residual).max(0) <= p.tolerance
-    return _ended(problem, coefficients, evaluations=evaluations, converged=converged)
+    return _trained(problem, coefficients, evaluations=evaluations, converged=converged)
 
 
 def _losses(residual):
@@ -66,8 +67,8 @@ def _losses(residual):
     return (residual**2).mean(1) / 2
 
 
-def _ended(problem, coefficients, **known):
-    """`Trained` with these coefficients (runs, draws, d) at its end; its loss is the mean over draws."""
+def _trained(problem, coefficients, **known):
+    """`Trained` with these final coefficients (runs, draws, d); its loss is the mean over draws."""
     residual = (problem.pixels @ coefficients[..., None])[..., 0] - problem.labels
     loss = (residual**2).mean((-2, -1)) / 2
     return Trained.solved(coefficients, loss, np.full_like(loss, np.nan), **known)

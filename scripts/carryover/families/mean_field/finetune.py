@@ -1,4 +1,4 @@
-"""Everything that learns the target task: from scratch, from a pretrained network, or its readout alone."""
+"""Networks on the target task: trained from scratch, finetuned, with the readout trained alone, or as pretrained."""
 
 from functools import partial
 
@@ -44,9 +44,10 @@ def _networks(p, shard):
 
 
 def _problem(p, shard, places, samples, start, teacher):
-    """The Problem of one number of samples, and {column: (runs,) values} of what tells runs of a network apart.
+    """The Problem of one number of samples, and {column: (runs,) values} that distinguish the runs of a network.
 
-    `places` (networks,) are those of the networks' seeds. A set of inputs and its noise are of one seed and draw.
+    `places` (networks,) are the positions of the networks' seeds in the shard. Each seed and draw has its own inputs
+    and noise.
     """
 
     def drawn(stream, *shape):
@@ -56,19 +57,19 @@ def _problem(p, shard, places, samples, start, teacher):
     X, noise = drawn("inputs", samples, p.dimension), drawn("noise", samples)
     pairs = [(network, place * p.draws + draw) for network, place in enumerate(places) for draw in range(p.draws)]
     y = np.stack([pretrain.outputs(teacher[network], X[which]) + p.noise * noise[which] for network, which in pairs])
-    ways = [("", np.nan)]  # (readout, max_time)
+    solvers = [("", np.nan)]  # (readout, max_time)
     if p.protocol == "linear_transfer":
-        ways = [(readout, time) for readout in p.readout
+        solvers = [(readout, time) for readout in p.readout
                 for time in ((np.nan,) if readout == "least_squares" else p.max_time)]  # fmt: skip
-    networks, sets = np.repeat(pairs, len(ways), axis=0).T
-    readout, max_time = (np.tile(values, len(pairs)) for values in zip(*ways, strict=True))
-    task = Task(X, np.repeat(y, len(ways), axis=0), sets)
+    networks, sets = np.repeat(pairs, len(solvers), axis=0).T
+    readout, max_time = (np.tile(values, len(pairs)) for values in zip(*solvers, strict=True))
+    task = Task(X, np.repeat(y, len(solvers), axis=0), sets)
     problem = pretrain.Problem(start, teacher, networks, task, readout=readout, max_time=max_time)
     return problem, {"draw": sets % p.draws, "readout": readout, "max_time": max_time}
 
 
 def _variables(p, problem, pretrained, trained):
-    """How training went; the weights only of networks that are nowhere else as they are."""
+    """Variables of training and of the target; of networks as pretrained, the weights as well."""
     which, size = problem.networks, pretrain.size(problem.teacher)
     variables = of_training(trained)
     variables |= {name: (dims, values[which], text) for name, (dims, values, text) in size.items()}

@@ -104,7 +104,8 @@ def _distance(first, readout, directions, coefficients, constant):
 
 
 def _classification(teacher):
-    """Share of test inputs whose label is wrong, and participation ratio of the hidden responses to them."""
+    """{name: function of (first, second, runs)} to evaluate along training: `risk`, the share of misclassified test
+    inputs, and `effective_features`, the participation ratio of the hidden responses to these."""
     X = sphere(generator("classification", "", 0, "test inputs"), TEST_SAMPLES, teacher.first.shape[-1])
     positive = teacher.outputs(X)[..., 0] > 0
 

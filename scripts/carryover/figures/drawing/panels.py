@@ -1,4 +1,4 @@
-"""What is drawn in a panel: names and colours of values, curves with their spread over seeds, points, and maps."""
+"""Elements of a panel: names and colours of values, curves with their spread over seeds, points, and maps."""
 
 import itertools
 from collections import Counter
@@ -23,11 +23,11 @@ COLORS = {
     "linear_transfer": "#882255",
     "pretrained": "#44AA99",
 }
-"""Of protocols, the same in every figure."""
+"""Colours of protocols, the same in every figure."""
 LINES = ("-", "--", ":", "-.")
 """Styles of lines of one colour, in this order."""
 MANY = 20
-"""Seeds of which the range is drawn; of more it is quantiles, since a range widens with their number."""
+"""Largest number of seeds for which the range is drawn; for more, quantiles, since a range widens with the number."""
 FITTED = 0.1
 UNFITTED = "loss > risk / 10, of most runs"
 
@@ -69,7 +69,7 @@ def values(data, coordinate):
 
 
 def some(values, most=4):
-    """All of some values, or as many of them as that, evenly from the first to the last."""
+    """All values, or `most` of them, evenly spaced from the first to the last."""
     values = list(values)
     places = np.unique(np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(int))
     return [values[place] for place in places]
@@ -83,30 +83,31 @@ def colors(coordinate, values):
 
 
 def curves_by(data, *coordinates, label=None, **restricted):
-    """What `curves` draws: [(condition on the runs, label, style)], one for each combination of values of coordinates
-    that some run has, in the order of the field.
+    """Curves for `curves`: [(condition on the runs, label, style)] for each combination of values of the coordinates
+    that some run has.
 
-    Values of the first coordinate differ in colour, and curves of one colour in their lines. `label` is a function of
-    the values, in place of their names; `restricted` are coordinates with the values that are drawn, in their order.
+    Values of the first coordinate differ in colour, and curves of one colour in their line styles. `label` is a
+    function of the values, in place of their names; `restricted` gives the values of a coordinate that are drawn, in
+    their order.
     """
-    every = itertools.product(*(restricted.get(one, values(data, one)) for one in coordinates))
-    conditions = [dict(zip(coordinates, one, strict=True)) for one in every]
+    combinations = itertools.product(*(restricted.get(axis, values(data, axis)) for axis in coordinates))
+    conditions = [dict(zip(coordinates, combination, strict=True)) for combination in combinations]
     conditions = [condition for condition in conditions if chosen(data, **condition).any()]
     first = list(dict.fromkeys(condition[coordinates[0]] for condition in conditions))
     looks = {value: (color, itertools.cycle(LINES))
              for value, color in zip(first, colors(coordinates[0], first), strict=True)}  # fmt: skip
-    found = []
+    described = []
     for condition in conditions:
-        names = label(*condition.values()) if label else ", ".join(name(data, *one) for one in condition.items())
+        names = label(*condition.values()) if label else ", ".join(name(data, *item) for item in condition.items())
         color, lines = looks[condition[coordinates[0]]]
-        found.append((condition, names, {"color": color, "linestyle": next(lines)}))
-    return found
+        described.append((condition, names, {"color": color, "linestyle": next(lines)}))
+    return described
 
 
 def colored(data, coordinate):
     """(value, its runs, its colour) for each value of a coordinate."""
-    every = values(data, coordinate)
-    for value, color in zip(every, colors(coordinate, every), strict=True):
+    distinct = values(data, coordinate)
+    for value, color in zip(distinct, colors(coordinate, distinct), strict=True):
         yield value, where(data, **{coordinate: value}), color
 
 
@@ -119,7 +120,7 @@ def columns(data, coordinate="samples", title="n = {:g}", chosen=()):
 
 
 def relative(data, quantity, over=None):
-    """The runs with a quantity divided by another of theirs; by that of the teacher where none is named."""
+    """The runs with a quantity divided by another quantity of theirs, by default that of the teacher."""
     return data.assign({quantity: data[quantity] / data[over or f"{quantity}_teacher"]})
 
 
@@ -134,14 +135,14 @@ def seeds_in_words(data):
 
 
 def extent(data):
-    """The quantiles that show the spread over seeds: the range, or of many 10 % and 90 %."""
+    """The quantiles that show the spread over seeds: 0 and 1, the range, or 0.1 and 0.9 of more than `MANY` seeds."""
     return (0.0, 1.0) if len(np.unique(data["seed"])) <= MANY else (0.1, 0.9)
 
 
 def spread_in_words(data, how="band"):
-    """How many seeds a dataset has, and how their spread is shown: as a band, or as bars.
+    """The number of seeds of a dataset and how their spread is shown, in words.
 
-    Of datasets by role it is said once where all have the same number of seeds.
+    Of datasets by role a single text, if all have the same number of seeds.
     """
     if isinstance(data, dict):
         words = {role: spread_in_words(runs, how) for role, runs in data.items()}
@@ -151,9 +152,9 @@ def spread_in_words(data, how="band"):
 
 
 def unfitted(data, quantity):
-    """(run,) which trained networks have a squared loss above a tenth of this risk: with less, they might do better.
+    """(run,) whether a trained network has a squared loss above a tenth of this risk, so that longer training may help.
 
-    Readouts of features that stay as they are cannot fit, and are none of them.
+    False for readouts of fixed features, which may be unable to fit.
     """
     if not {"loss", "evaluations", quantity} <= {*data} or not quantity.startswith("risk"):
         return np.zeros(len(data[quantity]), bool)
@@ -171,7 +172,7 @@ def limits_and_trained_in_words(data):
 
 
 def convergence(data):
-    """Notes on what share of the trained runs did not reach their tolerance, by protocol; [] where none was trained."""
+    """Notes on the share of trained runs that did not reach their tolerance, by protocol; [] if none was trained."""
     trained = data.isel(run=data["evaluations"].values > 0)
     if not trained.sizes["run"]:
         return []
@@ -191,7 +192,7 @@ def convergence(data):
 
 
 def band(ax, x, middle, low, high, label=None, bars=None, **style):
-    """A line with a band around it, or with bars at a slice `bars` of its points."""
+    """Draw a line with a band around it, or with bars at the points of the slice `bars`."""
     (line,) = ax.plot(x, middle, label=label, **style)
     if bars is None:
         ax.fill_between(x, low, high, color=line.get_color(), alpha=0.18, linewidth=0)
@@ -202,10 +203,10 @@ def band(ax, x, middle, low, high, label=None, bars=None, **style):
 
 
 def spread(ax, data, quantity, along, label=None, bars=None, **style):
-    """Median over seeds of a quantity along a coordinate of the runs, or a dimension of its own, and their extent.
+    """Draw the median and extent over seeds of a quantity along a coordinate of the runs, or one of its dimensions.
 
-    `data` are runs, or a data frame with a row for each. The extent is drawn as a band, or as bars at a slice `bars` of
-    the points. Points of which most runs were not trained to the end are crossed.
+    `data` are runs, or a data frame with a row for each. The extent is a band, or bars at the points of the slice
+    `bars`. A cross marks points at which most runs were not trained to the end.
     """
     table = data if isinstance(data, pd.DataFrame) else data[[quantity]].to_dataframe()
     seeds = table.groupby(along)[quantity]
@@ -214,25 +215,25 @@ def spread(ax, data, quantity, along, label=None, bars=None, **style):
         bars = slice(None)
     marker = "o" if along in table else ""  # a dimension has many points
     band(ax, middle.index, middle, low, high, label, bars, **{"marker": marker} | style)
-    if (fewer := unfitted(data, quantity)).any():
-        shares = pd.Series(fewer, table.index).groupby(table[along]).mean()
+    if (not_fitted := unfitted(data, quantity)).any():
+        shares = pd.Series(not_fitted, table.index).groupby(table[along]).mean()
         places = shares.index[shares >= 0.5]
         ax.plot(places, middle[places], "x", color="k", markersize=7, label=UNFITTED if len(places) else None)
 
 
 def level(ax, data, quantity, label=None, **style):
-    """Median of a quantity as a line across the panel, with its extent as a band: what does not depend on its x."""
+    """Draw the median of a quantity that does not depend on x as a line across the panel, its extent as a band."""
     runs = data[quantity].values
     line = ax.axhline(np.median(runs), label=label, **style)
     ax.axhspan(*np.quantile(runs, extent(data)), color=line.get_color(), alpha=0.18, linewidth=0)
 
 
 def curves(ax, data, quantity, along, shown, apart=0.0, draw=spread):
-    """Curves along a coordinate of the runs or a dimension of the quantity, each drawn by `draw`, as `spread` does.
+    """Draw curves along a coordinate of the runs or a dimension of the quantity, by `draw`, which is like `spread`.
 
-    `shown` is a coordinate, with a curve for each of its values, or what `curves_by` returns: what the data lack keeps
-    its place. Neighbours stand `apart` by so many octaves, with bars in place of bands. What has one rescaling alone
-    was not rescaled, and is drawn across all of them.
+    `shown` is a coordinate, with a curve for each of its values, or the result of `curves_by`. With `apart`, curves
+    have bars in place of bands, and neighbours are shifted by that many octaves; curves without data keep their place.
+    Runs with a single value of `rescale` were not rescaled, and are a line across the panel.
     """
     shown = curves_by(data, shown) if isinstance(shown, str) else shown
     for place, (condition, label, style) in enumerate(shown):
@@ -242,24 +243,24 @@ def curves(ax, data, quantity, along, shown, apart=0.0, draw=spread):
         if along == "rescale" and len(values(part, along)) == 1:
             level(ax, part, quantity, label, **style)
         elif apart:
-            moved = part[along] * 2 ** (apart * (place - (len(shown) - 1) / 2))
-            draw(ax, part.assign_coords({along: moved}), quantity, along, label, bars=slice(None), **style)
+            shifted = part[along] * 2 ** (apart * (place - (len(shown) - 1) / 2))
+            draw(ax, part.assign_coords({along: shifted}), quantity, along, label, bars=slice(None), **style)
         else:
             draw(ax, part, quantity, along, label, **style)
 
 
 def trained(ax, data, quantity, along, label=None, shift=1.0, **style):
-    """Median over seeds of trained runs along one of their coordinates, times a shift, as markers: hollow where some
-    runs have not converged."""
+    """Draw the median over seeds of trained runs along a coordinate, times `shift`, as markers, which are hollow where
+    some runs have not converged."""
     middle = medians(data, quantity, along)
-    done = data[["converged"]].to_dataframe().groupby(along)["converged"].min() == 1
+    converged = data[["converged"]].to_dataframe().groupby(along)["converged"].min() == 1
     markers = {"linestyle": "none", "marker": "o", "markersize": 5, "zorder": 4, **style}
-    ax.plot(middle.index * shift, middle.where(done), label=label, **markers)
-    ax.plot(middle.index * shift, middle.where(~done), markerfacecolor="none", **markers)
+    ax.plot(middle.index * shift, middle.where(converged), label=label, **markers)
+    ax.plot(middle.index * shift, middle.where(~converged), markerfacecolor="none", **markers)
 
 
 def limits_and_trained(ax, data, quantity, along, label=None, **style):
-    """Exact limits as a line with their spread over seeds, and what was trained as markers over it."""
+    """Draw exact limits as a line with their spread over seeds, and trained runs as markers."""
     exact = data["solver"].values == "exact"
     spread(ax, data.isel(run=exact), quantity, along, label, marker="", **style)
     trained(ax, data.isel(run=~exact), quantity, along, color=style["color"])
@@ -271,7 +272,7 @@ def markers(values):
 
 
 def name_points(ax, curves, markers, words):
-    """Entries of the legend for points in the colours of `curves`, with {value: marker}; `words` are a format of it."""
+    """Add legend entries for points in the colours of `curves` with {value: marker}; `words` is a format of a value."""
     for value, marker in markers.items():
         ax.plot([], [], marker, color="0.4", label=words.format(value))
     for _, label, style in curves:
@@ -279,18 +280,18 @@ def name_points(ax, curves, markers, words):
 
 
 def points(ax, x, intervals, label=None, **style):
-    """Points with bars, of `intervals` (middle, low, high), each along x."""
+    """Draw points with bars; `intervals` are (middle, low, high), each along x."""
     middle, low, high = (np.asarray(values, float) for values in intervals)
     ax.errorbar(x, middle, (middle - low, high - middle), label=label, **style)
 
 
 def means(table):
-    """(mean, low, high), each by column, of a table of seeds (rows), or {column: values}: Student's 95 % intervals."""
+    """Means and Student's 95 % intervals, (mean, low, high) by column, of a table by seed, or {column: values}."""
     rows = [intervals.student(table[column], 0.0) for column in table]
     return np.array([[row[end] for row in rows] for end in ("statistic", "low", "high")])
 
 
 def gain_map(ax, x, y, gains, largest):
-    """A map of gains (y, x) from red, of losses, to blue; beyond ±largest the colours are those of the ends."""
+    """Draw a map of gains (y, x) from red (losses) to blue, with colours clipped at ±largest."""
     ax.grid(False)
     return ax.pcolormesh(x, y, gains, cmap="RdBu", vmin=-largest, vmax=largest, rasterized=True)

@@ -38,30 +38,33 @@ def rows(data, p):
     95 %.
     """
     frames = {}
-    for one in data.values():
-        frame = atlas.finetuned(one)
+    for pairs in data.values():
+        frame = atlas.finetuned(pairs)
         if len(frame):
-            frames[one.attrs["map_family"]] = frame.assign(**{name: -frame[name] for name in FALLS if name in frame})
+            frames[pairs.attrs["map_family"]] = frame.assign(**{name: -frame[name] for name in FALLS if name in frame})
     names = [name for name in CANDIDATES if any(name in frame for frame in frames.values())]
     texts = []
     for name in names:
-        having = {family: frame for family, frame in frames.items() if name in frame and frame[name].nunique() > 1}
+        with_name = {family: frame for family, frame in frames.items() if name in frame and frame[name].nunique() > 1}
         order = partial(_order, name=name)
-        alone = {family: _text(atlas.leave_seeds_out([frame], order)) for family, frame in having.items()}
-        together = _text(atlas.leave_seeds_out([*having.values()], order, atlas.GROUPS)) if len(having) > 1 else ""
-        cells = [alone.get(family, "") for family in frames]
-        texts.append((CANDIDATES[name], *cells, together, f"{len(having)} of {len(frames)}"))
+        by_family = {family: _text(atlas.leave_seeds_out([frame], order)) for family, frame in with_name.items()}
+        pooled = [*with_name.values()]
+        together = _text(atlas.leave_seeds_out(pooled, order, atlas.GROUPS)) if len(pooled) > 1 else ""
+        cells = [by_family.get(family, "") for family in frames]
+        texts.append((CANDIDATES[name], *cells, together, f"{len(pooled)} of {len(frames)}"))
     return pd.DataFrame(texts, columns=["known beforehand", *frames, "all together", "families"])
 
 
 def _order(frames, name):
-    """Rank correlation of a column with the gain, over the pairs of maps of the same weight."""
+    """Rank correlation of a column with the gain over the pairs of all maps, each map with the same total weight."""
     counts = [frame[name].count() for frame in frames]
-    whole = pd.concat([frame.assign(weight=max(counts) / n) for frame, n in zip(frames, counts, strict=True)])
-    return rank_correlation(whole[name], whole["gain"], whole["weight"])
+    pairs = pd.concat([frame.assign(weight=max(counts) / n) for frame, n in zip(frames, counts, strict=True)])
+    return rank_correlation(pairs[name], pairs["gain"], pairs["weight"])
 
 
 def _text(values):
-    found = jackknife.estimate(values, 0.0, jackknife.DIFFERENCE, over="seeds")
-    low, high = max(found["low"], -1), min(found["high"], 1)
-    return f"{found['statistic']:.2f} ({low:.2f} to {high:.2f})".replace("-", "−") if np.isfinite(values).all() else ""
+    estimate = jackknife.estimate(values, 0.0, jackknife.DIFFERENCE, over="seeds")
+    low, high = max(estimate["low"], -1), min(estimate["high"], 1)
+    return (
+        f"{estimate['statistic']:.2f} ({low:.2f} to {high:.2f})".replace("-", "−") if np.isfinite(values).all() else ""
+    )
