@@ -1,11 +1,13 @@
 """Compute a theory curve, which needs no training."""
 
+import xarray as xr
+
 from carryover.workflow import command_line, plugin_job
 
 
 def main(argv):
     with plugin_job.started(argv, "curve", __doc__) as (job, compute, arguments):
-        job.save(compute(arguments.p))
+        job.save(plugin_job.returned(compute, xr.Dataset, compute(arguments.p)))
 
 
 if __name__ == "__main__":

@@ -40,6 +40,6 @@ def test_the_script_checks_claims_and_writes_them(tmp_path):
     assert found.sizes["claim"] == 4
     assert (found["data"] == f"{tmp_path.name}/risk").all()
     assert (found["portable"] == "distribution").all()
-    with pytest.raises(UserError, match=r"needs risk, which is not in the data of: "):
+    with pytest.raises(UserError, match=r"does not find what it needs in the data of .*risk\.nc: risk$"):
         check_claims.main([words[0], "--roles", "risks", *words[3:], "--output", str(tmp_path / "none.nc")])
     assert not (tmp_path / "none.nc").exists()

@@ -56,6 +56,9 @@ def test_a_check_belongs_to_one_claim(tmp_path, monkeypatch):
     headlines.FILE.write_text(json.dumps({"Paper": {"whole": claim, "other": claim}}))
     with pytest.raises(UserError, match="one/up must belong to one claim, not to whole and other"):
         headlines.definitions("one", ["up"])
+    headlines.FILE.write_text(json.dumps({"Paper": {"whole": claim | {"sentense": ""}}}))
+    with pytest.raises(UserError, match=r"^claims\.yaml: Paper\.whole: unknown key sentense; allowed here: sentence, "):
+        headlines.definitions("one", ["up"])
 
 
 def test_by_paper_the_worst_news_comes_first_and_what_no_paper_says_last(tmp_path):

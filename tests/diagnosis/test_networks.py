@@ -7,8 +7,9 @@ import pytest
 import torch
 from torch import nn
 
-from carryover.diagnosis.networks import reinitialised, weight_changes
+from carryover.diagnosis.networks import reinitialised, renew_statistics, weight_changes
 from carryover.errors import UserError
+from carryover.networks.convnet_layers import BatchNorm2d
 from toy.recorded import adapted, small
 
 
@@ -124,3 +125,10 @@ def test_tied_weights_stay_tied_and_wrappers_are_taken_off():
     assert isinstance(made, nn.Sequential)
     assert made[1].weight is made[0].weight
     assert not torch.equal(made[0].weight, net[0].weight)
+
+
+def test_statistics_are_means_over_batches_for_our_layers_too():
+    layer, batches = BatchNorm2d(3), torch.arange(96.0).sin().reshape(2, 4, 3, 2, 2)
+    renew_statistics(layer, layer, batches)
+    torch.testing.assert_close(layer.running_mean, batches.mean((0, 1, 3, 4)))
+    torch.testing.assert_close(layer.running_var, batches.transpose(1, 2).flatten(2).var(2).mean(0))

@@ -121,13 +121,12 @@ def read(cls: type[Model], values: Any, where: str) -> Model:
         raise UserError(f"{where}{error}" if about_one else f"{where[:-1]}: {error}") from None
 
 
-def sentence(error: ValidationError, cls: type[BaseModel]) -> str:
+def sentence(error: ValidationError, kind: Any) -> str:
     """The first error of pydantic, as `key: message`; an unknown key comes before all others."""
     first = min(error.errors(), key=lambda details: details["type"] != "extra_forbidden")
     place = [str(part) for part in first["loc"] if not isinstance(part, int)]
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
-        kind: Any = cls
         for part in first["loc"][:-1]:  # fields of models, values of mappings, items of lists
             kind = kind.model_fields[part].annotation if hasattr(kind, "model_fields") else get_args(kind)[-1]
         *above, unknown = place

@@ -5,6 +5,8 @@ import re
 from functools import cache
 from pathlib import Path
 
+from carryover.errors import UserError
+
 load = importlib.import_module
 LIBRARY = Path(__file__).resolve().parents[1]
 _FUNCTION = re.compile(r"^def ([a-z]\w*)\((?:data, )?p\)", re.MULTILINE)
@@ -46,6 +48,10 @@ def names(kind):
 
 
 def function_of(kind, name):
-    """The function of a plug-in: that in `FUNCTIONS` of its own module, or that of its name in a module of several."""
+    """The function of a plug-in: that in `FUNCTIONS` of its own module, or that of its name in a module of several;
+    UserError where there is none."""
     module = load(modules(kind)[name])
-    return getattr(module, FUNCTIONS[kind], None) or getattr(module, name)
+    make = getattr(module, FUNCTIONS[kind], None) or getattr(module, name, None)
+    if make is None:
+        raise UserError(f"{module.__name__} must define a function {FUNCTIONS[kind]}")
+    return make

@@ -44,7 +44,8 @@ def _map(ax, about, protocol, setting, cells):
     gain, predicted = (cells.pivot(index="row", columns="samples", values=name) for name in ("gain", "predicted"))
     undecided = cells[~cells["decided"] & cells["gain"].notna()]
     x, rows = np.arange(gain.shape[1]), np.arange(gain.shape[0])
-    image = panels.gain_map(ax, x, rows, gain.to_numpy(float), LARGEST)
+    edges = (np.arange(size + 1) - 0.5 for size in gain.shape[::-1])  # also of a map of one row or column
+    image = panels.gain_map(ax, *edges, gain.to_numpy(float), LARGEST)
     ax.plot(gain.columns.get_indexer(undecided["samples"]), undecided["row"], ".", color="0.35", markersize=2.2)
     if min(predicted.shape) > 1 and predicted.min().min() < 0 < predicted.max().max():
         clipped = predicted.clip(-LARGEST, LARGEST).where(predicted != 0)

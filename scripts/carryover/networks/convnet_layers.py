@@ -36,6 +36,8 @@ class BatchNorm2d(nn.BatchNorm2d):
     """Normalisation over a batch."""
 
     def forward(self, images: Tensor) -> Tensor:
+        if self.weight.ndim == 1:
+            return super().forward(images)  # also with the momentum None, for means of all batches
         if self.training:
             self.num_batches_tracked.add_(1)
         running = self.running_mean.view(-1), self.running_var.view(-1)

@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from carryover.errors import DataError
+from carryover.errors import DataError, UserError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +40,7 @@ def save(dataset: xr.Dataset | Sequence[xr.Dataset], path: str | Path, record: M
 
     Raises
     ------
-    ValueError
+    UserError
         Naming the variable or coordinate without a `long_name` or `units`, or what has a type that netCDF lacks.
     DataError
         Where the folder or file cannot be written.
@@ -144,9 +144,9 @@ def _sorted(dataset: xr.Dataset) -> xr.Dataset:
     for name, variable in dataset.variables.items():
         for label in ("long_name", "units"):
             if not isinstance(variable.attrs.get(label), str) or not variable.attrs[label]:
-                raise ValueError(f"variable {name} must have the text attribute {label} (units of pure numbers are 1)")
+                raise UserError(f"variable {name} must have the text attribute {label} (units of pure numbers are 1)")
         if variable.dtype.kind not in "biufUTO":
-            raise ValueError(f"variable {name} has type {variable.dtype}, which netCDF does not store")
+            raise UserError(f"variable {name} has type {variable.dtype}, which netCDF does not store")
     variables = {
         name: xr.Variable(variable.dims, variable.values, dict(sorted(variable.attrs.items())))
         for name, variable in sorted(dataset.variables.items())

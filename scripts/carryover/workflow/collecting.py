@@ -9,7 +9,7 @@ from carryover import labels
 from carryover.config import parameters, plugins
 from carryover.provenance import store
 from carryover.workflow import command_line
-from carryover.workflow.plugin_job import also_read, naming_what_is_missing
+from carryover.workflow.plugin_job import also_read, naming_what_is_missing, returned
 
 
 def main(argv):
@@ -51,7 +51,7 @@ def measured(measure, p, path):
         axes = {axis: part[axis].values[0] for axis in conditions if axis in part.coords}
         if parameters.applies(conditions, axes):
             with naming_what_is_missing(measure, [path]):
-                found.append(measure(part, p))
+                found.append(returned(measure, xr.Dataset, measure(part, p)))
     return found
 
 

@@ -55,6 +55,11 @@ def of_data(make, kind, arguments):
     data = [store.read_table(file) if file.suffix == ".csv" else store.load(file) for file in arguments.data]
     with naming_what_is_missing(make, arguments.data):
         result = make(dict(zip(arguments.roles, data, strict=True)), arguments.p)
+    return returned(make, kind, result)
+
+
+def returned(make, kind, result):
+    """The result of a plug-in's function; UserError where it is of another kind."""
     if not isinstance(result, kind):
         raise UserError(f"{full_name(make)} must return a {kind.__name__}, not {type(result).__name__}.")
     return result
@@ -73,4 +78,4 @@ def naming_what_is_missing(make, files):
     except KeyError as error:
         wanted = str(error.args[0]).partition("\n")[0]
         where = ", ".join(map(str, files))
-        raise UserError(f"{full_name(make)} needs {wanted}, which is not in the data of: {where}.") from error
+        raise UserError(f"{full_name(make)} does not find what it needs in the data of {where}: {wanted}") from error

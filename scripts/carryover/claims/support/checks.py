@@ -74,8 +74,8 @@ def table(results, definitions, files=(), portable=""):
         bound, estimate = definition["bound"], check.estimate(check.values, definition["bound"])
         rows.append({
             **definition,
-            "statement": definition["statement"].format(**check.facts),
-            "measured": definition["measured"].format(**check.facts),
+            "statement": _filled(definition["statement"], name, check.facts),
+            "measured": _filled(definition["measured"], name, check.facts),
             "criterion": f"above {bound:g}",
             "verdict": verdict(estimate["low"], estimate["high"], bound),
             "data": ", ".join(f"{file.parent.name}/{file.stem}" for file in files),
@@ -86,6 +86,15 @@ def table(results, definitions, files=(), portable=""):
         {key: ("claim", np.array([row[key] for row in rows]), meaning) for key, meaning in MEANINGS.items()},
         {"claim": (list(results), "short name of the claim")},
     )
+
+
+def _filled(text, name, facts):
+    """A text of claims.yaml with its facts; UserError where it names one that the check does not give."""
+    try:
+        return text.format(**facts)
+    except KeyError as error:
+        given = ", ".join(facts) or "none"
+        raise UserError(f"claims.yaml: {name}: {text!r} needs the fact {error.args[0]}; there are: {given}.") from None
 
 
 def verdict(low, high, bound):

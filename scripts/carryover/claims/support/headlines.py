@@ -45,12 +45,16 @@ class Headline(BaseModel):
     )
 
 
+Claims = dict[str, dict[str, Headline]]
+"""Claims by paper and name."""
+
+
 def read():
     """{paper: {name: Headline}}; UserError for what is not allowed."""
     try:
-        return TypeAdapter(dict[str, dict[str, Headline]]).validate_python(files.read(FILE))
+        return TypeAdapter(Claims).validate_python(files.read(FILE))
     except ValidationError as error:
-        raise UserError(f"{FILE.name}: {parameters.sentence(error, Headline)}") from None
+        raise UserError(f"{FILE.name}: {parameters.sentence(error, Claims)}") from None
 
 
 def definitions(group, names):
