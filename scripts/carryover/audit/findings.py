@@ -52,7 +52,7 @@ class Audit:
     @property
     def lasting(self):
         """{path: record} without what is made on demand of all the others, such as the report."""
-        return {path: one for path, one in sorted(self.records.items()) if one["rule"] not in ON_DEMAND}
+        return {path: record for path, record in sorted(self.records.items()) if record["rule"] not in ON_DEMAND}
 
     @property
     def root(self):
@@ -81,10 +81,10 @@ def audit(sweep):
         if record:
             records[path] = record
         if verdict == "OK" and not cause:  # and not archived
-            found, upstream = _outdated(record, request, sweep.sha256, roots)
+            reasons, upstream = _outdated(record, request, sweep.sha256, roots)
             software = list(_software(record["environment"]))
-            fails, begins = bool(found), upstream or begins
-            verdict, cause = "STALE" if found or software else "OK", "; ".join(found + software)
+            fails, begins = bool(reasons), upstream or begins
+            verdict, cause = "STALE" if reasons or software else "OK", "; ".join(reasons + software)
         if fails:
             roots[path] = begins
         rule = request.rule if request else (record or {}).get("rule", "")
@@ -115,13 +115,13 @@ def _condition(path, request, sha256):
 
 
 def _outdated(record, request, sha256, roots):
-    """(why a result is not what a run would make now, the results upstream with which that begins) by its record."""
-    own = [f"input: {name} is {'missing' if sha256(name) is None else 'not the one it was made of'}"
+    """(sentences on why a result is out of date, the results upstream that are the reason), by its record."""
+    sentences = [f"input: {name} is {'missing' if sha256(name) is None else 'not the one it was made of'}"
            for name, known in record["inputs"].items()
            if name not in roots and sha256(name) != known["sha256"]]  # fmt: skip
-    own += causes(record, request) if request else [NO_JOB]
-    if own:
-        return own, []
+    sentences += causes(record, request) if request else [NO_JOB]
+    if sentences:
+        return sentences, []
     if upstream := sorted({root for name in record["inputs"] for root in roots.get(name, ())}):
         return [f"input: {few(upstream)} upstream"], upstream
     other_flags = request and recorded_key(record) not in ("", request.key)

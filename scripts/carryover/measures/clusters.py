@@ -92,13 +92,13 @@ def measure(data, p):
     def of_run(network):
         weights, (teacher, _) = Weights.of_dataset(network), teacher_units(network)
         inertias, centers = zip(*_solutions(weights.first, weights.importance(), counts, _SEED, RESTARTS), strict=True)
-        alignments = [alignment(some, teacher) for some in centers]
-        own = np.searchsorted(counts, len(learned_units(network)), side="right") - 1
+        alignments = [alignment(centres, teacher) for centres in centers]
+        number = np.searchsorted(counts, len(learned_units(network)), side="right") - 1
         return {
             "inertia": (inertias, "share of the units' weighted squared length that is left unexplained"),
             "alignment_by_clusters": (alignments, "mean best cosine of the teacher's units with a cluster"),
-            "alignment": (alignments[own], "mean best cosine of the teacher's units with as many clusters as there are "
-                          "features to learn"),
+            "alignment": (alignments[number], "mean best cosine of the teacher's units with as many clusters as there "
+                          "are features to learn"),
             "effective_clusters": (effective_clusters(inertias, counts), "effective number of clusters"),
         }  # fmt: skip
 
@@ -125,8 +125,8 @@ def _solutions(W, weights, counts, seed, restarts):
             starts = [start[:k] for start in random if k <= len(start)]
             if k in (finer := merged(_FINE if 2 * k <= _FINE else max(2 * max(counts), _FINE))):
                 starts.append(finer[k])
-            solution = min((_lloyd(points, masses, start)[:2] for start in starts), key=lambda one: one[0])
-        solutions.append(min([*solutions[-1:], solution], key=lambda one: one[0]))  # at worst one stays unused
+            solution = min((_lloyd(points, masses, start)[:2] for start in starts), key=lambda pair: pair[0])
+        solutions.append(min([*solutions[-1:], solution], key=lambda pair: pair[0]))  # one centre may stay unused
     return solutions
 
 
@@ -155,7 +155,7 @@ def _directions(W, weights, most):
 
 
 def _unit_vectors(vectors):
-    """Rows of unit length; those of length 0 stay what they are."""
+    """Rows scaled to unit length; rows of length 0 do not change."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors / np.where(lengths > 0, lengths, 1.0)
 
@@ -203,17 +203,17 @@ def _plus_plus(points: np.ndarray, masses: np.ndarray, k: int, rng: np.random.Ge
         shares = np.cumsum(masses * nearest)
         drawn = np.searchsorted(shares, rng.random(2 + int(np.log(size))) * shares[-1])
         candidates = drawn.clip(max=len(points) - 1)
-        left = np.minimum(nearest, cdist(points[candidates], points, "sqeuclidean"))
-        best = (left @ masses).argmin()
+        distances = np.minimum(nearest, cdist(points[candidates], points, "sqeuclidean"))
+        best = (distances @ masses).argmin()
         chosen.append(int(candidates[best]))
-        nearest = left[best]
+        nearest = distances[best]
     return points[chosen]
 
 
 def _lloyd(points: np.ndarray, masses: np.ndarray, centers: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
     """Where Lloyd's rounds lead from these centres (k, input): Σ masses |point − centre|², centres, labels (points,).
 
-    A centre that no point is nearest to stays where it is.
+    A centre that is nearest to no point does not move.
     """
     numbers, labels = np.arange(len(centers))[:, None], np.full(len(points), -1)
     for _ in range(_MOST):

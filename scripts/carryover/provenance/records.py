@@ -1,4 +1,4 @@
-"""The records of a folder of results: all of them, and those of what a result was made of."""
+"""The records of a folder of results: all of them, and those that a result depends on."""
 
 from pathlib import Path
 
@@ -13,24 +13,24 @@ def all_records(results):
     """
     if not Path(results).is_dir():
         raise UserError(f"{results} is no folder: name the one with the results")
-    found = {}
+    by_name = {}
     for path in sorted(Path(results).rglob("*.json")):
         with store.regular(path) as file:
             if b'"carryover_record"' not in file.read(100):  # keys are sorted, so every record begins with this one
                 continue
         record, end = job_record.read(path), path.relative_to(results).with_suffix("").parts
-        found |= {name: record for name in record["outputs"] if Path(name).parts[-len(end) :] == end}
-    return found
+        by_name |= {name: record for name in record["outputs"] if Path(name).parts[-len(end) :] == end}
+    return by_name
 
 
 def upstream(name, records):
-    """{name: record} of a result and of all that it was made of, by {name: record} of all results."""
-    found, todo = {}, [name]
+    """{name: record} of a result and of all results that it depends on, from {name: record} of all results."""
+    visited, todo = {}, [name]
     while todo:
-        if (one := todo.pop()) in records and one not in found:
-            found[one] = records[one]
-            todo += records[one]["inputs"]
-    return found
+        if (result := todo.pop()) in records and result not in visited:
+            visited[result] = records[result]
+            todo += records[result]["inputs"]
+    return visited
 
 
 def jobs(records):

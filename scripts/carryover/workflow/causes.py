@@ -1,4 +1,4 @@
-"""Why results are not what a run would make now, by the keys, parameters and code in their records."""
+"""Why results are out of date, by the keys, parameters and code in their records."""
 
 from collections import Counter
 from contextlib import suppress
@@ -14,15 +14,15 @@ _NAMED = 3
 
 
 def notes(sweep):
-    """Sentences on what a run trains although there is an archive, and on results that are not what it would make.
+    """Sentences on experiments that are trained although there is an archive, and on results that are out of date.
 
-    Snakemake runs them again by its metadata. It has none of results that were copied here, and keeps them.
+    Snakemake reruns results by its metadata. It has none of results that were copied here, and does not rerun them.
     """
     mismatches = {}
     for experiment, measure in sweep.datasets() if sweep.archive else ():
-        if found := sweep.mismatch(experiment, measure):
-            mismatches.setdefault(experiment, found)
-    yield from (f"{experiment} is trained: {found}" for experiment, found in mismatches.items())
+        if reason := sweep.mismatch(experiment, measure):
+            mismatches.setdefault(experiment, reason)
+    yield from (f"{experiment} is trained: {reason}" for experiment, reason in mismatches.items())
     differing = Counter()
     for output, request in sweep.jobs.items():
         if request.rule in ON_DEMAND:
@@ -44,25 +44,27 @@ def recorded_key(record):
 
 
 def causes(record, request):
-    """Sentences on the code and configuration that are not as a record has them; none where the change is upstream."""
+    """Sentences on the code and configuration that differ from a record; none where the change is upstream."""
     if recorded_key(record) == request.key:
         return []
     before, now = record["code"]["files"], closure_files(request.sweep.scripts, *request.modules)
     edited = [f"scripts/{file}" for file in sorted(before.keys() | now.keys()) if before.get(file) != now.get(file)]
-    found = [f"code: {few(edited)} changed"] if edited else []
-    found += [f"configuration: it runs {name} now" for name in request.modules if name not in record["code"]["modules"]]
-    then, asked = (
+    sentences = [f"code: {few(edited)} changed"] if edited else []
+    sentences += [
+        f"configuration: it runs {name} now" for name in request.modules if name not in record["code"]["modules"]
+    ]
+    recorded, requested = (
         {"seeds": record["seeds"], **record["parameters"]},
         {"seeds": request.seeds, **dict(request.parameters)},
     )
-    found += dict.fromkeys(  # points that are trained together share most parameters
+    sentences += dict.fromkeys(  # points that are trained together share most parameters
         f"configuration: {path[-1]} {old} → {new}"
-        for path, old, new in parameters.differences(then, job_record.plain(asked), common=True)
+        for path, old, new in parameters.differences(recorded, job_record.plain(requested), common=True)
     )
     if request.rule not in ON_DEMAND:  # these need not show everything
         new = [path for path in request.inputs if path not in record["inputs"]]
-        found += [f"configuration: it is made of {path} now" for path in new[:1]]
-    return found
+        sentences += [f"configuration: it is made of {path} now" for path in new[:1]]
+    return sentences
 
 
 def few(names):

@@ -52,7 +52,7 @@ def flow(problem, p):
 
 
 def exact(problem, p):
-    """What a readout on features that stay learns, in closed form, or the network as it is: no steps.
+    """The result of training a readout on fixed features, in closed form, or the network unchanged: no steps.
 
     Pretraining is that with an infinite anchor: the readout follows the gradient flow on the population loss of the
     source. linear_transfer learns a readout from samples, as the problem's `readout` says of each run: by the gradient
@@ -69,7 +69,7 @@ def exact(problem, p):
         return Trained.solved(problem.start, np.full(len(problem.networks), np.nan), risks)
     loss, risk, time = np.empty((3, len(problem.networks)))
     weights = Weights(problem.start.first, np.empty_like(problem.start.second)) if problem.task is None else None
-    for run, modes, start, whole in _learning(problem):
+    for run, modes, start, quadratic in _learning(problem):
         if weights is None and problem.readout[run] == "least_squares":
             readout, time[run] = modes.least_squares(p.cutoff), np.nan
         else:
@@ -77,35 +77,34 @@ def exact(problem, p):
             readout = modes.after(start, time[run])
         loss[run] = modes.loss(readout)
         if weights is None:
-            risk[run] = whole.risk(readout)
+            risk[run] = quadratic.risk(readout)
         else:
             weights.second[run, 0], risk[run] = readout, 2 * loss[run]
-    done = np.isnan(time) | (loss <= p.tolerance * (1 + 1e-9))  # at the tolerance it stopped, to rounding
-    return Trained.solved(weights, loss, risk, time, converged=done)
+    converged = np.isnan(time) | (loss <= p.tolerance * (1 + 1e-9))  # the flow stops at the tolerance, to rounding
+    return Trained.solved(weights, loss, risk, time, converged=converged)
 
 
 def descent(problem, p):
     """Gradient descent of the readout alone, for linear_transfer, at a rate of `learning_rate` · width, which is cut
     where it would diverge.
 
-    It is linear, so that its steps are solved and not taken, as many as it would take. Readouts themselves are not
-    stored.
+    It is linear, so the result of its steps is computed in closed form. Readouts themselves are not stored.
     """
     (loss, risk, rates), steps = np.empty((3, len(problem.networks))), np.empty(len(problem.networks), dtype=np.int64)
-    for run, modes, start, whole in _learning(problem):
+    for run, modes, start, quadratic in _learning(problem):
         rate = p.learning_rate
         while rate * modes.rates[:1].sum() >= 2:
             rate /= CUT
         after, most = partial(modes.descended, start, rate), min(p.max_steps, round(problem.max_time[run] / rate))
         rates[run] = rate
-        steps[run] = bisect_left(range(most), True, key=lambda some: modes.loss(after(some)) <= p.tolerance)
-        loss[run], risk[run] = modes.loss(after(steps[run])), whole.risk(after(steps[run]))
+        steps[run] = bisect_left(range(most), True, key=lambda count: modes.loss(after(count)) <= p.tolerance)
+        loss[run], risk[run] = modes.loss(after(steps[run])), quadratic.risk(after(steps[run]))
     known = {"evaluations": steps, "converged": loss <= p.tolerance, "measured": {"learning_rate": rates}}
     return Trained.solved(None, loss, risk, steps * rates, **known)
 
 
 def _learning(problem):
-    """Of every run: its number, the `Modes` in which its readout learns, its readout before, and the `Quadratic`.
+    """Yield of every run its number, the `Modes` of its readout, its initial readout, and the `Quadratic`.
 
     One decomposition of a network's features of a data set serves all of its readouts.
     """
@@ -113,18 +112,19 @@ def _learning(problem):
     for index in range(count):
         report(step=index, active=count - index)
         network = problem.start[index]
-        before, whole = network.second[0], Quadratic.of(network, problem.teacher[index])
+        before, quadratic = network.second[0], Quadratic.of(network, problem.teacher[index])
         if task is None:
-            modes = Modes.of_population(whole.kernel, whole.overlaps, whole.power, speed=len(before))
-            yield index, modes, before, whole
+            modes = Modes.of_population(quadratic.kernel, quadratic.overlaps, quadratic.power, speed=len(before))
+            yield index, modes, before, quadratic
             continue
-        mine = problem.networks == index
-        for which in np.unique(task.sets[mine]):
-            runs = np.flatnonzero(mine & (task.sets == which))
+        of_network = problem.networks == index
+        for which in np.unique(task.sets[of_network]):
+            runs = np.flatnonzero(of_network & (task.sets == which))
             features = network.responses(task.X[which]) / len(before)
             modes = Modes.of_samples(features, task.y[runs[0]], speed=len(before))
             for run in runs:
-                yield run, modes, before if problem.readout[run] == "pretrained" else np.zeros(len(before)), whole
+                start = before if problem.readout[run] == "pretrained" else np.zeros(len(before))
+                yield run, modes, start, quadratic
 
 
 @dataclass(frozen=True)
@@ -137,12 +137,12 @@ class Quadratic:
 
     @classmethod
     def of(cls, network, teacher):
-        """Of the features of a network (m, d) and a teacher (m*, d) with the readout (1, m*)."""
+        """For the features of a network (m, d) and a teacher (m*, d) with the readout (1, m*)."""
         m, m_star, c_star = len(network.first), len(teacher.first), teacher.second[0]
         kernel = relu_kernel(network.first, network.first) / m**2
         overlaps = relu_kernel(network.first, teacher.first) @ c_star / (m * m_star)
         return cls(kernel, overlaps, float(function_power(c_star, teacher.first)))
 
     def risk(self, readout):
-        """Of a readout (m,)."""
+        """The risk of a readout (m,)."""
         return max(0.0, readout @ self.kernel @ readout - 2 * readout @ self.overlaps + self.power)
