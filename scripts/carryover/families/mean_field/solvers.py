@@ -104,7 +104,7 @@ def descent(problem, p):
 
 
 def _learning(problem):
-    """Yield of every run its number, the `Modes` of its readout, its initial readout, and the `Quadratic`.
+    """For each run: its number, the `Modes` of its readout, its initial readout, and the `Quadratic`.
 
     One decomposition of a network's features of a data set serves all of its readouts.
     """
