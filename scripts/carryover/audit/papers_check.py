@@ -35,6 +35,9 @@ FOR_MEDIAN = 5
 RISK_FLOOR, SHARE_FLOOR = 1e-8, 1e-2
 """Added to risks before the logarithm: training to losses of about 1e-8 leaves smaller ones undetermined; and to shares
 that are misclassified, of which one test image is about a hundredth."""
+SINGLE = float(np.finfo("float32").eps)
+"""Rounding ε of descent in single precision. A risk is a squared distance of weights, so rounding changes it by about
+2 √risk ε: half of its digits, which are compared, are determined above 4 ε, which takes the place of the floor."""
 DETERMINISTIC_EVALUATIONS = 0.1
 """Bound on the evaluations of deterministic training, which rounding may end some steps earlier or later; twice the
 learning rate changes their logarithm by about .69. Of its risk half of the digits must agree."""
@@ -71,8 +74,17 @@ class Run:
             return min(max(WIDENING * band.get(quantity, 0.0), least), most)
         if quantity == "evaluations":
             return DETERMINISTIC_EVALUATIONS
-        single = any(p.solver == "descent" and getattr(p, "precision", "") == "float32" for p in self.stages)
-        return float(np.finfo("float32" if single else "float64").eps) ** 0.5
+        return (SINGLE if self.single else float(np.finfo("float64").eps)) ** 0.5
+
+    @property
+    def risk_floor(self) -> float:
+        """What is added to risks."""
+        return 4 * SINGLE if self.single and not self.chaotic else RISK_FLOOR
+
+    @property
+    def single(self) -> bool:
+        """Whether a stage is descent in single precision."""
+        return any(p.solver == "descent" and getattr(p, "precision", "") == "float32" for p in self.stages)
 
 
 def main(argv):
@@ -178,7 +190,7 @@ def compared(sweep, experiment, measure, trainings, band):
     for run in trainings:
         now = retrain(sweep, experiment, measure, run)
         then, count = archived_rows(data, now), count + now.sizes["run"]
-        for quantity, values in differences(now, then).items():
+        for quantity, values in differences(now, then, run.risk_floor).items():
             networks = [runs.spelled(runs.identity(now.isel(run=row))) for row in range(len(values))]
             pairs = by_quantity.setdefault((quantity, run.bound(quantity, band), run.chaotic), [])
             pairs += zip(values.tolist(), networks, strict=True)
@@ -197,12 +209,12 @@ def compared(sweep, experiment, measure, trainings, band):
     return f"{experiment:24} {count:4} runs  {worst:50} {verdict}", wrong
 
 
-def differences(now, then):
-    """{quantity: (runs,) |Δ log|} of risks and evaluations of two datasets, the largest of each run; infinite where one
-    dataset alone has NaN."""
+def differences(now, then, risk_floor):
+    """{quantity: (runs,) |Δ log|} of risks, with a floor added, and evaluations of two datasets, the largest of a run;
+    infinite where one dataset alone has NaN."""
     largest = {}
     losses = now["loss_function"].values if "loss_function" in now.coords else "squared"
-    floors = {"risk": np.where(losses == "cross_entropy", SHARE_FLOOR, RISK_FLOOR).reshape(-1, 1), "evaluations": 1.0}
+    floors = {"risk": np.where(losses == "cross_entropy", SHARE_FLOOR, risk_floor).reshape(-1, 1), "evaluations": 1.0}
     for quantity, floor in floors.items():
         for name in (name for name in now.data_vars if name.startswith(quantity) and name in then):
             new, old = (
