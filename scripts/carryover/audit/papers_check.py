@@ -26,6 +26,8 @@ from carryover.workflow import startup
 
 BUDGET = 120.0
 """Processor seconds, by the records, that a sample takes by default."""
+MOST_SECONDS = 40.0
+"""Of one run."""
 OVERHEAD = 0.5
 """Processor seconds that the cheapest run takes."""
 DRAWS = 30
@@ -146,17 +148,20 @@ def comparable(sweep, bands, superseded):
 
 
 def sample(sweep, measures, rng, seconds):
-    """{experiment: its runs to train again}, in random order; each experiment spends its share of what remains."""
-    drawn = {}
-    for experiment in rng.permutation(list(measures)):
-        durations = archive.record(archive.path(sweep.archive, experiment, measures[experiment]))["seconds"]
-        share = seconds / (len(measures) - len(drawn))
-        trainings = drawn[experiment] = []
-        for _ in range(DRAWS):
-            run = draw(sweep, experiment, durations, rng)
-            if run.seconds <= share:
+    """{experiment: its runs to train again}: experiments take turns in random order, each with its share of the rest of
+    the budget, until no run is cheap enough."""
+    drawn = {experiment: [] for experiment in rng.permutation(list(measures))}
+    durations = {experiment: archive.record(archive.path(sweep.archive, experiment, measures[experiment]))["seconds"]
+                 for experiment in drawn}  # fmt: skip
+    affordable = True
+    while affordable:
+        affordable = False
+        for place, (experiment, trainings) in enumerate(drawn.items()):
+            most = min(seconds / (len(drawn) - place), MOST_SECONDS)
+            candidates = (draw(sweep, experiment, durations[experiment], rng) for _ in range(DRAWS))
+            if run := next((candidate for candidate in candidates if candidate.seconds <= most), None):
                 trainings.append(run)
-                share, seconds = share - run.seconds, seconds - run.seconds
+                seconds, affordable = seconds - run.seconds, True
     return drawn
 
 
