@@ -71,9 +71,7 @@ def search_factor(
     if not all(math.isfinite(value) and value > 0 for value in factors):
         raise UserError(f"factors must be finite numbers above 0, got {list(factors)}")
     if seeds < 2 or fresh_seeds < 2 or jobs < 1:
-        raise UserError(
-            f"seeds and fresh_seeds must be at least 2 and jobs at least 1, got {seeds}, {fresh_seeds} and {jobs}"
-        )
+        raise UserError(f"seeds and fresh_seeds must be at least 2, jobs 1; got {seeds}, {fresh_seeds} and {jobs}")
     grid = sorted({*map(float, factors), 1.0})
     takes_rate = "rate" in inspect.signature(run).parameters
     try:
