@@ -45,18 +45,15 @@ def measure(data, p):
     return measured_by_run(data, of_run)
 
 
-def _accuracy(network, prepared, trained, tested, labels):
-    parts = [_features(network, prepared, *part) for part in (("train", trained.train), ("test", tested))]
-    spread = np.sqrt(parts[0].var(axis=0).mean()) or 1.0
-    probe = RidgeClassifierCV(STRENGTHS).fit(parts[0] / spread, trained.train_labels)
-    return (probe.predict(parts[1] / spread) == labels).mean()
-
-
 @torch.inference_mode()
-def _features(network, prepared, part, indices):
-    """(images, units) that the last layer reads."""
-    device, rows = next(network.parameters()).device, []
-    for first in range(0, len(indices), BATCH):
-        *_, (_, pooled) = network.stages(prepared.batch(part, indices[first : first + BATCH], device=device))
-        rows.append(pooled.flatten(1).double().cpu().numpy())
-    return np.concatenate(rows)
+def _accuracy(network, prepared, trained, tested, labels):
+    device = next(network.parameters()).device
+    features: dict[str, list] = {"train": [], "test": []}  # (images, units) of batches
+    for part, indices in (("train", trained.train), ("test", tested)):
+        for first in range(0, len(indices), BATCH):
+            *_, (_, pooled) = network.stages(prepared.batch(part, indices[first : first + BATCH], device=device))
+            features[part].append(pooled.flatten(1).double().cpu().numpy())
+    fitted, new = (np.concatenate(rows) for rows in features.values())
+    spread = np.sqrt(fitted.var(axis=0).mean()) or 1.0
+    probe = RidgeClassifierCV(STRENGTHS).fit(fitted / spread, trained.train_labels)
+    return (probe.predict(new / spread) == labels).mean()
