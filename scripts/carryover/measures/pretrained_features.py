@@ -6,7 +6,7 @@ from carryover.measures.dimensionality import cka
 from carryover.networks.relu import Weights
 from carryover.runs import measured_by_run
 from carryover.streams import generator
-from carryover.theory.kernels import function_power, function_variance, rkhs_residual
+from carryover.theory.kernels import function_moments, rkhs_residual
 
 POINTS = 40  # inputs that the kernels are given at, the first of those that alignments are taken over
 
@@ -59,7 +59,7 @@ def out_of_rkhs(data, p):
         after, before = (
             rkhs_residual(*target, network[name].values, cutoff=p.cutoff) for name in ("first", "start_first")
         )
-        power, variance = function_power(*target), function_variance(*target)
+        power, variance = function_moments(*target)
         return {
             "out_of_rkhs": (after / power,
                             "share of the target's mean square outside the span of the pretrained features"),
