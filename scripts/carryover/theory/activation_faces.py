@@ -30,8 +30,19 @@ class Faces:
         if 2 * comb(n, D - 1) * 3 ** (D - 1) > MOST:
             raise ValueError(f"{n} samples in {D} dimensions have too many activation patterns to go through")
         self.X = X
-        self.rays = _rays(X)
-        self.signs = _signs(X, self.rays)
+        # With their opposites, the rays are the edges of all cones: unit vectors along which D − 1 samples vanish.
+        chosen = np.array(list(combinations(range(n), D - 1)))
+        self.rays = np.linalg.svd(X[chosen])[2][:, -1] if D > 1 else np.ones((1, 1))
+        products = self.rays @ X.T
+        if ((np.abs(products) <= _APART * np.linalg.norm(X, axis=1)).sum(1) != D - 1).any():
+            raise ValueError(f"any {D} samples must be linearly independent")
+        # About a ray, the products that vanish on it have every combination of signs.
+        around = np.repeat(np.sign([products, -products]).astype(np.int8).reshape(-1, 1, n), 3 ** (D - 1), axis=1)
+        smallest = np.argsort(np.abs(products), axis=1)[:, : D - 1]
+        every = np.array(list(product((-1, 0, 1), repeat=D - 1)), dtype=np.int8)
+        np.put_along_axis(around, np.tile(smallest, (2, 1))[:, None], every[None], axis=2)
+        origin = np.zeros((1, n), dtype=np.int8)
+        self.signs = np.unique(np.concatenate([around.reshape(-1, n), origin]), axis=0)
         vanishing = np.where((self.signs == 0)[..., None], X, 0.0)  # (F, n, D), of rank D at the origin alone
         self.projections = np.eye(D) - np.linalg.pinv(vanishing, rtol=_APART) @ vanishing
         self._active = (self.signs > 0).astype(float)
@@ -43,29 +54,3 @@ class Faces:
     def inside(self, points: Array) -> NDArray[np.bool_]:
         """Whether points (..., F, D), each in the span of its face, are inside of it, (..., F)."""
         return ((self.signs * (points @ self.X.T) > 0) | (self.signs == 0)).all(-1)
-
-
-def _rays(X: Array) -> Array:
-    """(R, D) unit vectors along which D − 1 samples vanish: with their opposites, the edges of all cones."""
-    n, D = X.shape
-    if D == 1:
-        return np.ones((1, 1))
-    chosen = np.array(list(combinations(range(n), D - 1)))
-    rays = np.linalg.svd(X[chosen])[2][:, -1]
-    vanishing = np.abs(rays @ X.T) <= _APART * np.linalg.norm(X, axis=1)
-    if (vanishing.sum(1) != D - 1).any():
-        raise ValueError(f"any {D} samples must be linearly independent")
-    return rays
-
-
-def _signs(X: Array, rays: Array) -> NDArray[np.int8]:
-    """(F, n) signs: about a ray, the products that vanish on it have every combination of signs."""
-    products = rays @ X.T
-    smallest = np.argsort(np.abs(products), axis=1)[:, : X.shape[1] - 1]
-    around = np.sign(products).astype(np.int8)
-    around, smallest = np.concatenate([around, -around]), np.concatenate([smallest, smallest])
-    every = np.array(list(product((-1, 0, 1), repeat=X.shape[1] - 1)), dtype=np.int8)
-    signs = np.repeat(around[:, None], len(every), axis=1)
-    np.put_along_axis(signs, smallest[:, None], every[None], axis=2)
-    origin = np.zeros((1, X.shape[0]), dtype=np.int8)
-    return np.unique(np.concatenate([signs.reshape(-1, X.shape[0]), origin]), axis=0)

@@ -155,7 +155,18 @@ def _search(faces: Faces, targets: Array, units: Units, gap: float) -> tuple[Par
     cost = 1.0
     best, bound = np.zeros(len(targets)), 0.0  # multipliers of 0 give the bound 0
     for _ in range(_ROUNDS):
-        shares, cost, multipliers, prices = _cheapest_shares(listed, targets, len(old), cost)
+        # The cheapest shares. Distant parts act like new units, and have large coefficients: all are scaled alike.
+        scale, unit = 1 / (1 + listed.costs), max(cost, _NO_COST)  # HiGHS stops at 1e-7 of numbers of the order of 1
+        of_unit = listed.owners == old[:, None]
+        solution = linprog(
+            scale * listed.costs / unit, A_eq=scale * np.concatenate([listed.outputs.T, of_unit]),
+            b_eq=np.append(targets, np.ones(len(old))), method="highs",
+        )  # fmt: skip
+        if solution.status != 0:
+            raise ValueError(f"no ReLU network without biases was found that fits the samples: {solution.message}")
+        multipliers, prices = np.split(unit * solution.eqlin.marginals, [len(targets)])
+        shares = scale * solution.x
+        cost = float(listed.costs @ shares)
         if cost - bound <= gap * cost:
             break
         # Multipliers half-way to the best ones oscillate less; if they give no column, the new multipliers are used.
@@ -170,21 +181,6 @@ def _search(faces: Faces, targets: Array, units: Units, gap: float) -> tuple[Par
             break
         listed = Parts(*(np.concatenate([a, b[cheaper]]) for a, b in zip(listed, columns, strict=True)))
     return listed, shares, cost, best
-
-
-def _cheapest_shares(parts: Parts, targets: Array, count: int, cost: float) -> tuple[Array, float, Array, Array]:
-    """Shares (P,), their cost, and the multipliers of the samples (n,) and of the units (count,)."""
-    n, unit = len(targets), max(cost, _NO_COST)  # HiGHS stops at 1e-7 of numbers of the order of 1
-    scale = 1 / (1 + parts.costs)  # distant parts act like new units, and have large coefficients
-    of_unit = parts.owners == np.arange(count)[:, None]
-    solution = linprog(
-        scale * parts.costs / unit, A_eq=scale * np.concatenate([parts.outputs.T, of_unit]),
-        b_eq=np.concatenate([targets, np.ones(count)]), method="highs",
-    )  # fmt: skip
-    if solution.status != 0:
-        raise ValueError(f"no ReLU network without biases was found that fits the samples: {solution.message}")
-    marginals, shares = unit * solution.eqlin.marginals, scale * solution.x
-    return shares, float(parts.costs @ shares), marginals[:n], marginals[n:]
 
 
 def _pricing(faces: Faces, targets: Array, units: Units, multipliers: Array) -> tuple[float, Array, Parts]:
