@@ -30,12 +30,12 @@ def measure(data, p):
         task, tested = class_task(source, classes.split()), test_images(source, classes, p.count)
         trained = sampled(task, samples, generator("linear_probe", "", start, "samples"))
         probe = trained, tested, task.test_labels[np.searchsorted(task.test, tested)]
-        load(network, data["start_state"].values[start], prepared, tested, True, "before")
+        load(network, data["start_state"].values[start], prepared, tested, True)
         return probe, _accuracy(network, prepared, *probe)
 
     def of_run(run):
         probe, before = of_start(int(run["start"]), run["target_classes"].item(), int(run["samples"]))
-        load(network, run["state"].values, prepared, probe[1], True, "after")
+        load(network, run["state"].values, prepared, probe[1], True)
         return {
             "probe_start": (before, "accuracy of a linear probe before finetuning"),
             "probe": (_accuracy(network, prepared, *probe), "accuracy of a linear probe after finetuning"),

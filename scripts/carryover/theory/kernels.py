@@ -51,7 +51,7 @@ def relu_kernel(W, V):
     """
     xp, W, V = _arrays((W, 2), (V, 2))
     (w_norm, W), (v_norm, V) = _polar(xp, W), _polar(xp, V)
-    u = _cosines(xp, W, V)
+    u = xp.clip(W @ V.mT, -1, 1)  # cosines, never beyond ±1
     kernel = xp.sqrt((1 - u) * (1 + u)) + u * xp.arccos(-u)
     return xp.clip(kernel, 0, None) * (w_norm[..., :, None] * (v_norm[..., None, :] / (2 * math.pi)))
 
@@ -80,7 +80,7 @@ def relu_power(first, readout):
     step, squares = max(1, _PAIRS // max(1, H**2)), []
     for start in range(0, max(1, networks), step):
         W, c = units[start : start + step], coefficients[start : start + step]
-        u = _cosines(xp, W, W)
+        u = xp.clip(W @ W.mT, -1, 1)
         # E|ŵ·x||v̂·x| = 2/π (√(1 − u²) + u arcsin u)
         even = xp.sqrt((1 - u) * (1 + u)) + u * xp.arcsin(u)
         odd = ((c @ W) ** 2).sum(-1)
@@ -92,16 +92,10 @@ def relu_power(first, readout):
 def relu_risk(first, readout, directions, teacher_readout):
     """Population risk E[(Σ_h readout_h relu(first_h·x) − Σ_k teacher_readout_k relu(directions_k·x))²].
 
-    It is the `relu_power` of the difference.
+    It is the `relu_power` of the difference, with its accuracy.
 
-    Parameters
-    ----------
-    first, readout : (..., H, D) and (..., H), the student
-    directions, teacher_readout : (..., K, D) and (..., K), the teacher
-
-    Returns
-    -------
-    (...), nonnegative; NaN for weights that are not finite.
+    first, readout : (..., H, D) and (..., H), the student; directions, teacher_readout : (..., K, D) and (..., K), the
+        teacher. Returns (...), nonnegative; NaN for weights that are not finite.
     """
     xp, first, readout, directions, teacher_readout = _arrays(
         (first, 2), (readout, 1), (directions, 2), (teacher_readout, 1)
@@ -143,7 +137,7 @@ def tangent_risk(first, readout, first_change, readout_change, directions, teach
     slopes = (readout + readout_change)[..., None] * first + readout[..., None] * first_change
     slopes = xp.concat([slopes, -teacher_readout[..., None] * directions], -2)
     slopes = xp.where((norms == 0)[..., None], 0.0, slopes)  # a unit without weights never opens
-    u = _cosines(xp, units, units)
+    u = xp.clip(units @ units.mT, -1, 1)
     u = xp.where(1 - abs(u) <= _PARALLEL, xp.sign(u), u)
     sine = xp.sqrt((1 - u) * (1 + u))
     own = (slopes * units).sum(-1)
@@ -255,11 +249,6 @@ def _polar(xp, W):
     """Norms (..., m) and unit vectors (..., m, D) of weights; a zero vector stays zero."""
     norm = xp.sqrt((W * W).sum(-1))
     return norm, W / xp.where(norm == 0, 1.0, norm)[..., None]
-
-
-def _cosines(xp, W, V):
-    """Cosines of unit vectors W (..., m, D) and V (..., k, D): (..., m, k), never beyond ±1."""
-    return xp.clip(W @ V.mT, -1, 1)
 
 
 def _arrays(*arguments):
