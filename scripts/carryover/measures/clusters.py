@@ -20,7 +20,6 @@ RESTARTS = 2
 _DECIMALS = 12  # to which directions are told apart
 _NOTHING = 1e-16  # share of the largest weight up to which a unit is ignored
 _FINE = 36  # clusters at least, twice as many as are asked for at least, from which the merging begins
-_SEED = 0  # of k-means: one for all networks
 _THREADS = ThreadpoolController()
 
 
@@ -91,7 +90,7 @@ def measure(data, p):
 
     def of_run(network):
         weights, (teacher, _) = Weights.of_dataset(network), teacher_units(network)
-        inertias, centers = zip(*_solutions(weights.first, weights.importance(), counts, _SEED, RESTARTS), strict=True)
+        inertias, centers = zip(*_solutions(weights.first, weights.importance(), counts, seed=0), strict=True)
         alignments = [alignment(centres, teacher) for centres in centers]
         number = np.searchsorted(counts, len(learned_units(network)), side="right") - 1
         return {
@@ -106,7 +105,7 @@ def measure(data, p):
 
 
 @_THREADS.wrap(limits=1)  # problems this small are ten times slower when threads wait for each other
-def _solutions(W, weights, counts, seed, restarts):
+def _solutions(W, weights, counts, seed, restarts=RESTARTS):
     """[(inertia, centres)] for every number of clusters in `counts`, in rising order; inertias do not rise."""
     W, weights = np.asarray(W, dtype=np.float64), np.asarray(weights, dtype=np.float64)
     if W.ndim != 2 or weights.shape != W.shape[:1]:

@@ -22,12 +22,11 @@ def measure(data, p):
     out. Before and after, normalisations use the statistics of the test images, which all runs of a task share.
     """
     network, prepared = network_and_images(data.attrs, p.device)
-    source = prepared.images
 
     @cache
     def of_start(start, classes, samples):
         """Images that classifiers are fitted to and tested on, labels of these, and the accuracy before finetuning."""
-        task, tested = class_task(source, classes.split()), test_images(source, classes, p.count)
+        task, tested = class_task(prepared.images, classes.split()), test_images(prepared.images, classes, p.count)
         trained = sampled(task, samples, generator("linear_probe", "", start, "samples"))
         probe = trained, tested, task.test_labels[np.searchsorted(task.test, tested)]
         load(network, data["start_state"].values[start], prepared, tested, True)

@@ -23,9 +23,8 @@ def measure(data, p):
     so is the participation ratio. Samples of the readout are drawn anew, the same for all runs. Raises UserError naming
     a run whose features or target are constant or not finite.
     """
-    drawn = sphere(
-        generator("target_alignment", "", 0, "inputs"), max(p.inputs, int(data["samples"].max())), data.sizes["input"]
-    )
+    count = max(p.inputs, int(data["samples"].max()))
+    drawn = sphere(generator("target_alignment", "", 0, "inputs"), count, data.sizes["input"])
 
     def of_run(network):
         samples = int(network["samples"])

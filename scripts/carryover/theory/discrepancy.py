@@ -23,8 +23,6 @@ from scipy.spatial.distance import cdist
 
 from carryover.theory.arguments import Array, broadcast
 
-_SLOPE_TOLERANCE = 1e-5  # of the Lipschitz constant at which the Dudley metric is attained
-
 
 def kl_divergence(beta_s: ArrayLike, beta_t: ArrayLike, sigma: ArrayLike) -> Array:
     """Kullback–Leibler divergence |β_s − β_t|²/(2σ²) ("Features are fate", equation 31).
@@ -63,10 +61,8 @@ def dudley_metric(beta_s: ArrayLike, beta_t: ArrayLike, sigma: float, samples: i
     distances = _distances(beta_s, beta_t, sigma, samples, rng)
     best = minimize_scalar(
         lambda slope: -_transport(np.minimum(slope * distances, 2 * (1 - slope))),
-        bounds=(0, 1),
-        method="bounded",
-        options={"xatol": _SLOPE_TOLERANCE},
-    )
+        bounds=(0, 1), method="bounded", options={"xatol": 1e-5},
+    )  # fmt: skip
     return -float(best.fun)
 
 

@@ -21,7 +21,6 @@ from carryover.theory.arguments import Array
 
 _NODES = np.linspace(-6, 6, 65)  # of g, for the trapezoidal rule, which kinks affect less than Gaussian quadrature
 _WEIGHTS = np.exp(-(_NODES**2) / 2) / np.exp(-(_NODES**2) / 2).sum()
-_NEWTON = 12
 _LAMBDA, _TAU = (-12.0, 6.0), (-9.0, 2.0)  # exponents of ten between which λ and τ are searched, in units of |β*|
 
 
@@ -83,7 +82,7 @@ def _shrunk(tau, penalty, beta, up, down):
     right = beta[..., None] + tau[..., None, None] * _NODES + penalty * h
     size = np.abs(right)
     u = np.minimum(np.arcsinh(size / c), size / penalty)
-    for _ in range(_NEWTON):
+    for _ in range(12):
         e = np.exp(u)
         rise, fall = c / 2 * e, c / 2 / e
         u = u - (rise - fall + penalty * u - size) / (rise + fall + penalty)

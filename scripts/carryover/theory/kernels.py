@@ -22,8 +22,6 @@ from numpy.typing import ArrayLike, NDArray
 
 _PAIRS = 1 << 20  # pairs of units worked on at once (8 MB each array), so that batches do not fill the memory
 _PARALLEL = 8 * np.finfo(float).eps  # 1 − |cosine| that rounding alone can make of two parallel units
-_UNIT = 1e-6  # how far from 1 a norm may be
-_OUTSIDE = 1e-6  # share of the residual, as a norm, beyond which it counts as outside the range of the Gram matrix
 _QUIET = np.errstate(invalid="ignore", over="ignore")  # what is not finite shows in the result
 
 
@@ -65,13 +63,8 @@ def relu_power(first, readout):
 
     Accuracy: rounding leaves about 1e-16 (Σ|readout||first|)². Work: one arcsine per pair of units.
 
-    Parameters
-    ----------
-    first, readout : (..., H, D) and (..., H). Units with readout 0 are padding: left out, whatever their direction.
-
-    Returns
-    -------
-    (...), nonnegative; NaN for weights that are not finite.
+    first, readout : (..., H, D) and (..., H); units with readout 0 are padding: left out, whatever their direction.
+        Returns (...), nonnegative; NaN for weights that are not finite.
     """
     xp, first, readout = _arrays((first, 2), (readout, 1))
     norms, units = _polar(xp, xp.where((readout == 0)[..., None], 0.0, first))
@@ -120,14 +113,9 @@ def tangent_risk(first, readout, first_change, readout_change, directions, teach
     Accuracy: that of an angle found from its cosine. Parallel units are exact; a pair at an angle θ adds an error of
     about 1e-16 |s||t|/θ, at most 2e-8 |s||t|.
 
-    Parameters
-    ----------
-    first, readout, first_change, readout_change : (..., H, D) and (..., H), both twice
-    directions, teacher_readout : (..., K, D) and (..., K), with padding as in `relu_power`
-
-    Returns
-    -------
-    (...), nonnegative; NaN for weights that are not finite.
+    first, readout, first_change, readout_change : (..., H, D) and (..., H), both twice; directions, teacher_readout :
+        (..., K, D) and (..., K), with padding as in `relu_power`. Returns (...), nonnegative; NaN for weights that are
+        not finite.
     """
     xp, first, readout, first_change, readout_change, directions, teacher_readout = _arrays(
         (first, 2), (readout, 1), (first_change, 2), (readout_change, 1), (directions, 2), (teacher_readout, 1)
@@ -209,7 +197,7 @@ def infinite_width_gram(X: ArrayLike, V: ArrayLike | None = None) -> NDArray:
     from scipy.spatial.distance import cdist  # here, since all trainings of ReLU networks import this module
 
     X, V = (np.asarray(inputs, dtype=float) for inputs in (X, X if V is None else V))
-    if not all(A.ndim == 2 and (abs(np.linalg.norm(A, axis=1) - 1) <= _UNIT).all() for A in (X, V)):
+    if not all(A.ndim == 2 and (abs(np.linalg.norm(A, axis=1) - 1) <= 1e-6).all() for A in (X, V)):
         raise ValueError("inputs must be (n, d), and their rows must have norm 1, as the theorem assumes")
     # (π − θ)/2 = arctan(|x + x'|/|x − x'|)
     return X @ V.T * np.arctan2(cdist(X, -V), cdist(X, V)) / np.pi
@@ -233,7 +221,7 @@ def ntk_bound(X: ArrayLike, residual: ArrayLike) -> NDArray:
     """
     gram, residual = infinite_width_gram(X), np.asarray(residual, dtype=float)
     square, outside = _inverse_form(np, gram, residual, len(gram) * np.finfo(float).eps)
-    return np.where(outside > _OUTSIDE**2 * (residual**2).sum(-1), np.inf, np.sqrt(square))[()]
+    return np.where(outside > 1e-6**2 * (residual**2).sum(-1), np.inf, np.sqrt(square))[()]
 
 
 def _inverse_form(xp, gram, values, cutoff):

@@ -37,9 +37,7 @@ _SHORT = 1e-4  # units shorter than this, relative to the task, count as new one
 _COLUMNS = 10  # of each unit that are added in a round
 _ROUNDS = 200
 _INSIDE = 1 - 1e-6  # of the bound on g, where multipliers are evaluated
-_NO_COST = 1e-12  # cost that counts as none
 _CHEAPER = 1e-10  # by which parts that are added make a network cheaper, at least
-_LEAST_SHARE = 1e-9  # share below which a part is left out
 _NEW = -1  # the last unit is one without weights, of which there are as many as are used
 
 
@@ -84,7 +82,7 @@ def least_penalty(first: ArrayLike, readout: ArrayLike, X: ArrayLike, y: ArrayLi
     faces = Faces(X @ span.T / length)
     parts, shares, cost, best = _search(faces, targets, merged._replace(first=merged.first @ span.T), gap)
     bound, _, _ = _dual(faces, targets, units._replace(first=units.first @ span.T), best)
-    used = np.flatnonzero(shares > _LEAST_SHARE)
+    used = np.flatnonzero(shares > 1e-9)
     start = merged.first[parts.owners[used]]
     moved = (parts.points[used] - start @ span.T) @ span
     root = np.sqrt(size * shares[used])
@@ -202,7 +200,7 @@ def _search(faces: Faces, targets: Array, units: Units, gap: float) -> tuple[Par
     best, bound = np.zeros(len(targets)), 0.0  # multipliers of 0 give the bound 0
     for _ in range(_ROUNDS):
         # The cheapest shares. Distant parts act like new units, and have large coefficients: all are scaled alike.
-        scale, unit = 1 / (1 + listed.costs), max(cost, _NO_COST)  # HiGHS stops at 1e-7 of numbers of the order of 1
+        scale, unit = 1 / (1 + listed.costs), max(cost, 1e-12)  # HiGHS stops at 1e-7 of numbers of the order of 1
         of_unit = listed.owners == old[:, None]
         solution = linprog(
             scale * listed.costs / unit, A_eq=scale * np.concatenate([listed.outputs.T, of_unit]),
