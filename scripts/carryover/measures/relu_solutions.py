@@ -23,19 +23,19 @@ def relu_norms(data, p):
     task; of one with both, the units of both tasks, a shared one once.
     """
     network = Weights.of_dataset(data)
+    main = Weights(network.first, network.second[:, :1])
+    f1, f12 = main.importance().sum(-1), network.importance().sum(-1)
     directions, readout = (data[f"teacher_{name}"].values.astype(float) for name in ("directions", "readout"))
-    f12 = network.importance().sum(-1)
     learned = [learned_units(data.isel(run=run)) for run in range(data.sizes["run"])]
-    norm = Weights(network.first, network.second[:, :1]).importance().sum(-1)
     teacher, both = np.abs(readout).sum(-1), [np.linalg.norm(units, axis=1).sum() for units in learned]
-    power = relu_power(directions, readout)
     squares = (network.first**2).sum((1, 2)) + (network.second**2).sum((1, 2))
     return measured(data, {
-        "f1_norm": ("run", norm, "F₁ norm of the main task's function"),
+        "f1_norm": ("run", f1, "F₁ norm of the main task's function"),
         "f12_norm": ("run", f12, "F₁,₂ norm of all outputs"),
         "f1_norm_teacher": ("run", teacher, "F₁ norm of the main task's function, of the teacher"),
         "f12_norm_teacher": ("run", both, "F₁,₂ norm of all outputs, of the teacher"),
-        "l2_norm_teacher": ("run", power**0.5, "root mean square of the main task's teacher over all inputs"),
+        "l2_norm_teacher": ("run", np.sqrt(relu_power(directions, readout)),
+                            "root mean square of the main task's teacher over all inputs"),
         "balance": ("run", squares / (2 * f12),
                     "squared norm of all weights over twice their F₁,₂ norm, which is the least for this function"),
     })  # fmt: skip

@@ -68,9 +68,10 @@ def relu_power(first, readout):
     """
     xp, first, readout = _arrays((first, 2), (readout, 1))
     norms, units = _polar(xp, xp.where((readout == 0)[..., None], 0.0, first))
-    (*lead, H), networks = readout.shape, math.prod(readout.shape[:-1])
-    units, coefficients = units.reshape(networks, *units.shape[-2:]), (readout * norms).reshape(networks, 1, H)
-    step, squares = max(1, _PAIRS // max(1, H**2)), []
+    *lead, H = readout.shape
+    networks, squares = math.prod(lead), []
+    units, coefficients = units.reshape(networks, H, first.shape[-1]), (readout * norms).reshape(networks, 1, H)
+    step = max(1, _PAIRS // max(1, H**2))
     for start in range(0, max(1, networks), step):
         W, c = units[start : start + step], coefficients[start : start + step]
         u = xp.clip(W @ W.mT, -1, 1)
