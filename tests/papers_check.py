@@ -10,6 +10,7 @@ which `bands.yaml` next to the archive lists. An experiment without bands is not
 import argparse
 import dataclasses
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from carryover.errors import UserError
 from carryover.families import stages
 from carryover.provenance import environment, job_record
 from carryover.training import devices
-from carryover.workflow import startup
+from carryover.workflow import command_line, startup
 
 BUDGET = 120.0
 """Processor seconds, by the records, that a sample takes by default."""
@@ -241,3 +242,7 @@ def archived_rows(data, now):
             raise UserError(f"the archive has {matching.sum()} runs with {runs.spelled(known)}.")
         places.append(matching.argmax())
     return data.isel(run=places)
+
+
+if __name__ == "__main__":
+    command_line.run(lambda argv: sys.exit(not main(argv)))
