@@ -14,7 +14,7 @@ import xarray as xr
 from carryover import compare
 from carryover.measures.stages import load, network_and_images, test_images
 from carryover.networks.convnet_weights import packed
-from carryover.tasks.class_subsets import class_task
+from carryover.tasks.image_tasks import class_task
 
 COUNT, BATCH = 500, 50  # test images of both classes
 LAYERS = ["_blocks.0", "_blocks.4", "_blocks.10", "_blocks.15", "_bn1"]

@@ -72,7 +72,9 @@ def test_every_seed_leaves_classes_of_its_own_out_of_the_pretraining_of_its_one_
         assert one(tuned["all"], seed=seed)["target_classes"] == " ".join(left)
         known.append(source)
     assert known[0] != known[1]
-    assert "3 classes give 3 sets of 2" in refused(finetuned, left_out=3, tasks=4)
+    assert refused(finetuned, left_out=3, tasks=4) == "tasks is 4, but 3 classes give 3 sets of 2."
+    said = "left_out is 9, but of 10 classes two must be left for pretraining: lower it."
+    assert refused(pretrained, left_out=9) == said
 
 
 def test_training_starts_from_the_pretrained_network_with_a_new_last_layer_rescaled(start):

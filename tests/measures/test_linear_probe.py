@@ -9,9 +9,8 @@ from carryover.networks.convnet import ResNet18
 from carryover.networks.convnet_layers import renewing_statistics
 from carryover.networks.convnet_weights import unpacked
 from carryover.streams import generator
-from carryover.tasks.class_subsets import class_task, sampled
+from carryover.tasks.image_tasks import PreparedImages, class_task, sampled
 from carryover.tasks.images import images
-from carryover.tasks.prepared_images import PreparedImages
 from toy import convnet_networks
 
 

@@ -6,9 +6,8 @@ from torch.nn import functional as F
 
 from carryover.networks.efficientnet import NETWORKS
 from carryover.streams import generator
-from carryover.tasks.class_subsets import ClassTask
+from carryover.tasks.image_tasks import ClassTask, PreparedImages
 from carryover.tasks.images import ImageSet
-from carryover.tasks.prepared_images import PreparedImages
 
 
 def network(kind="resnet18", seed=0, classes=3):

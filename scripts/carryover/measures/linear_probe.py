@@ -9,7 +9,7 @@ from sklearn.linear_model import RidgeClassifierCV
 from carryover.measures.stages import BATCH, load, network_and_images, test_images
 from carryover.runs import measured_by_run
 from carryover.streams import generator
-from carryover.tasks.class_subsets import class_task, sampled
+from carryover.tasks.image_tasks import class_task, sampled
 
 READS = ("folder",)
 STRENGTHS = np.logspace(-2, 4, 7)  # of ridge, where features have variance 1 on average

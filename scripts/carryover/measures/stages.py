@@ -15,9 +15,8 @@ from carryover.networks.convnet_weights import unpacked
 from carryover.networks.efficientnet import NETWORKS
 from carryover.runs import measured_by_run
 from carryover.streams import generator
-from carryover.tasks.class_subsets import class_task
+from carryover.tasks.image_tasks import PreparedImages, class_task
 from carryover.tasks.images import images
-from carryover.tasks.prepared_images import PreparedImages
 from carryover.training.devices import torch_device
 
 READS = ("folder",)
