@@ -123,7 +123,7 @@ def test_published_weights_are_read_from_a_file(tmp_path):
     assert f"{file} cannot be read safely" in refused(pretrained, solver="published", weights=str(file))
     other = tmp_path / "other.pth"
     torch.save(ResNet18(torch.Generator(), 1000, 3, "small", 1).state_dict(), other)
-    assert "'conv1.weight' of the shape (3, 1, 3, 3), in this ResNet18 of (2, 1, 3, 3)" in refused(
+    assert "'conv1.weight' of the shape (3, 1, 3, 3), in this ResNet18 of the shape (2, 1, 3, 3)" in refused(
         pretrained, solver="published", weights=str(other)
     )
 

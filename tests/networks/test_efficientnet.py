@@ -8,9 +8,8 @@ import torch
 
 from carryover.config.parameters import model_of
 from carryover.families import stages
-from carryover.networks.convnet import ResNet18
-from carryover.networks.convnet_weights import load_weights
-from carryover.networks.efficientnet import EfficientNetLite0, installed_weights
+from carryover.networks.convnet import EfficientNetLite0, ResNet18
+from carryover.networks.convnet_weights import installed_weights, load_weights
 from carryover.tasks.image_tasks import PreparedImages
 from carryover.tasks.images import ImageSet, images
 from toy.refusal import refused

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from carryover.networks.efficientnet import NETWORKS
+from carryover.networks.convnet import NETWORKS
 from carryover.streams import generator
 from carryover.tasks.image_tasks import ClassTask, PreparedImages
 from carryover.tasks.images import ImageSet

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 
 from carryover.measures.dimensionality import MEANING, compare_kernels, constant
+from carryover.networks.convnet import NETWORKS
 from carryover.networks.convnet_layers import renewing_statistics
 from carryover.networks.convnet_weights import unpacked
-from carryover.networks.efficientnet import NETWORKS
 from carryover.runs import measured_by_run
 from carryover.streams import generator
 from carryover.tasks.image_tasks import PreparedImages, class_task

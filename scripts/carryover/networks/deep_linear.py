@@ -44,9 +44,8 @@ def balanced(coefficients, depth) -> Weights:
     norm = np.linalg.norm(beta, axis=-1, keepdims=True)
     if depth == 1:
         return Weights(np.zeros((*beta.shape[:-1], 0, beta.shape[-1], beta.shape[-1])), beta)
-    axis = np.eye(beta.shape[-1])[0]
     scale = norm ** (1 / depth)
     hidden = np.zeros((*beta.shape[:-1], depth - 1, beta.shape[-1], beta.shape[-1]))
     hidden[..., 0, :, 0] = scale * beta / norm
     hidden[..., 1:, 0, 0] = scale
-    return Weights(hidden, scale * axis)
+    return Weights(hidden, scale * np.eye(beta.shape[-1])[0])

@@ -119,7 +119,7 @@ class PreparedImages:
 
     @cached_property
     def statistics(self) -> list[np.ndarray]:
-        """Mean and standard deviation (C, 1, 1) that channels are normalised with."""
+        """Mean and standard deviation (C, 1, 1) that channels are normalised with; images are read by blocks."""
         if self.published:
             centre, spread = self.published
         else:
@@ -127,16 +127,14 @@ class PreparedImages:
             count = len(images) * images.shape[2] * images.shape[3]
 
             def mean(function):
-                """Mean (C,) float64 of a function of the pixels; images on disk are read by blocks."""
                 blocks = (unit_pixels(images[i : i + _BLOCK], np.float64) for i in range(0, len(images), _BLOCK))
                 return sum(function(block).sum((0, 2, 3)) for block in blocks) / count
 
             centre = mean(lambda pixels: pixels)
             spread = np.sqrt(mean(lambda pixels: (pixels - centre[:, None, None]) ** 2))
             if (flat := np.flatnonzero(spread <= 1e-12)).size:  # rounding leaves no exact 0
-                raise UserError(
-                    f"channel {flat[0]} is the same in all training images, so that it cannot be normalised."
-                )
+                alike = "is the same in all training images, so that it cannot be normalised"
+                raise UserError(f"channel {flat[0]} {alike}.")
         return [np.asarray(each, dtype=np.float32)[:, None, None] for each in (centre, spread)]
 
     @property

@@ -10,7 +10,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import math
-import struct
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -126,9 +125,8 @@ def idx(folder: Path, published: Published) -> Sequence[np.ndarray]:
         checksum = hashlib.md5(content, usedforsecurity=False).hexdigest()
         if checksum != expected:
             raise published.refused(path, f"has the MD5 checksum {checksum}, not {expected}")
-        start = 4 + 4 * content[3]
-        sizes = struct.unpack(f">{content[3]}I", content[4:start])
-        arrays.append(np.frombuffer(content, dtype=np.uint8, offset=start).reshape(sizes))
+        sizes = np.frombuffer(content, dtype=">u4", count=content[3], offset=4)
+        arrays.append(np.frombuffer(content, dtype=np.uint8, offset=4 + sizes.nbytes).reshape(sizes))
     train, train_labels, test, test_labels = arrays
     return train[:, None], train_labels.astype(np.int64), test[:, None], test_labels.astype(np.int64)
 

@@ -19,7 +19,7 @@ import torch
 from carryover.errors import UserError
 from carryover.families.convnet.parameters import Task
 from carryover.families.stages import Piece, of_training
-from carryover.networks.efficientnet import NETWORKS
+from carryover.networks.convnet import NETWORKS
 from carryover.streams import generator
 from carryover.tasks import images as image_sets
 from carryover.tasks.image_tasks import PreparedImages, class_task
