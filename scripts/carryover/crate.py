@@ -49,16 +49,9 @@ def main(argv):
 def gather(targets):
     """Follow results back to the data that they were made of.
 
-    Parameters
-    ----------
-    targets : list of Path
-        Results or their records, or folders of them, in the working folder.
-
-    Returns
-    -------
-    records, files : dict
-        {path: record} of every result, {name in the project: Path} of every file. UserError where a target has no
-        result with a record, or a file is not what the record says.
+    `targets` are results or their records, or folders of them, in the working folder. The result is {path: record} of
+    every result and {name in the project: Path} of every file. UserError where no target has a result with a record, or
+    a file is not what the record says.
     """
     known, records = {}, {}
     for folder in {target.parts[0] for target in targets}:
@@ -99,14 +92,13 @@ def describe(records, files):
         crate.add_file(file, places[name], properties={"name": places[name], **facts})
 
     job_records = jobs(record for _, record in sorted(records.items()))
-    authors = _describe_root(crate, len(job_records))
+    _describe_root(crate, len(job_records))
     _add_workflow(crate, job_records)
 
     # One action for the whole workflow, and one for each job with the values of its parameters.
     inputs, outputs = ({name for record in job_records for name in record[part]} for part in ("inputs", "outputs"))
     run = _add_action(crate, "#run", job_records, "Snakefile", inputs - outputs, outputs - inputs, places)
     run["name"], run["description"] = "The workflow", "All jobs, which may have run at different times and places."
-    actions = [run]
     for record in job_records:
         script, identifier = f"scripts/{record['rule']}.py", f"#job/{record_digest(record)}"
         action = _add_action(crate, identifier, [record], script, record["inputs"], record["outputs"], places)
@@ -116,10 +108,7 @@ def describe(records, files):
             text = value if isinstance(value, str | int | float) else json.dumps(value)
             identifier = f"#{name}/{json_digest(value)[:16]}"
             action.append_to("object", _add(crate, identifier, "PropertyValue", name=name, value=text))
-        actions.append(action)
-    for action in actions:
-        action["agent"] = authors
-    crate.root_dataset["mentions"], crate.root_dataset["datePublished"] = actions, run["endTime"]
+    crate.root_dataset["datePublished"] = run["endTime"]
 
     for entity in crate.get_entities():  # RO-Crate has a single value in place of a list of one
         facts = entity.properties()
@@ -133,7 +122,7 @@ def _add(crate, identifier, kind, **properties):
 
 
 def _describe_root(crate, count):
-    """Describe the crate of so many jobs by CITATION.cff, and return its authors."""
+    """Describe the crate of so many jobs by CITATION.cff."""
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     authors = []
     for number, author in enumerate(cited["authors"]):
@@ -150,7 +139,6 @@ def _describe_root(crate, count):
     root["conformsTo"] = [
         _add(crate, url, "CreativeWork", name=name, version=PurePath(url).name) for url, name in PROFILES.items()
     ]
-    return authors
 
 
 def _add_workflow(crate, job_records):
@@ -182,7 +170,7 @@ def _version(job_records):
 
 
 def _add_action(crate, identifier, job_records, instrument, inputs, outputs, places):
-    """Add a CreateAction from the start of the first job to the end of the last.
+    """Add a CreateAction by the authors, from the start of the first job to the end of the last.
 
     Files that are not in the crate, such as another format of a figure, are left out.
     """
@@ -194,4 +182,7 @@ def _add_action(crate, identifier, job_records, instrument, inputs, outputs, pla
     facts["actionStatus"] = "http://schema.org/CompletedActionStatus"
     objects, results = ([{"@id": quote(places[name])} for name in sorted(names) if name in places]
                         for names in (inputs, outputs))  # fmt: skip
-    return crate.add_action(crate.get(instrument), identifier, object=objects, result=results, properties=facts)
+    action = crate.add_action(crate.get(instrument), identifier, object=objects, result=results, properties=facts)
+    action["agent"] = crate.root_dataset["author"]
+    crate.root_dataset.append_to("mentions", action)
+    return action

@@ -41,17 +41,7 @@ def files(config, results):
 
 
 def page(config, results, note=""):
-    """The whole page.
-
-    Parameters
-    ----------
-    config : dict
-        The configuration with its papers.
-    results : str or Path
-        The folder of the results.
-    note : str
-        One more line at the end.
-    """
+    """The whole page on a folder of results, by a configuration with its papers; `note` is one more line at the end."""
     existing = files(config, results)
     absent = [name for name in config.get("figures", {}) if ("figures", name) not in existing]
     table = existing.pop(("claims", "all"), None)
@@ -98,19 +88,8 @@ def _section(about, config, claims):
 def reproduction_items(about, config, claims):
     """Every figure, table and theorem of a paper, in its order, with what this configuration makes of it.
 
-    Parameters
-    ----------
-    about : dict
-        The paper, as `papers` in the configuration has it.
-    config : dict
-        The configuration; of figures and tables, those that it makes are named.
-    claims : dict
-        {name: claim with its verdict}; claims that are not tested here are left out.
-
-    Returns
-    -------
-    list of dict
-        The items with `figures` and `tables` of this configuration, their `data`, and `claims` with verdicts.
+    They are the items of `about`, the paper's entry in the configuration, with those `figures` and `tables` that it
+    makes, the `data` of these, and those of the `claims`, {name: claim with its verdict}, that are tested here.
     """
     items = []
     for item in about.get("items", []):
