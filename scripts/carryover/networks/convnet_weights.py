@@ -114,8 +114,27 @@ def load_weights(network: Convnet, path: str | Path, classes_differ: bool = Fals
         For any other file, naming it and what was expected.
     """
     path, kind = Path(path), type(network).__name__
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise UserError(f"{path} cannot be read ({error.strerror}): give a file of weights of {kind}.") from None
+    named = re.search(r"-([0-9a-f]{8,64})\.pth$", path.name)
+    if named and not digest.startswith(named[1]):
+        raise UserError(f"{path} has the SHA-256 {digest}, not {named[1]}: get the file again.")
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception:  # a damaged file can raise anything at all
+        state = None
+    if not isinstance(state, Mapping) or not all(isinstance(tensor, Tensor) for tensor in state.values()):
+        raise UserError(
+            f"{path} cannot be read safely as PyTorch weights, it is damaged or of another kind: give a file that "
+            f"torch.save wrote of network.state_dict()."
+        )
+
+    # Names and shapes must be the network's own, without those of a last layer for other classes.
     last = [f"{network.READOUT}.{part}" for part in ("weight", "bias")] if classes_differ else []
-    given = {name: tensor for name, tensor in _read(path, kind).items() if name not in last}
+    given = {name: tensor for name, tensor in state.items() if name not in last}
     known = {name: tensor for name, tensor in network.state_dict().items() if name not in last}
     wanted = "give weights of the same network with the same width, stem, channels and classes"
     for name, own in known.items():
@@ -129,28 +148,6 @@ def load_weights(network: Convnet, path: str | Path, classes_differ: bool = Fals
     if unexpected := [name for name in given if name not in known]:
         raise UserError(f"{path} has {unexpected[0]!r}, which {kind} has not: {wanted}.")
     network.load_state_dict(given, strict=False)
-
-
-def _read(path: Path, network: str) -> dict[str, Tensor]:
-    """The named tensors in a file; UserError where it holds anything else or has another checksum than it should."""
-    try:
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise UserError(f"{path} cannot be read ({error.strerror}): give a file of weights of {network}.") from None
-    named = re.search(r"-([0-9a-f]{8,64})\.pth$", path.name)
-    if named and not digest.startswith(named[1]):
-        raise UserError(f"{path} has the SHA-256 {digest}, not {named[1]}: get the file again.")
-    try:
-        state = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception:  # a damaged file can raise anything at all
-        state = None
-    if not isinstance(state, Mapping) or not all(isinstance(tensor, Tensor) for tensor in state.values()):
-        raise UserError(
-            f"{path} cannot be read safely as PyTorch weights, it is damaged or of another kind: give a file that "
-            f"torch.save wrote of network.state_dict()."
-        )
-    return dict(state)
 
 
 def installed_weights() -> Path:
