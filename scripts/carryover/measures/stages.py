@@ -10,14 +10,13 @@ import numpy as np
 import torch
 
 from carryover.measures.dimensionality import MEANING, compare_kernels, constant
+from carryover.networks.convnet import NETWORKS
 from carryover.networks.convnet_layers import renewing_statistics
 from carryover.networks.convnet_weights import unpacked
-from carryover.networks.efficientnet import NETWORKS
 from carryover.runs import measured_by_run
 from carryover.streams import generator
-from carryover.tasks.class_subsets import class_task
+from carryover.tasks.image_tasks import PreparedImages, class_task, tested
 from carryover.tasks.images import images
-from carryover.tasks.prepared_images import PreparedImages
 from carryover.training.devices import torch_device
 
 READS = ("folder",)
@@ -39,7 +38,7 @@ def measure(data, p):
     @lru_cache(maxsize=1)  # runs from one start are adjacent, and kernels are large
     def of_start(start, classes):
         """Images at which networks are compared, and kernels of the network before finetuning."""
-        chosen = test_images(prepared.images, classes, p.count)
+        chosen = tested_task(prepared.images, classes, p.count).test
         return chosen, _kernels(network, data["start_state"].values[start], prepared, chosen, p)
 
     def of_run(run):
@@ -62,11 +61,9 @@ def network_and_images(attrs, device):
     return network.to(torch_device(device)).eval(), PreparedImages(source, int(attrs["pixels"]), published=published)
 
 
-def test_images(source, classes, count):
-    """Indices of test images, at most `count` unless it is 0, the same ones for the same classes."""
-    images_of_classes = class_task(source, classes.split()).test
-    order = generator("stages", "", 0, "images").permutation(len(images_of_classes))
-    return np.sort(images_of_classes[order[: count or None]])  # in their order on disk
+def tested_task(source, classes, count):
+    """The task of these classes with at most `count` of its test images, unless it is 0: the same ones at all times."""
+    return tested(class_task(source, classes.split()), count, generator("stages", "", 0, "images"))
 
 
 def load(network, state, prepared, chosen, renew):

@@ -13,13 +13,12 @@ it costs no more than one that is not, and all runs take theirs together, each o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import torch
 
-from carryover.networks.deep_linear import Balanced
 from carryover.training.integrate import History, Values, integrate
 from carryover.training.linear_limits import Factored
 from carryover.training.result import Trained
@@ -54,7 +53,7 @@ def balanced_flow(
     Returns
     -------
     Trained
-        With `Balanced` weights.
+        The `coefficients` β (runs, d) of its weights are all that is known of them.
 
     Raises
     ------
@@ -63,7 +62,7 @@ def balanced_flow(
     """
     history = History(len(start))
     integrate(_Flow(data, targets, sets, np.asarray(start, dtype=np.float64), depth=depth, **settings), history)
-    return history.trained(partial(Balanced, depth=depth))
+    return history.trained(lambda beta: SimpleNamespace(coefficients=beta))
 
 
 class _Flow(Flow):
