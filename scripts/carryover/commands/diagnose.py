@@ -11,13 +11,18 @@ import matplotlib
 matplotlib.use("Agg")
 
 from carryover.config import parameters
-from carryover.diagnosis.diagnosis import Options, diagnose
+from carryover.config.parameters import parameter
+from carryover.diagnosis.diagnosis import Parameters, diagnose
 from carryover.diagnosis.report import by_layer, draw
 from carryover.errors import UserError
 from carryover.figures.drawing import style
 from carryover.provenance.job_record import Job
 
 KINDS = "npz, npy, netCDF or safetensors: (samples, …) by layer"
+
+
+class Options(Parameters):
+    layers: tuple[str, ...] = parameter((), "layers to look at; none: all")
 
 
 def main(argv):
@@ -38,8 +43,8 @@ def main(argv):
     files = (arguments.pretrained, arguments.finetuned, arguments.baseline, own_style)
     inputs = [file for file in files if file]
     with Job(rule="diagnose", parameters=p, inputs=inputs, outputs=[data, figure], modules=[__name__]) as job:
-        layers = p.layers or None
-        result = diagnose(arguments.pretrained, arguments.finetuned, layers=layers, p=p, baseline=arguments.baseline)
+        given = {"layers": p.layers or None, "p": Parameters(**p.model_dump(exclude={"layers"}))}
+        result = diagnose(arguments.pretrained, arguments.finetuned, baseline=arguments.baseline, **given)
         job.save(result, data)
         style.use(own_style)
         draw(result).savefig(job.path(figure), metadata=job.figure_metadata(".png"))

@@ -18,10 +18,9 @@ import xarray as xr
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from carryover.diagnosis.diagnosis import DEFAULTS, Parameters, diagnose
+from carryover.diagnosis.diagnosis import DEFAULTS, Parameters, attributes, diagnose
 from carryover.diagnosis.modules import Call, batches, called, labels_of, random_state_restored
 from carryover.diagnosis.networks import reinitialised, renew_statistics, weight_changes
-from carryover.diagnosis.quantities import attributes
 from carryover.diagnosis.recording import Reduction, record
 from carryover.diagnosis.task import Task
 from carryover.errors import UserError

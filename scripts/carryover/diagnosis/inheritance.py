@@ -27,8 +27,6 @@ from sklearn.utils.extmath import randomized_svd
 from carryover.errors import UserError
 from carryover.streams import generator
 
-_BYTES = 2**29  # bytes of a layer, at the samples of which components are taken
-_SAMPLES = 4096  # of which components are taken: intervals of shares are narrower than .01 by then
 _COMPONENTS = 512  # of a layer, at most
 _EXACT = 1024  # the smaller of samples and units up to which all components are computed
 _ROUNDING = 1e-10  # share of the largest variance below which there is rounding alone
@@ -63,12 +61,6 @@ class Components:
     def dominant(self) -> float:
         """Share of all variance that the first direction holds."""
         return float(self.variances[0])
-
-
-def chosen_samples(samples: int, units: int) -> np.ndarray:
-    """Which samples components are taken at, spread over all; fewer of layers with very many units."""
-    most = min(_SAMPLES, max(_BYTES // (4 * units), 64))
-    return np.linspace(0, samples - 1, min(samples, most)).astype(int)
 
 
 def components(X: np.ndarray, share: float, like: Components | None = None) -> Components:
@@ -267,9 +259,3 @@ def matched_units(X: np.ndarray, Y: np.ndarray) -> float:
     all_pairs = float(X.sum(axis=1) @ Y.sum(axis=1)) / samples
     others = (all_pairs - units * same_unit) / (units * (units - 1))
     return (same_unit - others) / max(1 - others, _TINY)
-
-
-def alignment(first: Components, second: Components) -> float:
-    """CKA, from the leading components."""
-    between = np.square(first.weighted.T @ second.weighted / len(first.scores)).sum()
-    return float(between / np.sqrt((first.variances**2).sum() * (second.variances**2).sum()))

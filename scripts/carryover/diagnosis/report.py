@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from xarray import Dataset
 
 from carryover.diagnosis import task
-from carryover.diagnosis.quantities import WITH_INTERVALS
 from carryover.diagnosis.regimes import REGIMES
 
 _BANDS = ((0.8, "80 % or more"), (0.5, "50 to 80 %"), (0.2, "20 to 50 %"), (-1, "less than 20 %"))
@@ -127,7 +126,7 @@ def draw(result: Dataset) -> Figure:
     for ax, (quantities, unit, title) in zip(axes, panels, strict=True):
         for shift, (quantity, label) in zip((-0.15, 0, 0.15), quantities.items(), strict=True):
             (points,) = ax.plot(places + shift, np.maximum(result[quantity], _LOWEST), "o", label=label, clip_on=False)
-            if quantity in WITH_INTERVALS:  # they may lie off the point where samples are few
+            if f"{quantity}_low" in result:  # they may lie off the point where samples are few
                 low, high = (np.maximum(result[f"{quantity}_{end}"], _LOWEST) for end in ("low", "high"))
                 ax.vlines(places + shift, low, high, color=points.get_color(), linewidth=1.2)
         ax.set_title(title, loc="left", fontsize="medium")
