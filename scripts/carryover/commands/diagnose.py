@@ -43,8 +43,8 @@ def main(argv):
     files = (arguments.pretrained, arguments.finetuned, arguments.baseline, own_style)
     inputs = [file for file in files if file]
     with Job(rule="diagnose", parameters=p, inputs=inputs, outputs=[data, figure], modules=[__name__]) as job:
-        given = {"layers": p.layers or None, "p": Parameters(**p.model_dump(exclude={"layers"}))}
-        result = diagnose(arguments.pretrained, arguments.finetuned, baseline=arguments.baseline, **given)
+        layers = p.layers or None
+        result = diagnose(arguments.pretrained, arguments.finetuned, layers=layers, p=p, baseline=arguments.baseline)
         job.save(result, data)
         style.use(own_style)
         draw(result).savefig(job.path(figure), metadata=job.figure_metadata(".png"))

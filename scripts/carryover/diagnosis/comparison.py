@@ -156,11 +156,8 @@ def _recorded(
         found = []
         for batch in loaded:
             for name, see in sees.items():
-                network: Any = networks[name]
-                if isinstance(network, nn.DataParallel):
-                    network = network.module  # replicas would be seen in any order
-                with network.disable_adapter() if adapter and name == "before" else nullcontext():
-                    see.during(partial(call, network, batch), batch)
+                with see.module.disable_adapter() if adapter and name == "before" else nullcontext():
+                    see.during(partial(call, see.module, batch), batch)
             found.append(labels_of(networks["before"], batch))
             if (size := sum(see.nbytes for see in sees.values())) > LARGEST:
                 raise UserError(

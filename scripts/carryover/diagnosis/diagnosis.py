@@ -200,9 +200,10 @@ def diagnose(
         for name in MEANING
         if any(name in row for row in rows)
     }
-    layer = ("layer", names, {"long_name": "layer of the network", "units": "1"})
+    coords = {"layer": ("layer", names, {"long_name": "layer of the network", "units": "1"})}
+    criteria = p.model_dump(include=set(Parameters.model_fields))
     reference = "permutation of samples" if baseline is None else "baseline"
-    return Diagnosis(columns, {"layer": layer}, p.model_dump() | {"reference": reference})
+    return Diagnosis(columns, coords, {**criteria, "reference": reference})
 
 
 class Sampling(NamedTuple):

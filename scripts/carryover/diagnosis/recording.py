@@ -11,7 +11,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -84,7 +84,6 @@ def record(
     if path is not None and Path(path).suffix != ".nc":
         raise UserError(f"path must be where the file goes and end in .nc, got {path}")
     found = places(module, names)
-    module = module.module if isinstance(module, nn.DataParallel) else module  # replicas would be seen in any order
     see = See(module, found, reduce, batch_axis)
     with evaluating(module):
         yield see
@@ -107,14 +106,15 @@ def record(
 class See:
     """Calls a module and keeps what the places of it give out.
 
-    Attributes: samples, how many were seen; nbytes, how many bytes were kept; left_out {name: why} of what patterns
-    matched and what cannot be recorded.
+    Attributes: module, which is called; samples, how many were seen; nbytes, how many bytes were kept; left_out
+    {name: why} of what patterns matched and what cannot be recorded.
     """
 
     def __init__(self, module: nn.Module, places: list[Place], reduce: Reduction, axis: int | None) -> None:
+        self.module: Any = module.module if isinstance(module, nn.DataParallel) else module  # replicas have any order
         self.samples = self.nbytes = 0
         self.left_out: dict[str, str] = {}
-        self._module, self._places, self._reduce, self._axis = module, places, reduce, axis
+        self._places, self._reduce, self._axis = places, reduce, axis
         self._tokens_first = any(getattr(part, "batch_first", True) is False for part in module.modules())
         self._batches: dict[str, list[np.ndarray]] = {}
 
@@ -127,7 +127,7 @@ class See:
         self, *inputs: Any, sample_id: Sequence | None = None, token_mask: Tensor | None = None, **named_inputs: Any
     ) -> Any:
         """The module's output for these inputs."""
-        return self.during(lambda: self._module(*inputs, **named_inputs), (inputs, named_inputs), sample_id, token_mask)
+        return self.during(lambda: self.module(*inputs, **named_inputs), (inputs, named_inputs), sample_id, token_mask)
 
     def during(
         self, call: Callable[[], Any], inputs: Any, sample_id: Sequence | None = None, token_mask: Tensor | None = None
@@ -146,14 +146,19 @@ class See:
         def keep(place: Place, module: nn.Module, inputs: Any, output: Any) -> None:
             counts[place.name] += 1
             try:
-                tensor = _entry(place.name.partition(":")[0], output, place.entry)
-                tensor = _batch_first(place.name, tensor, sizes, self._axis, self._tokens_first)
-                units = _units(place.name, bare(place.part), tensor, self._reduce, mask)
+                units = _units(place, self._batch_first(place, output, sizes), self._reduce, mask)
                 kept[place.name] = units.detach().to("cpu", copy=True).numpy()  # the next layer may overwrite its input
             except UserError as error:
                 self._leave_out(place, error)
 
-        with self._hooked(keep):
+        with ExitStack() as stack:
+            for place in self._places:
+                stack.enter_context(core(place.part).register_forward_hook(partial(keep, place)))
+            stack.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
+            torch.backends.mha.set_fastpath_enabled(False)  # it may leave submodules out
+            stack.enter_context(torch.inference_mode())
+            if "torch._dynamo" in sys.modules:  # what is compiled runs none of the hooks that came later
+                stack.enter_context(torch.compiler.set_stance("force_eager"))
             result = call()
         for place in self._places:
             count = counts[place.name]
@@ -164,21 +169,35 @@ class See:
         self._append({place.name: kept[place.name] for place in self._places if place.name in kept}, sample_id)
         return result
 
-    @contextmanager
-    def _hooked(self, keep: Callable[..., None]) -> Iterator[None]:
-        """In the block `keep` sees what each place gives out; no gradients, no fast path, nothing compiled."""
-        hooks = [core(place.part).register_forward_hook(partial(keep, place)) for place in self._places]
-        fast = torch.backends.mha.get_fastpath_enabled()  # which may leave submodules out
-        # What is compiled runs none of the hooks that came later. Where nothing is, the compiler need not be loaded.
-        compiled = "torch._dynamo" in sys.modules
-        try:
-            torch.backends.mha.set_fastpath_enabled(False)
-            with torch.inference_mode(), torch.compiler.set_stance("force_eager") if compiled else nullcontext():
-                yield
-        finally:
-            torch.backends.mha.set_fastpath_enabled(fast)
-            for hook in hooks:
-                hook.remove()
+    def _batch_first(self, place: Place, output: Any, sizes: set[int]) -> Tensor:
+        """The output, or the entry of it that is meant, with the batch as axis 0.
+
+        `sizes` are numbers that the batch may have by the network's inputs; none: anything.
+        """
+        held: dict[str | None, Tensor] = dict(_tensors(output))
+        if place.entry is None and len({id(value) for value in held.values()}) == 1:  # the only one needs no name
+            held = {None: next(iter(held.values()))}
+        if place.entry not in held:
+            name = place.name.partition(":")[0]
+            some = ", ".join(f"{name}:{key}".removesuffix(":") for key in held) or "none fits"
+            raise UserError(f"{name} gives a {type(output).__name__}, so say which entry of it: {some}")
+        tensor, axis = held[place.entry], self._axis or 0
+        if tensor.ndim <= axis:
+            raise UserError(
+                f"{place.name} must have the batch along axis {axis}, and has the shape {tuple(tensor.shape)}"
+            )
+        if sizes and tensor.shape[axis] not in sizes:
+            raise UserError(
+                f"{place.name} must have the batch along axis {axis}, and has {tensor.shape[axis]} there for "
+                f"{max(sizes)} samples, of its shape {tuple(tensor.shape)}: say batch_axis=, or name a layer with one "
+                "output for each sample"
+            )
+        if self._tokens_first and self._axis is None and tensor.ndim == 3:
+            raise UserError(
+                f"{place.name} may have tokens along axis 0, for its network has layers with batch_first=False: say "
+                "batch_axis=1, or batch_axis=0 if its axis 0 is the batch"
+            )
+        return tensor.movedim(axis, 0)
 
     def _leave_out(self, place: Place, error: UserError) -> None:
         """Leave out what a pattern matched, if it was never in; raise the error otherwise."""
@@ -189,8 +208,9 @@ class See:
     def _append(self, batch: dict[str, np.ndarray], sample_id: Sequence | None) -> None:
         """Keep a batch; UserError where it is not finite, empty, or does not go with those before it."""
         for name, values in batch.items():
-            if not np.isfinite(values).all():
-                row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
+            finite = np.isfinite(values).all(axis=1)
+            if not finite.all():
+                row = int(finite.argmin())
                 raise UserError(
                     f"{name} must be finite in single precision, and is not for sample {self.samples + row}, "
                     f"which is number {row + 1} of its batch"
@@ -230,45 +250,9 @@ def _tensors(value: Any, path: str = "") -> Iterator[tuple[str, Tensor]]:
             yield from _tensors(part, f"{path}.{key}".removeprefix("."))
 
 
-def _entry(name: str, output: Any, entry: str | None) -> Tensor:
-    """The output, or the named entry of it; the only tensor of a tuple or mapping needs no name."""
-    held = dict(_tensors(output))
-    if entry in held:
-        return held[entry]
-    if entry is None and len({id(value) for value in held.values()}) == 1:
-        return next(iter(held.values()))
-    some = ", ".join(f"{name}:{key}" for key in held) or "none fits"
-    if entry is None:
-        raise UserError(f"{name} gives a {type(output).__name__}, so say which entry of it: {some}")
-    raise UserError(f"{name}:{entry} is no tensor in the submodule's output; there are: {some}")
-
-
-def _batch_first(name: str, output: Tensor, sizes: set[int], axis: int | None, tokens: bool) -> Tensor:
-    """The output with the batch as axis 0.
-
-    `sizes` are numbers that the batch may have by the network's inputs (none: anything), `axis` is what the user says,
-    and `tokens` whether the network has layers with tokens in axis 0.
-    """
-    given = 0 if axis is None else axis
-    if output.ndim <= given:
-        raise UserError(f"{name} must have the batch along axis {given}, and has the shape {tuple(output.shape)}")
-    if sizes and output.shape[given] not in sizes:
-        raise UserError(
-            f"{name} must have the batch along axis {given}, and has {output.shape[given]} there for {max(sizes)} "
-            f"samples, of its shape {tuple(output.shape)}: say batch_axis=, or name a layer with one output for each "
-            "sample"
-        )
-    if tokens and axis is None and output.ndim == 3:
-        raise UserError(
-            f"{name} may have tokens along axis 0, for its network has layers with batch_first=False: say "
-            f"batch_axis=1, or batch_axis=0 if its axis 0 is the batch"
-        )
-    return output.movedim(given, 0)
-
-
-def _units(name: str, part: nn.Module, output: Tensor, reduce: Reduction, mask: Tensor | None) -> Tensor:
+def _units(place: Place, output: Tensor, reduce: Reduction, mask: Tensor | None) -> Tensor:
     """(batch, units) in single precision of an output (batch, …)."""
-    samples, output = len(output), output.float()
+    name, part, samples, output = place.name, bare(place.part), len(output), output.float()
     if callable(reduce):
         output = reduce(output)
         if not isinstance(output, Tensor) or len(output) != samples:
