@@ -118,15 +118,10 @@ class Errors:
 def errors(predictors: np.ndarray, targets: np.ndarray, block: np.ndarray) -> Errors:
     """Errors of ridge regression on held-out samples with the best penalty, of all samples and of half of the blocks.
 
-    Parameters
-    ----------
-    predictors : (samples, k)
-    targets : (samples, r), of unit variance
-    block : (samples,), the same for samples that are held out together
+    predictors: (samples, k); targets: (samples, r), of unit variance; block: (samples,), the same for samples that are
+    held out together.
     """
     half = block % 2 == 0
-    if len(set(block[half] % FOLDS)) < FOLDS:
-        half = np.ones(len(block), bool)
     predicted, best = ridge(predictors, targets, block)
     predicted_half, _ = ridge(predictors[half], targets[half], block[half], [best])
     return Errors((targets - predicted) ** 2, (targets[half] - predicted_half) ** 2)

@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
+from torch.utils._pytree import tree_map_only
 
 from carryover.errors import UserError
 
@@ -113,17 +114,6 @@ def bare(part: nn.Module) -> nn.Module:
     return core(part, _ADAPTED)
 
 
-def moved(value: Any, device: torch.device) -> Any:
-    """The tensors in nested tuples, lists and mappings on another device, tuples as lists and mappings as dicts."""
-    if isinstance(value, Tensor):
-        return value.to(device)
-    if isinstance(value, Mapping):
-        return {key: moved(part, device) for key, part in value.items()}
-    if isinstance(value, tuple | list):
-        return [moved(part, device) for part in value]
-    return value
-
-
 def batches(loader: Any) -> Iterable[Any]:
     """What a loader gives; an array or a tensor (samples, …) is cut into batches."""
     if isinstance(loader, np.ndarray):
@@ -142,7 +132,7 @@ def called(module: nn.Module, batch: Any) -> Any:
     That is a tensor; (inputs, labels, …), of which the network gets as many as it needs, one mostly; or a mapping of
     named inputs, of which it gets those that it takes, labels too.
     """
-    inputs, named, _ = _parted(module, batch)
+    inputs, named, _ = parted(module, batch)
     if named:
         takes = inspect.signature(core(module).forward).parameters
         named = {key: value for key, value in named.items() if key in takes} or named  # all where it names none
@@ -151,16 +141,11 @@ def called(module: nn.Module, batch: Any) -> Any:
         kind = type(inputs[0]).__name__
         raise UserError(f"batches must be {kinds}, got {kind}: say call=, how a network is called with a batch")
     device = next((one.device for one in module.parameters()), torch.device("cpu"))
-    return module(*moved(inputs, device), **moved(named, device))
+    inputs, named = tree_map_only(Tensor, lambda value: value.to(device), (inputs, dict(named)))
+    return module(*inputs, **named)
 
 
-def labels_of(module: nn.Module, batch: Any) -> np.ndarray | None:
-    """Labels (batch,) of a batch; None without."""
-    _, _, labels = _parted(module, batch)
-    return labels.detach().cpu().numpy() if isinstance(labels, Tensor) and labels.ndim == 1 else None
-
-
-def _parted(module: nn.Module, batch: Any) -> tuple[list[Any], Mapping[str, Any], Any]:
+def parted(module: nn.Module, batch: Any) -> tuple[list[Any], Mapping[str, Any], Any]:
     """(inputs, named inputs, labels) of a batch; labels follow the inputs or are named so, and may be None."""
     first, *others = batch if isinstance(batch, tuple | list) else (batch,)
     if isinstance(first, Mapping):

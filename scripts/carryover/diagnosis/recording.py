@@ -133,11 +133,11 @@ class See:
         self, call: Callable[[], Any], inputs: Any, sample_id: Sequence | None = None, token_mask: Tensor | None = None
     ) -> Any:
         """What `call` returns, which calls the module or what it consists of with these inputs."""
-        given = dict(_tensors(inputs))
+        given = _tensors(inputs)
         first = next((one for one in given.values() if one.ndim), None)
         sizes = set() if first is None else {first.shape[0], *first.shape[self._axis or 0 :][:1]}
         if token_mask is None:
-            masks = (one for path, one in given.items() if path.endswith("attention_mask") and one.ndim == 2)
+            masks = (one for path, one in given.items() if str(path).endswith("attention_mask") and one.ndim == 2)
             token_mask = next(masks, None)
         mask = token_mask if token_mask is None else torch.as_tensor(token_mask)
         counts: Counter[str] = Counter()  # of calls
@@ -174,7 +174,7 @@ class See:
 
         `sizes` are numbers that the batch may have by the network's inputs; none: anything.
         """
-        held: dict[str | None, Tensor] = dict(_tensors(output))
+        held = _tensors(output)
         if place.entry is None and len({id(value) for value in held.values()}) == 1:  # the only one needs no name
             held = {None: next(iter(held.values()))}
         if place.entry not in held:
@@ -238,16 +238,15 @@ class See:
         self.nbytes += sum(values.nbytes for values in batch.values())
 
 
-def _tensors(value: Any, path: str = "") -> Iterator[tuple[str, Tensor]]:
-    """(path, tensor) of every tensor in nested tuples, lists and mappings; a path is of keys and indices, as `1.0`."""
+def _tensors(value: Any, path: str = "") -> dict[str | None, Tensor]:
+    """{path: tensor} of nested tuples, lists and mappings; a path is of keys and indices, as `1.0`."""
     if isinstance(value, Tensor):
-        yield path, value
-        return
+        return {path: value}
     if isinstance(value, tuple | list):
         value = dict(zip(getattr(value, "_fields", range(len(value))), value, strict=True))
-    if isinstance(value, Mapping):
-        for key, part in value.items():
-            yield from _tensors(part, f"{path}.{key}".removeprefix("."))
+    parts = value.items() if isinstance(value, Mapping) else ()
+    found = (_tensors(part, f"{path}.{key}".removeprefix(".")) for key, part in parts)
+    return {where: tensor for tensors in found for where, tensor in tensors.items()}
 
 
 def _units(place: Place, output: Tensor, reduce: Reduction, mask: Tensor | None) -> Tensor:

@@ -99,13 +99,8 @@ def warnings_on(
 ) -> list[str]:  # fmt: skip
     """Sentences on cases in which a practitioner may describe the change differently from the verdict.
 
-    Parameters
-    ----------
-    row : quantities and the verdict
-    recorded, parts : responses (samples, units) and components, before and after first
-    block : (samples,), the same for samples that are left out together
-    ordered : whether the order of samples is known to be the same
-    most : share from which on components count as inherited, or kept
+    `row` holds quantities and the verdict; `recorded` are responses (samples, units) and `parts` components, before and
+    after first; `ordered` says whether samples are known to have the same order.
     """
     old, new = parts[:2]
     notes = []

@@ -22,11 +22,7 @@ _TASK = {
     task.ABSENT: "the task cannot be read linearly, before or after",
     "undecided": "whether what the task needs was there before is undecided",
 }
-_SHARES = {"inherited_share": "inherited", "kept_share": "kept", "kept_weighted": "kept, by variance"}
-_DIMENSIONS = {"participation_ratio_before": "PR before", "participation_ratio_after": "PR after", "ensd": "ENSD"}
-_RATIOS = {"change": "PR after / PR before", "inherited": "ENSD / PR after", "cka": "CKA"}
 _LOWEST = -0.5  # of shares: what is below is no more than unrelated anyway
-_ABREAST = 14  # letters of a name that fit beside those of the next layer
 
 
 def headline(result: Dataset) -> str:
@@ -38,8 +34,19 @@ def headline(result: Dataset) -> str:
         f"{regime} in {len(layers[regime])} ({_listed(layers[regime])})" for regime in REGIMES if regime in layers
     ]
     count = result.sizes["layer"]
-    sentences = [_on_task(result), f"{count} layer{'s' * (count > 1)}: {', '.join(verdicts)}."]
-    sentences.append(_depth_profile(result))
+    sentences = [f"{count} layer{'s' * (count > 1)}: {', '.join(verdicts)}.", _depth_profile(result)]
+    if "task" in result:  # in the last layer, and where it differs
+        last = {key: values.item() for key, values in result.isel(layer=-1).reset_coords().items()}
+        scores = f"{last['task_before']:.2f} before and {last['task_after']:.2f} after"
+        scores += "" if np.isnan(last["task_baseline"]) else f", {last['task_baseline']:.2f} in the baseline"
+        chance = f"chance {last['task_chance']:.2f}"
+        sentence = f"In {last['layer']} {_TASK[last['task']]}: a linear probe scores {scores} ({chance})."
+        apart = []
+        for other in (task.ADDED, task.LOST):
+            names = [name for name, verdict in _column(result, "task") if verdict == other]
+            if names and other != last["task"]:
+                apart.append(f"{other} in {_listed(names)}")
+        sentences.insert(0, f"{sentence} The task was {' and '.join(apart)}." if apart else sentence)
     if "control_regime" in result:
         same = int((result["control_regime"] == result["regime"]).sum())
         r2 = float(result["control_r2"].mean())
@@ -73,24 +80,6 @@ def _depth_profile(result: Dataset) -> str:
     return f"Of the variance before, {', '.join(clauses)}."
 
 
-def _on_task(result: Dataset) -> str:
-    """What happened to the task in the last layer, and where it differs."""
-    if "task" not in result:
-        return ""
-    last = {key: values.item() for key, values in result.isel(layer=-1).reset_coords().items()}
-    name, verdict, baseline = last["layer"], last["task"], last["task_baseline"]
-    scores = f"{last['task_before']:.2f} before and {last['task_after']:.2f} after"
-    scores += "" if np.isnan(baseline) else f", {baseline:.2f} in the baseline"
-    sentence = f"In {name} {_TASK[verdict]}: a linear probe scores {scores} (chance {last['task_chance']:.2f})."
-    elsewhere = {
-        other: [layer for layer, found in _column(result, "task") if found == other]
-        for other in (task.ADDED, task.LOST)
-        if other != verdict
-    }
-    apart = [f"{other} in {_listed(names)}" for other, names in elsewhere.items() if names]
-    return f"{sentence} The task was {' and '.join(apart)}." if apart else sentence
-
-
 def _column(result: Dataset, name: str) -> list[tuple[str, Any]]:
     return list(zip(result["layer"].values.tolist(), result[name].values.tolist(), strict=True))
 
@@ -113,36 +102,37 @@ def draw(result: Dataset) -> Figure:
     """Three panels, by layer in the order of the data: bars are intervals. `result` is what `diagnose` returned."""
     names, attributes = result["layer"].values.tolist(), result.attrs
     longest = max(len(name) for name in names)
-    upwards = longest > _ABREAST
+    upwards = longest > 14  # letters that fit beside the name of the next layer
     size = max(6.5, 2.0 + 0.9 * len(names)), 8.4 + (0.08 * longest if upwards else 0)
     fig, axes = plt.subplots(3, 1, figsize=size, sharex=True, layout="constrained")
     reference = "the baseline's" if attributes["reference"] == "baseline" else "no baseline given"
-    panels = (
-        (_SHARES, "share of components", f"a  Shares of components, beyond an unrelated network's ({reference})"),
-        (_DIMENSIONS, "dimensions", "b  Dimensions by variance, and those that both share"),
-        (_RATIOS, "ratio", "c  Ratios by variance, as the paper has them"),
-    )
+    panels = {
+        f"a  Shares of components, beyond an unrelated network's ({reference})":
+            {"inherited_share": "inherited", "kept_share": "kept", "kept_weighted": "kept, by variance"},
+        "b  Dimensions by variance, and those that both share":
+            {"participation_ratio_before": "PR before", "participation_ratio_after": "PR after", "ensd": "ENSD"},
+        "c  Ratios by variance, as the paper has them":
+            {"change": "PR after / PR before", "inherited": "ENSD / PR after", "cka": "CKA"},
+    }  # fmt: skip
     places = np.arange(len(names))
-    for ax, (quantities, unit, title) in zip(axes, panels, strict=True):
+    for ax, (title, quantities) in zip(axes, panels.items(), strict=True):
         for shift, (quantity, label) in zip((-0.15, 0, 0.15), quantities.items(), strict=True):
             (points,) = ax.plot(places + shift, np.maximum(result[quantity], _LOWEST), "o", label=label, clip_on=False)
             if f"{quantity}_low" in result:  # they may lie off the point where samples are few
                 low, high = (np.maximum(result[f"{quantity}_{end}"], _LOWEST) for end in ("low", "high"))
                 ax.vlines(places + shift, low, high, color=points.get_color(), linewidth=1.2)
         ax.set_title(title, loc="left", fontsize="medium")
-        ax.set_ylabel(unit)
     shares, dimensions, ratios = axes
     shares.axhline(attributes["most"], color="0.6", linewidth=0.8, linestyle=":")
     shares.axhline(0, color="0.8", linewidth=0.8, zorder=0)
-    shares.set_ylim(_LOWEST, 1.08)
-    dimensions.set_ylim(bottom=0)
+    shares.set(ylim=(_LOWEST, 1.08), ylabel="share of components")
+    dimensions.set(ylim=(0, None), ylabel="dimensions")
     ratios.plot(places + 0.15, result["cka_reference"], "_", color="0.4", markersize=14, label="CKA, unrelated")
-    ratios.set_ylim(0, max(ratios.get_ylim()[1], 1.2))
+    ratios.set(ylim=(0, max(ratios.get_ylim()[1], 1.2)), ylabel="ratio", xlim=(-0.6, len(names) - 0.4))
     for ax in axes:
         ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
     labels = [f"{name}\n{regime}" for name, regime in zip(names, result["regime"].values, strict=True)]
     ratios.set_xticks(places, labels, rotation=90 if upwards else 0, size="small")
-    ratios.set_xlim(-0.6, len(names) - 0.4)
     fig.suptitle(
         f"What finetuning did to the features (bars: {attributes['confidence']:.0%} intervals;\n"
         f"dotted: {attributes['most']:g} of the components, from which on they count as inherited, or kept)",

@@ -56,38 +56,33 @@ def opened(source: Any, name: str = "the mapping") -> Iterator[Activations]:
     An array or a tensor (samples, …) by itself is one layer of the name "layer". `name` is what messages call a
     mapping. Raises UserError for a file that is missing, damaged or of another kind, and one without layers.
     """
-    if hasattr(source, "__array__") and not isinstance(source, Mapping):
-        source = {SINGLE: source}
+    name = str(source) if isinstance(source, str | Path) else name
     with ExitStack() as stack:
-        if isinstance(source, Mapping):
-            with _reading(name):
+        with _reading(name):
+            arrays: dict[str, Any]
+            if isinstance(source, Mapping):
                 arrays = {str(key): as_array(value) for key, value in source.items()}
-        elif isinstance(source, str | Path):
-            name = str(source)
-            with _reading(name):
-                arrays = _arrays(Path(source), stack)
-        else:
-            kinds = "a mapping {layer: (samples, …)}, an array or tensor of one layer, or a file"
-            raise UserError(f"{name} must be {kinds}, got {type(source).__name__}")
+            elif hasattr(source, "__array__"):
+                arrays = {SINGLE: as_array(source)}
+            elif not isinstance(source, str | Path):
+                kinds = "a mapping {layer: (samples, …)}, an array or tensor of one layer, or a file"
+                raise UserError(f"{name} must be {kinds}, got {type(source).__name__}")
+            elif (suffix := Path(source).suffix) == ".npy":
+                arrays = {SINGLE: np.load(source, mmap_mode="r")}
+            elif suffix == ".npz":
+                arrays = dict(stack.enter_context(np.load(source)))
+            elif suffix == ".safetensors":
+                arrays = load_file(source)
+            elif suffix == ".nc":
+                file = stack.enter_context(netCDF4.Dataset(source))
+                file.set_auto_mask(False)
+                arrays = {key: held for key, held in file.variables.items() if key in IDS or key not in file.dimensions}
+            else:
+                raise UserError(f"{name} must be of one of the kinds .npz, .npy, .nc, .safetensors")
         ids = next((np.asarray(arrays.pop(key)[...]).ravel() for key in IDS if key in arrays), None)
         if not arrays:
             raise UserError(f"{name} holds no layers")
         yield Activations(name, arrays, ids)
-
-
-def _arrays(path: Path, stack: ExitStack) -> dict[str, Any]:
-    """Arrays by name, of which netCDF and npy are read when they are used."""
-    if path.suffix == ".npy":
-        return {SINGLE: np.load(path, mmap_mode="r")}
-    if path.suffix == ".npz":
-        return dict(stack.enter_context(np.load(path)))
-    if path.suffix == ".safetensors":
-        return load_file(path)
-    if path.suffix == ".nc":
-        dataset = stack.enter_context(netCDF4.Dataset(path))
-        dataset.set_auto_mask(False)
-        return {key: held for key, held in dataset.variables.items() if key in IDS or key not in dataset.dimensions}
-    raise UserError(f"{path} must be of one of the kinds .npz, .npy, .nc, .safetensors")
 
 
 @contextmanager
