@@ -192,9 +192,7 @@ def diagnose(
         probed = None if labels is None else task.Task.of(as_array(labels), samples)
         rows: list[dict[str, Any]] = []
         for name in tqdm(names, "layers", disable=not progress, leave=False):
-            responses = {key: side.matrix(name) for key, side in sides.items()}
-            second = responses.pop("control", None)
-            rows.append(of_layer(list(responses.values()), sampling, p, probed, second))
+            rows.append(of_layer({key: side.matrix(name) for key, side in sides.items()}, sampling, p, probed))
     columns = {
         name: ("layer", [row.get(name, "" if name in TEXTS else np.nan) for row in rows], attributes(name))
         for name in MEANING
@@ -216,29 +214,23 @@ class Sampling(NamedTuple):
 
 
 def of_layer(
-    layers: Sequence[np.ndarray],
-    sampling: Sampling,
-    p: Parameters,
-    labels: task.Task | None = None,
-    control: np.ndarray | None = None,
+    responses: Mapping[str, np.ndarray], sampling: Sampling, p: Parameters, labels: task.Task | None = None
 ) -> dict[str, Any]:
     """Quantities and verdicts of a layer, by the names of MEANING.
 
-    Parameters
-    ----------
-    layers : centred responses (samples, units) before, after and, maybe, of the baseline
-    control : centred responses (samples, units) after another finetuning
+    `responses` are centred, (samples, units), before, after and, maybe, of the baseline and of the control.
     """
-    samples, units = len(sampling.block), [X.shape[1] for X in layers]
+    layers = {name: X for name, X in responses.items() if name != "control"}
+    samples, units = len(sampling.block), [X.shape[1] for X in layers.values()]
     # Components are taken at samples that are spread over all; at fewer of layers with very many units.
     most = min(_SAMPLES, max(_BYTES // (4 * max(units)), 64))
     rows = np.linspace(0, samples - 1, min(samples, most)).astype(int)
-    recorded, block = [X[rows] for X in layers], sampling.block[rows]
+    recorded, block = [X[rows] for X in layers.values()], sampling.block[rows]
     old = components(recorded[0], p.variance)
     parts = [old, *(components(X, p.variance, old) for X in recorded[1:])]
     new = parts[1]
 
-    after, before, ensd, cka = compare_responses(*layers[:2])
+    after, before, ensd, cka = compare_responses(layers["before"], layers["after"])
     row: dict[str, Any] = dict(zip(BY_VARIANCE, (before, after, ensd, cka, after / before, ensd / after), strict=True))
     row |= {"samples": samples, "groups": sampling.groups, "units_before": units[0],
             "units_after": units[1], "components_before": old.counted, "components_after": new.counted,
@@ -258,9 +250,10 @@ def of_layer(
     row["warning"] = "; ".join(warnings_on(row, recorded, parts, block, sampling.ordered, p.most))
     if labels is not None:
         row |= task.probed(labels, parts, rows, block, p.confidence)
-    if control is not None:
-        row["control_r2"] = inheritance.inherited(components(control[rows], p.variance, old), new, block).r2
-        row["control_regime"] = of_layer([layers[0], control, *layers[2:]], sampling, p)["regime"]
+    if "control" in responses:
+        control = components(responses["control"][rows], p.variance, old)
+        row["control_r2"] = inheritance.inherited(control, new, block).r2
+        row["control_regime"] = of_layer(layers | {"after": responses["control"]}, sampling, p)["regime"]
     return row
 
 
@@ -289,5 +282,8 @@ def _by_regression(parts: list[Components], block: np.ndarray, confidence: float
         low, high = jackknife.interval(factors, confidence)
         quantities |= with_ends("reweighting", factors[0], max(min(low, factors[0]), 1.0), max(high, factors[0]))
     quantities["curvature"] = inheritance.curvature(old, block)
-    quantities["told_of_itself"] = min(inheritance.self_predicted(layer, block) for layer in (old, new))
+    # The most that any other layer can reach: 1 where the fitted samples outnumber the predicting directions.
+    fitted = len(block) - np.bincount(block % inheritance.FOLDS).max()
+    wide = [layer for layer in (old, new) if len(layer.variances) >= fitted]
+    quantities["told_of_itself"] = min([1.0, *(inheritance.kept(layer, layer, block).r2 for layer in wide)])
     return quantities

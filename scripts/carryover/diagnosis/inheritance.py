@@ -166,15 +166,6 @@ def kept(source: Components, targets: Components, block: np.ndarray) -> Errors:
     return errors(source.weighted[:, : source.seen], targets.scores[:, : targets.counted], block)
 
 
-def self_predicted(layer: Components, block: np.ndarray) -> float:
-    """Held-out R² of a layer's components from the same layer, the most that any other can reach.
-
-    It is 1 where the fitted samples outnumber the predicting directions.
-    """
-    fitted = len(block) - np.bincount(block % FOLDS).max()
-    return 1.0 if layer.seen < fitted and len(layer.variances) < fitted else kept(layer, layer, block).r2
-
-
 def shares(
     layer: Errors, reference: Errors | None, block: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, float]:

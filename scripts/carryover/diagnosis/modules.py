@@ -56,13 +56,11 @@ def places(module: nn.Module, names: str | Sequence[str]) -> list[Place]:
     found: dict[str, Place] = {}
     for name in names:
         stem, _, entry = (name, "", "") if name in parts else name.partition(":")
-        pattern = stem not in parts and bool(set("*?[") & set(stem))
+        pattern = stem not in parts
         matching = [key for key in plain if fnmatchcase(key, stem)] if pattern else [stem]
-        if pattern and not matching:
-            raise UserError(f"names must be submodules, and none is like {stem}; there are: {some}")
-        if not pattern and stem not in parts:
+        if not matching:
             close = ", ".join(get_close_matches(stem, plain, n=5, cutoff=0.4)) or some
-            raise UserError(f"names must be submodules, and {stem} is none; close are: {close}")
+            raise UserError(f"names must be submodules, and none is like {stem}; there are: {close}")
         for key in matching:
             full = plain_name.get(parts[key], key) + name[len(stem) :]
             found.setdefault(full, Place(full, parts[key], entry or None, pattern))

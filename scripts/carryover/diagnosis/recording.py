@@ -90,9 +90,8 @@ def record(
     if not see.samples:
         raise UserError("nothing was seen, so nothing is recorded: call what the block is given")
     if see.left_out:
-        more = f"; and {len(see.left_out) - 3} more" if len(see.left_out) > 3 else ""
-        reasons = "; ".join([*see.left_out.values()][:3])
-        warnings.warn(f"left out of what the pattern matches: {reasons}{more}", stacklevel=3)
+        reasons = "; ".join([*see.left_out.values()][:3]) + "; …" * (len(see.left_out) > 3)
+        warnings.warn(f"left out of what the pattern matches: {reasons}", stacklevel=3)
     if path is not None:
         data = xr.Dataset()
         for name, values in see.recording.items():
