@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 from xarray import Dataset
 
@@ -27,61 +27,55 @@ _LOWEST = -0.5  # of shares: what is below is no more than unrelated anyway
 
 def headline(result: Dataset) -> str:
     """The task, verdicts, what is kept along the depth, the control, the weights, and warnings."""
-    layers: dict[str, list[str]] = {}
-    for name, regime in _column(result, "regime"):
-        layers.setdefault(regime, []).append(name)
+    table = result.to_dataframe()
+    layers = {regime: rows.index for regime, rows in table.groupby("regime")}
     verdicts = [
         f"{regime} in {len(layers[regime])} ({_listed(layers[regime])})" for regime in REGIMES if regime in layers
     ]
-    count = result.sizes["layer"]
-    sentences = [f"{count} layer{'s' * (count > 1)}: {', '.join(verdicts)}.", _depth_profile(result)]
-    if "task" in result:  # in the last layer, and where it differs
-        last = {key: values.item() for key, values in result.isel(layer=-1).reset_coords().items()}
+    count = len(table)
+    sentences = [f"{count} layer{'s' * (count > 1)}: {', '.join(verdicts)}.", _depth_profile(table["kept_weighted"])]
+    if "task" in table:  # in the last layer, and where it differs
+        last = table.iloc[-1]
         scores = f"{last['task_before']:.2f} before and {last['task_after']:.2f} after"
         scores += "" if np.isnan(last["task_baseline"]) else f", {last['task_baseline']:.2f} in the baseline"
         chance = f"chance {last['task_chance']:.2f}"
-        sentence = f"In {last['layer']} {_TASK[last['task']]}: a linear probe scores {scores} ({chance})."
-        apart = []
-        for other in (task.ADDED, task.LOST):
-            names = [name for name, verdict in _column(result, "task") if verdict == other]
-            if names and other != last["task"]:
-                apart.append(f"{other} in {_listed(names)}")
+        sentence = f"In {last.name} {_TASK[last['task']]}: a linear probe scores {scores} ({chance})."
+        elsewhere = {other: table.index[table["task"] == other] for other in (task.ADDED, task.LOST)}
+        apart = [
+            f"{other} in {_listed(names)}" for other, names in elsewhere.items() if len(names) and other != last["task"]
+        ]
         sentences.insert(0, f"{sentence} The task was {' and '.join(apart)}." if apart else sentence)
-    if "control_regime" in result:
-        same = int((result["control_regime"] == result["regime"]).sum())
-        r2 = float(result["control_r2"].mean())
+    if "control_regime" in table:
+        same = (table["control_regime"] == table["regime"]).sum()
         sentences.append(
             f"The control has the same verdict in {same} of {count} layers, and predicts the components after "
-            f"finetuning with a mean R² of {r2:.2f}."
+            f"finetuning with a mean R² of {table['control_r2'].mean():.2f}."
         )
     sentences.append(result.attrs.get("note", ""))
-    if warned := [name for name, text in _column(result, "warning") if text]:
+    warned = table.index[table["warning"] != ""]
+    if len(warned):
         sentences.append(f"Read the warning{'s' * (len(warned) > 1)} of {_listed(warned)}.")
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _depth_profile(result: Dataset) -> str:
+def _depth_profile(kept: pd.Series) -> str:
     """The kept share of the variance along the depth, in runs of layers; its range where there are many runs."""
-    kept = [(name, max(value, 0.0)) for name, value in _column(result, "kept_weighted")]  # < 0: baseline predicts more
+    kept = kept.clip(lower=0.0)  # it is negative where the baseline predicts more
     if len(kept) == 1:
-        return f"Of the variance before, {kept[0][1]:.0%} is kept."
+        return f"Of the variance before, {kept.iloc[0]:.0%} is kept."
 
-    def band(pair: tuple[str, float]) -> str:
-        return next(words for least, words in _BANDS if pair[1] >= least)
+    def band(layer: str) -> str:
+        return next(words for least, words in _BANDS if kept[layer] >= least)
 
-    runs = [(words, [name for name, _ in run]) for words, run in groupby(kept, key=band)]
+    runs = [(words, list(names)) for words, names in groupby(kept.index, key=band)]
     if len(runs) > 4:
-        least, most = (choose(kept, key=lambda pair: pair[1]) for choose in (min, max))
-        return f"Of the variance before, layers keep from {least[1]:.0%} ({least[0]}) to {most[1]:.0%} ({most[0]})."
+        least, most = kept.idxmin(), kept.idxmax()
+        return f"Of the variance before, layers keep from {kept[least]:.0%} ({least}) to {kept[most]:.0%} ({most})."
     clauses = []
     for words, names in runs:
         several = f"{names[0]} to {names[-1]}" if len(names) > 2 else " and ".join(names)
         clauses.append(f"{several} {'keep' if len(names) > 1 else 'keeps'} {words}")
     return f"Of the variance before, {', '.join(clauses)}."
-
-
-def _column(result: Dataset, name: str) -> list[tuple[str, Any]]:
-    return list(zip(result["layer"].values.tolist(), result[name].values.tolist(), strict=True))
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -91,8 +85,7 @@ def _listed(names: Sequence[str]) -> str:
 def by_layer(result: Dataset) -> str:
     """A line on each layer: verdict, quantities and intervals behind it, the samples that suffice, and warnings."""
     lines = []
-    for name, layer in result.groupby("layer"):
-        row = {key: values.item() for key, values in layer.items()}
+    for name, row in result.to_dataframe().iterrows():
         needed = "" if np.isnan(row["samples_needed"]) else f"about {row['samples_needed']:,.0f} samples suffice"
         lines.append(f"{name}: {'; '.join(filter(None, (row['regime'], row['reason'], needed, row['warning'])))}")
     return "\n".join(lines)
