@@ -52,15 +52,14 @@ def places(module: nn.Module, names: str | Sequence[str]) -> list[Place]:
     plain = submodules(module)
     plain_name = {part: name for name, part in plain.items()}
     parts = {name: part for name, part in module.named_modules() if name} | plain
-    some = ", ".join([*plain][:5]) + ", …" * (len(plain) > 5) or "none"
     found: dict[str, Place] = {}
     for name in names:
         stem, _, entry = (name, "", "") if name in parts else name.partition(":")
         pattern = stem not in parts
         matching = [key for key in plain if fnmatchcase(key, stem)] if pattern else [stem]
         if not matching:
-            close = ", ".join(get_close_matches(stem, plain, n=5, cutoff=0.4)) or some
-            raise UserError(f"names must be submodules, and none is like {stem}; there are: {close}")
+            close = get_close_matches(stem, plain, n=5, cutoff=0.4) or [*plain][:5] or ["none"]
+            raise UserError(f"names must be submodules, and none is like {stem}; close are: {', '.join(close)}")
         for key in matching:
             full = plain_name.get(parts[key], key) + name[len(stem) :]
             found.setdefault(full, Place(full, parts[key], entry or None, pattern))
@@ -135,8 +134,7 @@ def called(module: nn.Module, batch: Any) -> Any:
         takes = inspect.signature(core(module).forward).parameters
         named = {key: value for key, value in named.items() if key in takes} or named  # all where it names none
     elif inputs and not isinstance(inputs[0], Tensor):
-        kinds = "tensors, tuples (inputs, labels, …) or mappings of named tensors"
-        kind = type(inputs[0]).__name__
+        kinds, kind = "tensors, tuples (inputs, labels, …) or mappings of named tensors", type(inputs[0]).__name__
         raise UserError(f"batches must be {kinds}, got {kind}: say call=, how a network is called with a batch")
     device = next((one.device for one in module.parameters()), torch.device("cpu"))
     inputs, named = tree_map_only(Tensor, lambda value: value.to(device), (inputs, dict(named)))

@@ -180,23 +180,20 @@ class See:
             name = place.name.partition(":")[0]
             some = ", ".join(f"{name}:{key}".removesuffix(":") for key in held) or "none fits"
             raise UserError(f"{name} gives a {type(output).__name__}, so say which entry of it: {some}")
-        tensor, axis = held[place.entry], self._axis or 0
-        if tensor.ndim <= axis:
+        shape, axis = tuple(held[place.entry].shape), self._axis or 0
+        if len(shape) <= axis:
+            raise UserError(f"{place.name} must have the batch along axis {axis}, and has the shape {shape}")
+        if sizes and shape[axis] not in sizes:
             raise UserError(
-                f"{place.name} must have the batch along axis {axis}, and has the shape {tuple(tensor.shape)}"
+                f"{place.name} must have the batch along axis {axis}, and has {shape[axis]} there for {max(sizes)} "
+                f"samples, of its shape {shape}: say batch_axis=, or name a layer with one output for each sample"
             )
-        if sizes and tensor.shape[axis] not in sizes:
-            raise UserError(
-                f"{place.name} must have the batch along axis {axis}, and has {tensor.shape[axis]} there for "
-                f"{max(sizes)} samples, of its shape {tuple(tensor.shape)}: say batch_axis=, or name a layer with one "
-                "output for each sample"
-            )
-        if self._tokens_first and self._axis is None and tensor.ndim == 3:
+        if self._tokens_first and self._axis is None and len(shape) == 3:
             raise UserError(
                 f"{place.name} may have tokens along axis 0, for its network has layers with batch_first=False: say "
                 "batch_axis=1, or batch_axis=0 if its axis 0 is the batch"
             )
-        return tensor.movedim(axis, 0)
+        return held[place.entry].movedim(axis, 0)
 
     def _leave_out(self, place: Place, error: UserError) -> None:
         """Leave out what a pattern matched, if it was never in; raise the error otherwise."""

@@ -51,8 +51,8 @@ def decided(row: Mapping[str, Any], p: Any) -> tuple[str, str, float]:
     # If an unrelated network predicts nearly everything, the share beyond it is noise. If then units correspond one to
     # one, R² itself is compared.
     same_units = row["matched_units"] > p.most
-    close = max(row["inherited_reference"], row["kept_reference"]) > CLOSE
-    kind = "r2" if close and same_units else "share"
+    reference = max(row["inherited_reference"], row["kept_reference"])
+    kind = "r2" if reference > CLOSE and same_units else "share"
     bounds = {f"inherited_{kind}": p.most, f"kept_{kind}": p.most, "reweighting": p.factor}
     answers = [  # None if the interval contains the bound or is NaN
         True if row[f"{name}_low"] > bound else False if row[f"{name}_high"] < bound else None
@@ -71,26 +71,21 @@ def decided(row: Mapping[str, Any], p: Any) -> tuple[str, str, float]:
     if len(possible) > 1:
         return UNDECIDED, f"{evidence}: {' or '.join(possible)}", np.nan
     (regime,) = possible
-    if doubt := _doubt(row, regime, p.most, same_units, close):
-        return UNDECIDED, f"{evidence}: {regime}, but {doubt}", np.nan
-    return regime, evidence, np.nan
-
-
-def _doubt(row: Mapping[str, Any], regime: str, most: float, same_units: bool, close: bool) -> str:
-    """Why samples are too few, or why an unrelated network might give the same verdict."""
-    if regime not in (UNCHANGED, REWEIGHT) and row["told_of_itself"] <= most:
-        return f"with so few samples a layer does not predict even itself (R² {row['told_of_itself']:.3g})"
-    if same_units:
-        return ""
-    if np.isnan(row["inherited_reference"]) and regime != REPLACE and row["curvature"] > _CURVED:
-        return (
+    # Samples may be too few, or an unrelated network might give the same verdict.
+    if regime not in (UNCHANGED, REWEIGHT) and row["told_of_itself"] <= p.most:
+        doubt = f"with so few samples a layer does not predict even itself (R² {row['told_of_itself']:.3g})"
+    elif same_units:
+        return regime, evidence, np.nan
+    elif np.isnan(row["inherited_reference"]) and regime != REPLACE and row["curvature"] > _CURVED:
+        doubt = (
             "the layer predicts functions of its inputs so well that it may predict an unrelated network's: give a "
             "recording of one as baseline"
         )
-    if close and (regime != REPLACE or row["cka"] > (1 + row["cka_reference"]) / 2):
-        reference = max(row["inherited_reference"], row["kept_reference"])
-        return f"an unrelated network predicts nearly all (R² {reference:.3g}), and units differ one by one"
-    return ""
+    elif reference > CLOSE and (regime != REPLACE or row["cka"] > (1 + row["cka_reference"]) / 2):
+        doubt = f"an unrelated network predicts nearly all (R² {reference:.3g}), and units differ one by one"
+    else:
+        return regime, evidence, np.nan
+    return UNDECIDED, f"{evidence}: {regime}, but {doubt}", np.nan
 
 
 def warnings_on(

@@ -38,8 +38,8 @@ def headline(result: Dataset) -> str:
         last = table.iloc[-1]
         scores = f"{last['task_before']:.2f} before and {last['task_after']:.2f} after"
         scores += "" if np.isnan(last["task_baseline"]) else f", {last['task_baseline']:.2f} in the baseline"
-        chance = f"chance {last['task_chance']:.2f}"
-        sentence = f"In {last.name} {_TASK[last['task']]}: a linear probe scores {scores} ({chance})."
+        scores += f" (chance {last['task_chance']:.2f})"
+        sentence = f"In {last.name} {_TASK[last['task']]}: a linear probe scores {scores}."
         elsewhere = {other: table.index[table["task"] == other] for other in (task.ADDED, task.LOST)}
         apart = [
             f"{other} in {_listed(names)}" for other, names in elsewhere.items() if len(names) and other != last["task"]

@@ -44,9 +44,7 @@ class Task:
             if len(kinds) == 1:
                 raise UserError(f"labels must be of two classes or more, and all are {kinds[0]}")
             if 2 * len(kinds) > samples:
-                raise UserError(
-                    f"no probe can be fitted to {len(kinds)} classes of {samples} samples: group the labels"
-                )
+                raise UserError(f"no probe can be fitted to {len(kinds)} classes of {samples} samples: group labels")
             return cls(np.eye(len(kinds))[index.ravel()], True)
         if values.dtype.kind not in "biuf":
             raise UserError(f"labels must be numbers or text, got {values.dtype}")
