@@ -6,10 +6,6 @@ Writes diagnosis.nc and diagnosis.png into a folder, and prints the verdicts.
 import argparse
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 from carryover.config import parameters
 from carryover.config.parameters import parameter
 from carryover.diagnosis.diagnosis import Parameters, diagnose
