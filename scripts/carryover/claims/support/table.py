@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from carryover.claims.support.checks import MEANINGS
-from carryover.claims.support.headlines import OWN
+from carryover.claims.support.checks import MEANINGS, OWN
 from carryover.errors import UserError
 from carryover.labels import described
 from carryover.provenance import store
