@@ -118,12 +118,27 @@ def diagonal_solutions(data, p):
 def cross_entropy(data, p):
     """Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. Means over seeds."""
     results = {}
+
+    def distance(first, second, along):
+        """Distance of the features of two trajectories at the last time, or ratio, that both reach; NaN without one."""
+        last = np.minimum(first[along].max(), second[along].max())
+        features = (interpolated(curve[along], curve["features"], last) for curve in (first, second))
+        return abs(np.subtract(*features))
+
     for role, networks in FAMILIES.items():
         runs = Runs(role, data[role])
         scales = runs.options("initial_scale", 2)
-        curves = [_by_seed(runs.where(initial_scale=scale).data) for scale in scales]
-        values = pd.DataFrame({seed: _of_seed([by_seed[seed] for by_seed in curves]) for seed in curves[0]}).T
-        results |= checks(values.add_prefix(f"{role}_"), networks=networks, small=scales[0], large=scales[-1])
+        by_scale = [_by_seed(runs.where(initial_scale=scale).data) for scale in scales]
+        values = {}
+        for seed in by_scale[0]:
+            curves = [by_seed[seed] for by_seed in by_scale]
+            small, *_, large = curves
+            end, longest = (curve["features"].ffill().iloc[-1] for curve in (small, large))
+            start = large["features"].where(large["ratio"].notna()).bfill().iloc[0]  # when samples are first fitted
+            nearer = [distance(*pair, "time") - distance(*pair, "ratio") for pair in pairwise(curves)]
+            values[seed] = {"smaller": longest - end, "longer": start - longest, "alike": pd.Series(nearer).mean()}
+        values = pd.DataFrame(values).T.add_prefix(f"{role}_")
+        results |= checks(values, networks=networks, small=scales[0], large=scales[-1])
     return results
 
 
@@ -133,22 +148,6 @@ def _by_seed(data):
     columns = {"features": np.log10(data[FEATURES].values), "time": data["time"].values, "ratio": ratio}
     return {seed: pd.DataFrame({name: values[run] for name, values in columns.items()})
             for run, seed in enumerate(data["seed"].values)}  # fmt: skip
-
-
-def _of_seed(curves):
-    """The statistics of one seed's trajectories from several initial scales, rising."""
-    small, *_, large = curves
-    end, longest = (curve["features"].ffill().iloc[-1] for curve in (small, large))
-    start = large["features"].where(large["ratio"].notna()).bfill().iloc[0]  # when samples are first fitted
-
-    def distance(first, second, along):
-        """Distance of the features of two trajectories at the last time, or ratio, that both reach; NaN without one."""
-        last = np.minimum(first[along].max(), second[along].max())
-        features = (interpolated(curve[along], curve["features"], last) for curve in (first, second))
-        return abs(np.subtract(*features))
-
-    nearer = pd.Series([distance(*pair, "time") - distance(*pair, "ratio") for pair in pairwise(curves)])
-    return {"smaller": longest - end, "longer": start - longest, "alike": nearer.mean()}
 
 
 def interpolated(x, y, at):

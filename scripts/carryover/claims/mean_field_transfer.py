@@ -7,13 +7,7 @@ import pandas as pd
 from carryover.claims.agreement import relative_differences
 from carryover.claims.support.checks import Check, checks
 from carryover.claims.support.runs import Runs, worst
-from carryover.claims.support.transferability import (
-    FITTED,
-    boundary,
-    from_scratch,
-    gains,
-    leave_one_out_choice,
-)
+from carryover.claims.support.transferability import FITTED, from_scratch, normalised, transferability
 from carryover.runs import where
 from carryover.statistics import intervals, power_law
 from carryover.statistics.jackknife import pseudovalues
@@ -149,3 +143,39 @@ def _anchors(gain):
         "rich_loses": (free < 0).mean(axis=1),
     }
     return checks(statistics, fewest=held.columns.min())
+
+
+def gains(risk, readout):
+    """`transferability` of linear transfer in shares of the target's variance, after the longest flow time of a way to
+    train the readout; UserError if no run has it."""
+    risk = normalised(risk)
+    # Descent only verifies what is solved.
+    solved = where(risk, protocol="linear_transfer", readout=readout, solver="exact")
+    runs = transferability(solved, "linear_transfer", risk)
+    return runs[runs["max_time"].isna() | (runs["max_time"] == runs["max_time"].max())]
+
+
+def boundary(gain):
+    """The number of samples n at which gains, a Series by n, turn from positive to negative, interpolated in log n.
+
+    Noisy gains may change their sign more than once: n is where the sum of gains on the wrong side of it is smallest.
+    It is infinite if gains are positive throughout, and 0 if they are negative.
+    """
+    gain = gain.sort_index()
+    values, n = gain.to_numpy(), gain.index.to_numpy(dtype=float)
+    before = np.concatenate([[0.0], np.cumsum(values)])
+    after = (2 * before - before[-1]).argmax()  # gains before, less gains from there on
+    if after in (0, len(values)):
+        return np.inf if after else 0.0
+    pair, ends = values[after - 1 : after + 1], n[after - 1 : after + 1]
+    return float(np.exp(np.interp(0.0, pair[::-1], np.log(ends[::-1]))).clip(*ends))
+
+
+def leave_one_out_choice(gains):
+    """Gains by seed and n, each seed's with the anchor that has the largest mean gain over all *other* seeds and n.
+
+    `gains` are by seed, and anchor and n (columns). A seed that took part in its own choice would gain by chance.
+    """
+    means = gains.T.groupby(level="anchor").mean().T
+    best = {seed: means.drop(index=seed).mean().idxmax() for seed in means.index}
+    return pd.DataFrame({seed: gains.loc[seed, anchor] for seed, anchor in best.items()}).T
