@@ -116,11 +116,10 @@ def relu_flow(data, p):
     by_rate = table.groupby(["learning_rate", "seed"])["difference"]
     largest_difference, median_difference = by_rate.max(), by_rate.median()
     smallest, largest = table["learning_rate"].min(), table["learning_rate"].max()
-    statistics = {
+    return checks({
         "descent_follows": np.log10(DESCENT / largest_difference[smallest]),
         "steps_shrink": np.log10(median_difference[largest] / median_difference[smallest]),
-    }
-    return checks(statistics, smallest=smallest, largest=largest)
+    }, smallest=smallest, largest=largest)  # fmt: skip
 
 
 def image_pairs(data, p):

@@ -34,13 +34,12 @@ def feature_reuse(data, p):
     all_shared = runs.extremes("overlap")[1]
 
     risks = runs.risks("protocol", "overlap")
-    statistics = {
+    return checks({
         "finetuning_shared": risks["single_task", all_shared] - risks["finetuning", all_shared],
         "multi_task_shared": risks["single_task", all_shared] - risks["multi_task", all_shared],
         "probe_insufficient": risks["finetuning_probe", HALF] - risks["finetuning", HALF],
         "multi_task_first": (risks["finetuning"] - risks["multi_task"]).mean(axis=1),
-    }
-    return checks(statistics, samples=p.samples)
+    }, samples=p.samples)  # fmt: skip
 
 
 def diagonal_nesting(data, p):
@@ -57,14 +56,13 @@ def diagonal_nesting(data, p):
         return tuned[rescale, many] - tuned[rescale, few] + np.log10(many / few)
 
     tuned_gain, scratch_gain = (networks[1.0, few] - networks[small, few] for networks in (tuned, scratch))
-    statistics = {
+    return checks({
         "unrescaled": -selection(1.0),
         "needs_rescaling": selection(small) - selection(1.0),
         "beyond_scratch": tuned_gain - scratch_gain,
         "helps_scratch": scratch_gain,
         "costs_reuse": tuned[small, many] - tuned[1.0, many],
-    }
-    return checks(statistics, few=few, many=many, small=small, samples=p.samples)
+    }, few=few, many=many, small=small, samples=p.samples)  # fmt: skip
 
 
 def diagonal_solutions(data, p):
@@ -178,14 +176,13 @@ def endless_training(data, p):
         return np.sign(early.mean()) * early - np.sign(late.mean()) * late
 
     error, tuned_error, joint_error = (r.where(margin=LATE).table("risk_curve") for r in (scratch, tuned, joint))
-    statistics = {
+    return checks({
         "norm_nearer": nearer("l1_norm_curve", tuned, scratch),
         "error_nearer": nearer("risk_curve", scratch, tuned),
         "alike": intervals.equivalence_margin(error - tuned_error, NEAR),
         "start_forgotten": nearer("group_norm_curve", lazier, joint),
         "shared": error - joint_error,
-    }
-    return checks(statistics, small=small, large=large)
+    }, small=small, large=large)  # fmt: skip
 
 
 def margins(loss, fitted=np.inf):

@@ -145,14 +145,13 @@ def covariance_bound(data, p):
         return np.log10(values.groupby(logs["block"]).std())
 
     residual, benign_residual = (spread(logs["risk"] - logs[bound]) for bound in ("covariance", "benign_overfitting"))
-    statistics = {
+    return checks({
         "orders": order("covariance"),
         "orders_benign": order("covariance") - order("benign_overfitting"),
         "orders_within": order("covariance", "alignment") - order("benign_overfitting", "alignment"),
         "scales": spread(logs["risk"]) - residual,
         "scales_benign": benign_residual - residual,
-    }
-    return checks(statistics, partial(student, over="blocks of instances"))
+    }, partial(student, over="blocks of instances"))  # fmt: skip
 
 
 def gaussian_bounds(data, p):
@@ -171,11 +170,10 @@ def gaussian_bounds(data, p):
         bounds = curve[name].sel(epsilon=curve["epsilon"] > 0)
         broken = (curve["risk"].sel(depth=depth, drop=True) > bounds).astype(float)
         at_high, at_low = broken.sel(dimension=high), broken.sel(dimension=low)
-        values = {
+        results |= checks({
             f"{name}_holds": worst(BROKEN - by_task(at_high.sel(epsilon=largest, drop=True))),
             f"{name}_falls": (at_low - at_high).mean([*TASKS, "epsilon"]).values,
-        }
-        results |= checks(values, over_draws, networks=networks, largest=largest, low=low, high=high)
+        }, over_draws, networks=networks, largest=largest, low=low, high=high)  # fmt: skip
     # The gain by depth, log₁₀ of the risk of one layer over that of infinitely many, and the same of their bounds.
     risks, bounds = curve["risk"].sel(dimension=high), curve.sel(dimension=high, epsilon=0.0)
     gain = by_task(np.log10(risks.sel(depth=1, drop=True) / risks.sel(depth=np.inf, drop=True)))
@@ -198,7 +196,7 @@ def ntk_bound(data, p):
     gain = np.log10(scratch["absolute_risk"] / tuned["absolute_risk"])
     distances, sizes = (gain.columns.get_level_values(name) for name in ("distance", "samples"))
     nearest, (*_, fewer, most) = distances.min(), np.unique(sizes)
-    statistics = {
+    return checks({
         "bound": np.log10(table["bound"] / table["absolute_risk"]).min(axis=1),
         "vacuous": np.log10(tuned["bound"] / tuned["start_risk"]).loc[:, sizes < most].min(axis=1),
         "sharp": (SHARP - ideal).min(axis=1),
@@ -208,5 +206,4 @@ def ntk_bound(data, p):
         "near_helps": gain.loc[:, distances < 1].min(axis=1),
         "far_hurts": -gain.loc[:, distances > 1].mean(axis=1),
         "limit": (WIDE - table["tangent_distance"] / table["start_risk"]).min(axis=1),
-    }
-    return checks(statistics, fewer=fewer, most=most, nearest=nearest)
+    }, fewer=fewer, most=most, nearest=nearest)  # fmt: skip

@@ -82,11 +82,10 @@ def _residual(runs, least):
     risks = runs.query("ablated > 0").pivot_table("risk", ["seed", "ablated"], "samples")
     floor = least.stack().reindex(risks.index)
     excess = risks.sub(floor, axis=0).groupby("seed").mean()
-    statistics = {
+    return checks({
         "residual": (floor / risks.iloc[:, -1]).groupby("seed").mean(),
         "excess": excess.iloc[:, 0] / excess.iloc[:, -1],
-    }
-    return checks(statistics, least=risks.columns[0], most=risks.columns[-1])
+    }, least=risks.columns[0], most=risks.columns[-1])  # fmt: skip
 
 
 def _boundaries(gain, least, scratch):
@@ -133,7 +132,7 @@ def _anchors(gain):
     held = leave_one_out_choice(interior)
     by_size = pd.concat([leave_one_out_choice(interior.loc[:, (slice(None), [n])]) for n in held], axis=1)
     better = max((free, initial), key=lambda table: table.to_numpy().mean())
-    statistics = {
+    return checks({
         "anchor_helps": held.mean(axis=1) - free.mean(axis=1),
         "anchor_interior": held.mean(axis=1) - better.mean(axis=1),
         "anchor_turns": np.minimum(-free.mean().iloc[0], held.iloc[:, 0]),
@@ -141,8 +140,7 @@ def _anchors(gain):
         "anchor_avoids_others": worst(by_size),
         "lazy_loses": (initial <= 0).mean(axis=1),
         "rich_loses": (free < 0).mean(axis=1),
-    }
-    return checks(statistics, fewest=held.columns.min())
+    }, fewest=held.columns.min())  # fmt: skip
 
 
 def gains(risk, readout):

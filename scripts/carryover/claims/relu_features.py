@@ -59,13 +59,12 @@ def relu_nesting(data, p):
     reuse = finished["single_task", 1.0, few] - tuned[1.0, few]
     gain = tuned_finished[1.0, many] - tuned[1.0, few]
     kernel_gain = risks["finetuning_kernel", 1.0, many] - finished["finetuning_kernel", 1.0, few]
-    statistics = {
+    return checks({
         "reuse": reuse,
         "no_rescaling_needed": reuse - (risks["single_task", small, few] - tuned_finished[small, few]),
         "selection_over_kernel": gain - kernel_gain,
         "selection_over_lazy": gain - (tuned[large, many] - tuned_finished[large, few]),
-    }
-    return checks(statistics, few=few, many=many, small=small, large=large)
+    }, few=few, many=many, small=small, large=large)  # fmt: skip
 
 
 def relu_richness(data, p):
@@ -82,12 +81,11 @@ def relu_richness(data, p):
     if p.lazy == "single_task_kernel":
         lazy = p.lazy, min(runs.where(protocol=p.lazy).options("initial_scale"))
     risks, finished = runs.risks_and_finished("main_features", "protocol", "initial_scale")
-    results = {
+    results = checks({
         "sparse": finished[few][lazy] - risks[few][rich],
         "dense": np.log10(GAIN) - (finished[many][lazy] - finished[many][rich]),
         "sparsity": (finished[few][lazy] - risks[few][rich]) - (risks[many][lazy] - finished[many][rich]),
-    }
-    results = checks(results, few=few, many=many, lazy=LAZY[p.lazy], samples=p.samples)
+    }, few=few, many=many, lazy=LAZY[p.lazy], samples=p.samples)  # fmt: skip
     if "norms" in data:
         dense = {"protocol": "single_task", "main_features": many, "initial_scale": small}
         most = risk.where(**dense).sizes()[-1]
@@ -148,15 +146,14 @@ def _clusters_of_subset(runs):
     aligned = common(*(alignment[rescale, overlap] for rescale in (1.0, low) for overlap in (1.0, 0.0)))
     fewest = aligned[0].columns[0]
     old, new, low_old, low_new = (table[fewest] for table in aligned)
-    statistics = {
+    return checks({
         "nested": worst(1 - rich),
         "lazy_not_nested": worst(lazy),
         "lazy_less_nested": worst(lazy - rich),
         "multi_task_not_nested": worst((together - rich).dropna(axis=1, how="all")),
         "subset_aligns": old - new,
         "lost_by_rescaling": (old - new) / 2 - (low_old - low_new),
-    }
-    return checks(statistics, few=few, low=low, high=high, fewest=fewest)
+    }, few=few, low=low, high=high, fewest=fewest)  # fmt: skip
 
 
 def relu_dimensionality(data, p):
@@ -178,11 +175,10 @@ def relu_dimensionality(data, p):
     most = common(*(pr_ratio[rescale] for rescale in runs.options("rescale")))[0].columns[-1]
     low, high = runs.rescalings()
     for rescale, words in {low: f"rescaled by {low:g}", 1.0: "without rescaling"}.items():
-        values = {
+        results |= checks({
             f"falls_{rescale:g}": 1 - pr_ratio[rescale, most],
             f"inherited_{rescale:g}": -abs(shared[rescale, most] - 1),
-        }
-        results |= checks(values, few=few, rescaled=words, samples=most)
+        }, few=few, rescaled=words, samples=most)  # fmt: skip
     lazy = {f"kept_{high:g}": pr_ratio[high, most]}
     return results | checks(lazy, few=few, rescaled=f"rescaled by {high:g}", samples=most)
 
@@ -207,8 +203,7 @@ def relu_norms(data, p):
         fewest = table.columns[0]
         results |= checks({f"{name}_below": -table[fewest]}, few=few, fewest=fewest)
     new = norms.where(overlap=0.0, samples=BETWEEN).over_teacher("f1_norm", "protocol")
-    above = {
+    return results | checks({
         "scratch_above": by_size["scratch"][BETWEEN],
         "finetuning_above_scratch": new["finetuning"] - new["single_task"],
-    }
-    return results | checks(above, few=few)
+    }, few=few)  # fmt: skip

@@ -49,11 +49,10 @@ def relu_penalty(data, p):
     diagonal = xr.Dataset({name: curve[f"diagonal_{name}"] for name in ("penalty", "exponent")})
     for cosine in (1.0, 0.99):
         relu = at(curve, correlation=cosine)
-        values = {
+        results |= checks({
             f"gap_{cosine:g}": min(smallest_gap(relu), smallest_gap(diagonal)),
             f"like_diagonal_{cosine:g}": -abs(relu["exponent"] - diagonal["exponent"]).max(),
-        }
-        results |= checks(values, intervals.exact, cosine=cosine)
+        }, intervals.exact, cosine=cosine)  # fmt: skip
     return results
 
 
@@ -81,14 +80,13 @@ def relu_penalty_risk(data, p):
     predicted_to_hurt = gain.loc[:, saved.mean() < -np.log10(FACTOR)]
     lost_by_small = expected_gain[high, small] - gain[low, small]
     lost_by_large = gain[high, large] - expected_gain[low, large]
-    statistics = {
+    return checks({
         "shared": expected_gain[high, small],
         "reversal": -predicted_to_hurt.mean(axis=1, skipna=False),
         "no_reversal": expected_gain[low, large],
         "loss_of_benefit": lost_by_small - lost_by_large,
         "order": saved.corrwith(gain, axis=1, method="spearman"),
-    }
-    return checks(statistics, low=low, high=high, small=small, large=large, fewest=sizes[0])
+    }, low=low, high=high, small=small, large=large, fewest=sizes[0])  # fmt: skip
 
 
 def relu_displacement(data, p):
@@ -107,12 +105,11 @@ def relu_displacement(data, p):
         """1 − squared distance / penalty, by seed, at the condition and the n with the smallest mean."""
         return worst(1 - runs.ratio("displacement", "penalty", *conditions, "samples"))
 
-    statistics = {
+    return checks({
         "nearest": nearest_start(overlap, "unit_correlations"),
         "nearest_nested": nearest_start(nested.where(rescale=1.0), "main_features", "overlap"),
         "not_least": similar.where(samples=most).over_teacher("penalty"),
-    }
-    return checks(statistics, low=low, small=small, most=most)
+    }, low=low, small=small, most=most)  # fmt: skip
 
 
 def relu_least_penalty(data, p):
