@@ -41,8 +41,8 @@ def check(data, p):
             if frame["predicted"].notna().any():
                 name, transfer = (role, "finetuning") if protocol == "finetuning" else (
                     f"{role}_transfer", "linear transfer")  # fmt: skip
-                # Of all seeds, then without each.
-                tables = leave_seeds_out([frame], lambda parts: predictable(*parts))
+                # Decided cells with a prediction, of all seeds, then without each.
+                tables = leave_seeds_out([frame], lambda parts: cells(*parts).dropna(subset="right"))
                 # The sign that fewer cells have, which a constant guess would not predict.
                 rarer = -1.0 if (tables[0]["gain"] > 0).mean() > 0.5 else 1.0
                 of_sign = [table[rarer * table["predicted"] > ROUNDING] for table in tables]
@@ -98,19 +98,11 @@ def by_seed(data):
 
 
 def cells(frame):
-    """The cells of a map.
+    """The cells of a map, from a frame as `by_seed` returns it: a data frame.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        As `by_seed` returns it.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Means over seeds, and Student's 95 % interval `low`, `high` of the gain. `decided` are gains whose interval
-        excludes 0, to `ROUNDING`. `right` is 1 for a decided gain with the predicted sign, 0 for another, also if no
-        change is predicted, and NaN if nothing is decided or predicted.
+    Means over seeds, and Student's 95 % interval `low`, `high` of the gain. `decided` are gains whose interval excludes
+    0, to `ROUNDING`. `right` is 1 for a decided gain with the predicted sign, 0 for another, also if no change is
+    predicted, and NaN if nothing is decided or predicted.
     """
     groups = frame.groupby(CELL)
     table, gain = groups.mean().drop(columns="seed"), groups["gain"]
@@ -121,11 +113,6 @@ def cells(frame):
     agrees = (np.sign(clear) == np.sign(table["gain"])).astype(float)
     table["right"] = agrees.where(table["decided"] & table["predicted"].notna())
     return table.reset_index()
-
-
-def predictable(frame):
-    """Decided cells with a prediction, as `cells` has them."""
-    return cells(frame).dropna(subset="right")
 
 
 def finetuned(data):

@@ -186,22 +186,11 @@ def endless_training(data, p):
 
 
 def margins(loss, fitted=np.inf):
-    """γ = −log(e^L − 1), the margin of every sample if all had the training loss L.
+    """γ = −log(e^L − 1) of losses L (run, checkpoint): the margin of every sample if all had the training loss L.
 
     The state of a network of degree 2 from an initial scale α depends on γ/α² once its samples are fitted (Moroshko et
     al. 2020, "Implicit bias in deep linear classification: initialization scale vs training accuracy", for α → ∞).
-
-    Parameters
-    ----------
-    loss : array_like, shape (run, checkpoint)
-        NaN after a run's last checkpoint.
-    fitted : float
-        Largest loss for which it is defined.
-
-    Returns
-    -------
-    numpy.ndarray, shape (run, checkpoint)
-        Never falling along a run; NaN where it is not defined.
+    Margins never fall along a run. They are NaN after its last checkpoint, and where the loss is above `fitted`.
     """
     loss = np.asarray(loss, dtype=float)
     least = np.fmin.accumulate(loss, axis=1)  # noise of mini-batches must not lead back
@@ -210,20 +199,9 @@ def margins(loss, fitted=np.inf):
 
 
 def at_margins(data, curve, wanted):
-    """A curve along training at given margins of all samples, interpolated in logarithms of both.
+    """A curve along training (run, margin) at margins of all samples, rising, interpolated in logarithms of both.
 
-    Parameters
-    ----------
-    data : xarray.Dataset
-        `loss_curve` and the curve, of positive values, (run, checkpoint).
-    curve : str
-    wanted : array_like, shape (margin,)
-        Rising.
-
-    Returns
-    -------
-    xarray.DataArray, dims (run, margin)
-        NaN where a run has not had that margin.
+    `data` has `loss_curve` and the curve, of positive values, (run, checkpoint). NaN where a run has not had a margin.
     """
     reached, values = margins(data["loss_curve"].values, POSITIVE), np.log(data[curve].transpose("run", ...).values)
     curves = np.exp([interpolated(np.log(x), y, np.log(wanted)) for x, y in zip(reached, values, strict=True)])
