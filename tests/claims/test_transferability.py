@@ -9,8 +9,7 @@ import xarray as xr
 from carryover.claims.mean_field_transfer import boundary, gains, leave_one_out_choice
 from carryover.claims.support.transferability import predicted, transferability, with_decay
 from carryover.errors import UserError
-from carryover.figures.linear_transfer import averages, shares_in_words
-from carryover.statistics.intervals import best
+from carryover.figures.linear_transfer import averages, best, shares_in_words
 from toy import made_up_runs
 
 

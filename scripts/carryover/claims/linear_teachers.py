@@ -37,7 +37,7 @@ def linear_teachers(data, p):
 
     # Covariance: the target differs from the source in the leading directions of the inputs, or in the others.
     few, many = alignment.extremes("samples")
-    gamma = _gamma_by_samples(alignment)
+    gamma = alignment.data.to_dataframe().groupby("samples")["gamma"].first()
     middle = gamma.index[gamma <= 2 / 3][-1]
     risks = alignment.risks("samples", "relation")
     results = checks({
@@ -71,18 +71,14 @@ def linear_teachers(data, p):
     return results | _of_frozen(*(Runs(role, data[role]) for role in ("frozen", "layers", "small")))
 
 
-def _gamma_by_samples(runs):
-    """Samples per dimension γ by numbers of samples, rising, a Series."""
-    return runs.data.to_dataframe().groupby("samples")["gamma"].first()
-
-
 def _of_frozen(runs, layers, small):
     """Checks on networks with frozen layers; `small` are those pretrained from small weights.
 
     These have more samples than dimensions, where the exact limit has no risk. The effective (stable) rank of their
     features is the inverse of the share of power in the leading direction.
     """
-    gamma = _gamma_by_samples(runs)  # for the fewest samples that determine a frozen network, n < d, and the most
+    # For the fewest samples that determine a frozen network, n < d, and the most.
+    gamma = runs.data.to_dataframe().groupby("samples")["gamma"].first()
     fewest, below_d, most = gamma.index[gamma >= LEAST][0], gamma.index[gamma < 1], gamma.index[-1]
     risks = runs.risks("protocol", "solver", "pretrain_solver", "samples")
     scratch, tuned = risks["single_task", "exact", ""], risks["finetuning", "descent", "exact"]
@@ -91,7 +87,7 @@ def _of_frozen(runs, layers, small):
     deep = layers.where(protocol="linear_transfer", solver="descent")
     over_frozen = deep.risks("samples", "frozen").T.groupby(level="samples")
     samples = small.only("samples")
-    statistics = {
+    return checks({
         "frozen_flat": equivalence_margin(frozen[most] - frozen[fewest], FLAT),
         "frozen_poor": frozen[below_d[-1]] - scratch[below_d[-1]],
         "frozen_any": SAME - (over_frozen.max() - over_frozen.min()).max(),
@@ -99,9 +95,7 @@ def _of_frozen(runs, layers, small):
         "larger_cures": frozen[most] - from_larger[most],
         "small_rank": RANK - 1 / small.table("feature_share"),
         "small_slow": small.risks() - from_larger[samples],
-    }
-    facts = {"layers": deep.only("depth"), "samples": samples}
-    return checks(statistics, least=fewest, below=below_d[-1], enough=most, **facts)
+    }, least=fewest, below=below_d[-1], enough=most, layers=deep.only("depth"), samples=samples)  # fmt: skip
 
 
 def aligned_teachers(data, p):
@@ -115,11 +109,9 @@ def aligned_teachers(data, p):
     *_, second_deepest, deepest = tuned.options("depth")
     risks = tuned.risks("depth", "samples", "target_norm")
 
-    def least_fall(depth):
-        """Least log₁₀ of the ratio of the risks at a depth and at the deepest, by seed."""
-        return (risks[depth] - risks[deepest]).min(axis=1)
-
-    statistics = {"deep": least_fall(1), "vanishes": least_fall(second_deepest) / np.log10(deepest / second_deepest)}
+    # Least log₁₀ of the ratio of the risks at a depth and at the deepest, by seed.
+    from_one, from_second = ((risks[depth] - risks[deepest]).min(axis=1) for depth in (1, second_deepest))
+    statistics = {"deep": from_one, "vanishes": from_second / np.log10(deepest / second_deepest)}
     return checks(statistics, before=second_deepest, deepest=deepest)
 
 

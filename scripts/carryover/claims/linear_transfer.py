@@ -8,7 +8,7 @@ from carryover.claims.support.checks import Check, checks, listed
 from carryover.claims.support.runs import Runs, nearest, worst
 from carryover.claims.support.transferability import at_critical, at_rows, predicted, transferability, with_decay
 from carryover.statistics.intervals import equivalence_margin, median
-from carryover.statistics.jackknife import pseudovalues
+from carryover.statistics.jackknife import leave_one_out, pseudovalues
 from carryover.theory import transfer
 
 NOISE = 0.2  # the paper's standard deviation of the label noise
@@ -94,7 +94,7 @@ def _boundaries(runs):
     def sign_change(chosen, expected, from_right=False):
         """A check of the first γ at which transferability turns negative, from the left or from the right."""
         table = chosen.pivot_table("transferability", "seed", "gamma").sort_index(axis=1, ascending=not from_right)
-        changes = pseudovalues(lambda seeds: first_loss(table.loc[seeds].mean()), table.index)
+        changes = pseudovalues(leave_one_out(lambda seeds: first_loss(table.loc[seeds].mean()), table.index))
         return Check(equivalence_margin(changes, NEAR, expected), facts={"expected": expected})
 
     return checks({

@@ -10,7 +10,7 @@ from carryover.claims.support.runs import Runs, worst
 from carryover.claims.support.transferability import FITTED, from_scratch, normalised, transferability
 from carryover.runs import where
 from carryover.statistics import intervals, power_law
-from carryover.statistics.jackknife import pseudovalues
+from carryover.statistics.jackknife import leave_one_out, pseudovalues
 
 READOUT = "zero"  # how the readout was trained in the runs of linear transfer that claims are about
 PUBLISHED = 1.18  # the paper's exponent ν of that power law
@@ -68,13 +68,13 @@ def _power_law(scratch):
     def exponent(seeds, risks=fitted):
         return power_law.fit(risks.loc[seeds]).exponent
 
-    steeper = pseudovalues(lambda part: exponent(part, many) / exponent(part, few) - 1, seeds)
-    statistics = {
-        "exponent": intervals.equivalence_margin(pseudovalues(exponent, seeds), DIFFERENCE, PUBLISHED),
-        "power_law": intervals.equivalence_margin(steeper, DIFFERENCE / PUBLISHED),
-    }
+    exponents = pseudovalues(leave_one_out(exponent, seeds))
+    steeper = pseudovalues(leave_one_out(lambda part: exponent(part, many) / exponent(part, few) - 1, seeds))
     facts = {"exponent": exponent(seeds), "few": exponent(seeds, few), "many": exponent(seeds, many)}
-    return checks(statistics, first=fitted.columns[0], **facts)
+    return checks({
+        "exponent": intervals.equivalence_margin(exponents, DIFFERENCE, PUBLISHED),
+        "power_law": intervals.equivalence_margin(steeper, DIFFERENCE / PUBLISHED),
+    }, first=fitted.columns[0], **facts)  # fmt: skip
 
 
 def _residual(runs, least):
@@ -120,8 +120,9 @@ def _boundary(gain, least, scratch, percent):
     n = boundary(gain.mean())
     place = {0.0: "it loses at every n", np.inf: "it gains at every n"}.get(n, f"found is n = {n:.0f}")
     known = 0 < n < np.inf or (log_ratio(seeds) > near if n else log_ratio(seeds) < -near)
-    values = intervals.equivalence_margin(pseudovalues(log_ratio, seeds), near) if known else pd.Series(np.nan, seeds)
-    return Check(values, facts={"percent": percent, "place": place, "predicted": predicted(seeds)})
+    ratios = pseudovalues(leave_one_out(log_ratio, seeds)) if known else np.array([np.nan])
+    facts = {"percent": percent, "place": place, "predicted": predicted(seeds)}
+    return Check(intervals.equivalence_margin(ratios, near), facts=facts)
 
 
 def _anchors(gain):

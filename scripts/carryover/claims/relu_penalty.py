@@ -101,13 +101,11 @@ def relu_displacement(data, p):
     similar = magnitude.where(correlation=low, magnitude=small)
     most = similar.sizes()[-1]
 
-    def nearest_start(runs, *conditions):
-        """1 − squared distance / penalty, by seed, at the condition and the n with the smallest mean."""
-        return worst(1 - runs.ratio("displacement", "penalty", *conditions, "samples"))
-
+    # 1 − squared distance / penalty, by seed, at the condition and the n with the smallest mean.
+    unscaled = nested.where(rescale=1.0)
     return checks({
-        "nearest": nearest_start(overlap, "unit_correlations"),
-        "nearest_nested": nearest_start(nested.where(rescale=1.0), "main_features", "overlap"),
+        "nearest": worst(1 - overlap.ratio("displacement", "penalty", "unit_correlations", "samples")),
+        "nearest_nested": worst(1 - unscaled.ratio("displacement", "penalty", "main_features", "overlap", "samples")),
         "not_least": similar.where(samples=most).over_teacher("penalty"),
     }, low=low, small=small, most=most)  # fmt: skip
 

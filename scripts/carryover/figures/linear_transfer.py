@@ -11,7 +11,6 @@ from carryover.claims.support.runs import only
 from carryover.claims.support.transferability import at, predicted, transferability, with_decay
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
-from carryover.statistics.intervals import best
 from carryover.streams import generator
 from carryover.theory.transfer import optimal_ridge, ridge_transfer_risk
 
@@ -216,6 +215,14 @@ def ridge_transfer(data, p):
     penalty.set_title("c: best penalty by n")
     note = "bars: s.d. of draws in a, 2 s.e. in b, which is cut above, 95 % bootstrap intervals in c, 0 drawn at 10⁻⁴"
     return layout.finish(fig, p.title, f"σ = {noise:g}, {panels.seeds_in_words(risk)}", note, columns=3)
+
+
+def best(table, rng):
+    """(column of the smallest mean, lower and upper end of its 95 % bootstrap interval) of a table of draws (rows)."""
+    draws = rng.integers(len(table), size=(1000, len(table)))
+    columns = table.columns.to_numpy()
+    low, high = np.quantile(columns[table.to_numpy()[draws].mean(1).argmin(1)], [0.025, 0.975])
+    return columns[table.mean().argmin()], low, high
 
 
 def dataset_distances(data, p):
