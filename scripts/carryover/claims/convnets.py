@@ -136,7 +136,7 @@ def pretrained_rescaling(data, p):
 
     sizes = Runs("sizes", data["sizes"]).where(protocol="finetuning")
     errors = sizes.table("risk_final", "samples", "rescale", "task")
-    for n in sizes.sizes():
+    for n in sizes.options("samples"):
         gain = (errors[n, 1.0] - errors[n, FACTOR]).mean(axis=1)
         which = " on ".join(in_words(data["sizes"]))
         results |= checks({f"sizes_{n}_helps": gain}, which=f"{which}, with {n} training images")

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from carryover.claims.support.checks import checks
-from carryover.claims.support.runs import Runs
+from carryover.claims.support.runs import Runs, only
 from carryover.statistics import intervals
 
 HALF = 0.5  # share of features in common at which sharing is looked at
@@ -74,7 +74,7 @@ def diagonal_solutions(data, p):
 
     # Norms where all features are shared, log₁₀ of the ratio to the teacher's.
     norms = norms.where(overlap=norms.options("overlap")[-1])
-    sizes = norms.sizes(3)
+    sizes = norms.options("samples", 3)
     few, most = sizes[0], sizes[-1]
     l1, l12, q = (norms.over_teacher(norm, "protocol", "samples") for norm in ("l1_norm", "l12_norm", "q_norm"))
     joint, tuned = l12["multi_task"], q["finetuning"]
@@ -87,7 +87,8 @@ def diagonal_solutions(data, p):
     }, few=few, most=most)  # fmt: skip
 
     # Variance in the largest weights, as many as the teacher has, where tasks share no feature and where all.
-    largest = sparsity.where(k=sparsity.only("main_features")).table("top_k_variance", "overlap", "protocol", "samples")
+    as_teacher = sparsity.where(k=only(data["sparsity"], "main_features"))
+    largest = as_teacher.table("top_k_variance", "overlap", "protocol", "samples")
     disjoint, shared = (largest[overlap] for overlap in sparsity.extremes("overlap"))
     scratch = disjoint["single_task"]
     first, *between, last = scratch.columns

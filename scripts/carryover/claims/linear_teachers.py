@@ -8,7 +8,7 @@ import pandas as pd
 
 from carryover.claims.agreement import converged_distances
 from carryover.claims.support.checks import checks
-from carryover.claims.support.runs import Runs, worst
+from carryover.claims.support.runs import Runs, only, worst
 from carryover.statistics.intervals import equivalence_margin, student
 
 NEAR = 1e-3  # largest relative distance of trained networks from the exact limit
@@ -86,7 +86,7 @@ def _of_frozen(runs, layers, small):
     small = small.where(protocol="linear_transfer", solver="descent", pretrain_solver="descent")
     deep = layers.where(protocol="linear_transfer", solver="descent")
     over_frozen = deep.risks("samples", "frozen").T.groupby(level="samples")
-    samples = small.only("samples")
+    samples = only(small.data, "samples")
     return checks({
         "frozen_flat": equivalence_margin(frozen[most] - frozen[fewest], FLAT),
         "frozen_poor": frozen[below_d[-1]] - scratch[below_d[-1]],
@@ -95,7 +95,7 @@ def _of_frozen(runs, layers, small):
         "larger_cures": frozen[most] - from_larger[most],
         "small_rank": RANK - 1 / small.table("feature_share"),
         "small_slow": small.risks() - from_larger[samples],
-    }, least=fewest, below=below_d[-1], enough=most, layers=deep.only("depth"), samples=samples)  # fmt: skip
+    }, least=fewest, below=below_d[-1], enough=most, layers=only(deep.data, "depth"), samples=samples)  # fmt: skip
 
 
 def aligned_teachers(data, p):

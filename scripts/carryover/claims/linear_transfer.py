@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 
 from carryover.claims.support.checks import Check, checks, listed
-from carryover.claims.support.runs import Runs, nearest, worst
+from carryover.claims.support.runs import Runs, nearest, only, worst
 from carryover.claims.support.transferability import at_critical, at_rows, predicted, transferability, with_decay
 from carryover.statistics.intervals import equivalence_margin, median
 from carryover.statistics.jackknife import leave_one_out, pseudovalues
@@ -159,8 +159,7 @@ def linear_finetuning(data, p):
     gains = runs[runs["gamma"] == gamma].pivot_table("transferability", ["noise", "seed"], "angle")
     angles = gains.apply(first_loss, axis=1)
     at_quiet, at_loud = angles[quiet], angles[loud]
-    depth = Runs("diagram", data["diagram"]).only("depth")
-    angle = transfer.finetune_boundary(gamma, loud, int(depth)) / np.pi
+    angle = transfer.finetune_boundary(gamma, loud, int(only(data["diagram"], "depth"))) / np.pi
     results |= checks({
         "third_quiet": equivalence_margin(at_quiet, NEAR_ANGLE, 1 / 3),
         "third_noisy": equivalence_margin(at_loud, NEAR_ANGLE, 1 / 3),
@@ -186,7 +185,7 @@ def dataset_distances(data, p):
     linear transfer to targets of several norms at any angle; `distances` of these targets' data from the source's.
     Statistics are means over draws, of rank correlations and of a gain."""
     kl = data["distances"]["kl"]
-    noise, gamma = (Runs("risk", data["risk"]).only(name) for name in ("noise", "gamma"))
+    noise, gamma = (only(data["risk"], name) for name in ("noise", "gamma"))
     setup = transferability(data["diagram"], "linear_transfer").query("gamma != 1")
     setup = setup[setup["noise"] == nearest(setup, "noise", noise)]
     single = kl.sel(target_norm=1.0)

@@ -8,7 +8,7 @@ leave next to nothing of their weight unexplained.
 import numpy as np
 
 from carryover.claims.support.checks import checks
-from carryover.claims.support.runs import Runs, common, worst
+from carryover.claims.support.runs import Runs, common, only, worst
 
 AUXILIARY_FEATURES = 6  # teacher units of the auxiliary task of the role overlap
 BETWEEN = 256  # samples at which networks are not yet the teacher, and no longer far below its norm
@@ -88,7 +88,7 @@ def relu_richness(data, p):
     }, few=few, many=many, lazy=LAZY[p.lazy], samples=p.samples)  # fmt: skip
     if "norms" in data:
         dense = {"protocol": "single_task", "main_features": many, "initial_scale": small}
-        most = risk.where(**dense).sizes()[-1]
+        most = risk.where(**dense).options("samples")[-1]
         dense_risk, norms = (runs.where(**dense, samples=most) for runs in (risk, Runs("norms", data["norms"])))
         unexplained = dense_risk.table("risk_final") / norms.table("l2_norm_teacher") ** 2
         results |= checks({"dense_matched": 1 - unexplained}, many=many, most=most)
@@ -106,7 +106,7 @@ def relu_clusters(data, p):
     # Single-task learning of a sparse and of a dense teacher, from small (rich) and from large (lazy) weights.
     few, many = regimes.extremes("main_features")
     rich, lazy = regimes.where(main_features=few).regimes()
-    first, *between, last = rich.sizes(3)
+    first, *between, last = rich.options("samples", 3)
     inertia, lazy_inertia = (regime.where(clusters=few).table("inertia", "samples") for regime in (rich, lazy))
     rich_dense, lazy_dense = regimes.where(main_features=many).regimes()
     clusters = lazy_dense.table("effective_clusters", "samples")
@@ -120,10 +120,10 @@ def relu_clusters(data, p):
     }, few=few, many=many, first=first, last=last)  # fmt: skip
 
     # Alignment where all features are shared, inertia where none is, clusters of multi-task networks at every overlap.
-    features, joint = overlap.only("main_features"), overlap.where(protocol="multi_task")
+    features, joint = only(overlap.data, "main_features"), overlap.where(protocol="multi_task")
     alignment = overlap.where(overlap=1.0).table("alignment", "protocol", "samples")
     scratch, tuned, together = common(*(alignment[name] for name in ("single_task", "finetuning", "multi_task")))
-    fewest, most = scratch.columns[0], joint.sizes()[-1]
+    fewest, most = scratch.columns[0], joint.options("samples")[-1]
     inertia = overlap.where(overlap=0.0, clusters=features).table("inertia", "protocol", "samples")
     clusters = joint.where(samples=most).table("effective_clusters", "overlap")
     unique_features = AUXILIARY_FEATURES + ((1 - clusters.columns) * features).to_numpy().round()
@@ -138,7 +138,7 @@ def relu_clusters(data, p):
 
 def _clusters_of_subset(runs):
     """Checks of the inertia of as many clusters as a nested task has features, and of the alignment with these."""
-    few, tuned = runs.only("main_features"), runs.where(protocol="finetuning")
+    few, tuned = only(runs.data, "main_features"), runs.where(protocol="finetuning")
     low, high = tuned.rescalings()
     inertia = runs.where(overlap=1.0, clusters=few).table("inertia", "protocol", "rescale", "samples")
     rich, lazy, together = inertia["finetuning", 1.0], inertia["finetuning", high], inertia["multi_task", 1.0]

@@ -35,10 +35,6 @@ class Runs:
             raise UserError(f"this claim needs {least} values of {name} or more of the role {self.role}, not {known}.")
         return values
 
-    def only(self, name):
-        """The one value of a coordinate; UserError for several."""
-        return only(self.data, name)
-
     def extremes(self, name):
         """Smallest and largest value of a coordinate; UserError if it has only one."""
         values = self.options(name, 2)
@@ -98,10 +94,6 @@ class Runs:
             if reached in self.data:
                 finished |= self.table(reached, *names) == 1
         return risks, risks.where(finished)
-
-    def sizes(self, least=1):
-        """Numbers of samples, rising; UserError for fewer than `least` of them."""
-        return self.options("samples", least)
 
     def per_doubling(self, quantity):
         """Least-squares slope of a quantity against log₂ of the samples, a Series over seeds that have all."""
