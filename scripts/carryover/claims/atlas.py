@@ -12,8 +12,7 @@ from carryover.claims.support.checks import Check, checks
 from carryover.statistics import jackknife
 from carryover.statistics.intervals import LEVEL, clopper_pearson
 
-ROUNDING = 1e-6
-"""Gains and predictions up to this size are none: where nothing differs, rounding is as large."""
+ROUNDING = 1e-6  # gains and predictions up to this size are none: where nothing differs, rounding is as large
 CELL = ["protocol", "setting", "row", "samples"]
 PREDICTORS = {
     "predicted": "predicted",
@@ -22,10 +21,8 @@ PREDICTORS = {
     "alignment": "target_alignment",
 }
 """{check: column of the maps}; each check is on how well the column orders gains."""
-FEATURES = ["probe_r_squared", "target_alignment"]
-"""Columns that are compared over the families that have both."""
-GROUPS = 6
-"""Groups of seeds of which each is left out in turn, where several families are compared."""
+FEATURES = ["probe_r_squared", "target_alignment"]  # columns that are compared over the families that have both
+GROUPS = 6  # groups of seeds of which each is left out in turn, where several families are compared
 
 
 def check(data, p):

@@ -22,11 +22,9 @@ SCALES = {
     "first": jackknife.SHARE,
 }
 """{check: scale on which its statistic has an interval}."""
-SET = 20
-"""Pairs in the paper's table."""
+SET = 20  # pairs in the paper's table
 SETS = 5000
-ENOUGH = 10 * SET
-"""Pairs from which sets of 20 are drawn: with fewer, sets would be nearly the same."""
+ENOUGH = 10 * SET  # pairs from which sets of 20 are drawn: with fewer, sets would be nearly the same
 
 
 def check(data, p):

@@ -14,8 +14,7 @@ from carryover.errors import UserError
 from carryover.labels import described
 from carryover.statistics.intervals import student
 
-OWN = "Carryover"
-"""Paper of what no paper says."""
+OWN = "Carryover"  # paper of what no paper says
 CLAIMS_FILE = Path(__file__).resolve().parents[1] / "claims.yaml"
 MEANINGS = {
     "statement": "what is claimed",

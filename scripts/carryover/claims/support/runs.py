@@ -9,8 +9,7 @@ import pandas as pd
 from carryover.errors import UserError
 from carryover.runs import coordinates, where
 
-UNTRAINED = 0.1
-"""Training loss, as a share of the risk, above which a network that stopped was stopped too early."""
+UNTRAINED = 0.1  # training loss, as a share of the risk, above which a network that stopped was stopped too early
 
 
 class Runs:

@@ -16,27 +16,11 @@ are chosen for each."""
 
 
 def transferability(risk, protocol, scratch=None):
-    """The runs of a protocol with their transferability.
+    """The runs of a protocol in a dataset with `risk_final`, with their transferability: a data frame with columns for
+    all coordinates, `risk`, `scratch` and `transferability`.
 
-    Parameters
-    ----------
-    risk : xarray.Dataset
-        `risk_final` by run.
-    protocol : str
-        Protocol of the transferred runs.
-    scratch : xarray.Dataset, optional
-        Another dataset with the single-task runs. If they lack a solver of the transferred runs, the solver
-        is ignored in the comparison.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns for all coordinates, `risk`, `scratch` and `transferability`.
-
-    Raises
-    ------
-    UserError
-        If a run of the protocol has no single-task run, or several.
+    Another dataset, `scratch`, may have the single-task runs; if these lack a solver of the transferred runs, solvers
+    are not compared. Raises UserError if a run of the protocol has no single-task run, or several.
     """
     runs = paired(risk, protocol, "risk_final", scratch, f"single_task run to compare {protocol} with")
     runs = runs.rename(columns={"risk_final": "risk"})
