@@ -95,7 +95,8 @@ def _rows(data, protocol, p):
     if not pd.api.types.is_numeric_dtype(values):  # text with a list of numbers
         values = values.map(lambda text: np.mean([float(word) for word in text.split()]))
     frame["similarity"] = SIMILARITIES[p.similarity_of](values.to_numpy(float))
-    source, frame["predicted"] = data.get("theory", risk), np.nan
+    frame["predicted"] = np.nan
+    source = data.get("theory", risk)
     match p.theory:
         case "curve":
             frame["predicted"] = curve(frame, source, protocol, p.floor)

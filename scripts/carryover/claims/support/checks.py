@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError, model_validator
 
 from carryover.config import files, parameters
 from carryover.errors import UserError
@@ -66,13 +66,11 @@ def listed(numbers):
     return ", ".join(f"{number:g}" for number in numbers)
 
 
-class Checked(BaseModel):
+class Checked(BaseModel, extra="forbid"):
     """What a check says, what its statistic is, and the bound that it is claimed to lie above.
 
     A text is the statement alone; the rest is then that of its claim.
     """
-
-    model_config = ConfigDict(extra="forbid")
 
     statement: str
     measured: str = ""
@@ -84,10 +82,8 @@ class Checked(BaseModel):
         return {"statement": value} if isinstance(value, str) else value
 
 
-class Claim(BaseModel):
+class Claim(BaseModel, extra="forbid"):
     """One claim, with what its checks have in common."""
-
-    model_config = ConfigDict(extra="forbid")
 
     sentence: str = Field(max_length=130)
     section: str = OWN
