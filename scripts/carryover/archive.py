@@ -9,7 +9,6 @@ imports this module, so it imports nothing large.
 import hashlib
 import json
 import lzma
-import tempfile
 from itertools import product
 from pathlib import Path
 
@@ -18,8 +17,8 @@ from carryover.config.artifacts import STAGES
 from carryover.config.parameters import applies, described
 from carryover.errors import UserError, sentence
 from carryover.provenance import store
-from carryover.provenance.job_record import Job
 from carryover.provenance.records import upstream
+from carryover.workflow import command_line
 
 LARGEST = 2**31
 """Bytes of a dataset: a small file may unpack to more than fits in memory."""
@@ -60,13 +59,6 @@ def unpacked(packed):
     if hashlib.sha256(content).hexdigest() != known["unpacked"]["sha256"]:
         raise UserError(f"{packed} unpacks to other bytes than its record names: restore both.")
     return content
-
-
-def load(folder, experiment, measure):
-    """The archived dataset, an `xarray.Dataset`; UserError as `unpacked`."""
-    with tempfile.NamedTemporaryFile(suffix=".nc") as file:
-        Path(file.name).write_bytes(unpacked(path(folder, experiment, measure)))
-        return store.load(file.name)
 
 
 def save(folder, known, content):
@@ -119,16 +111,18 @@ def lacking(sweep, audit=None):
             yield sentence(error)
 
 
-def unarchive(arguments):
-    """Unpack the dataset in the file `packed` that has the hash `sha256`, by the command line of `unarchive.py`."""
+def unarchive(argv):
+    """`unarchive.py FOLDER/EXPERIMENT/MEASURE.nc.xz --sha256 HASH --output FILE`: unpack the dataset with this hash."""
+    parser = command_line.parser("unarchive.py", "Unpack an archived dataset, in place of a collected one.")
+    parser.add_argument("packed", type=Path, help="FOLDER/EXPERIMENT/MEASURE.nc.xz, with MEASURE.json there")
+    parser.add_argument("--sha256", required=True, help="of the dataset's bytes")
+    arguments = parser.parse_args(argv)
     packed, sha256 = arguments.packed, arguments.sha256
     known = record(packed)
     if known["unpacked"]["sha256"] != sha256:
         raise UserError(f"--sha256 {sha256}: the record of {packed} names another dataset.")
-    with Job(
-        rule="unarchive", modules=["unarchive"], inputs=[packed], outputs=arguments.output, portable="bits",
-        parameters={"sha256": sha256, "commit": known["commit"]}, wildcards=dict(arguments.wildcards),
-    ) as job:  # fmt: skip
+    p = {"sha256": sha256, "commit": known["commit"]}
+    with command_line.job("unarchive", arguments, [packed], portable="bits", parameters=p) as job:
         job.path(arguments.output[0]).write_bytes(unpacked(packed))
 
 
