@@ -17,11 +17,9 @@ from carryover.claims.support.runs import Runs, common, mean_over_samples, worst
 from carryover.labels import value_labels
 from carryover.runs import where
 
-PAIRS = 2
 IMAGES = {"mnist": "MNIST", "fashion-mnist": "Fashion-MNIST", "cifar-10": "CIFAR-10", "cifar-100": "CIFAR-100",
           "stl-10": "STL-10"}  # fmt: skip
 FACTOR = 0.5
-PARTS = ("weights", "readout")
 AS_RATES = (0.5, 0.25)  # factors that are compared with the learning rate over their square
 
 
@@ -61,7 +59,7 @@ def _rescaling_statistics(runs):
             for protocol in ("finetuning", "single_task")
         )
         statistics["over_scratch"] = _gain(tuned_gain, scratch_gain)
-    for part in PARTS:
+    for part in ("weights", "readout"):
         if ("finetuning", part, FACTOR) in errors:
             statistics[f"over_{part}"] = _over_best([errors["finetuning", part, FACTOR]], scaled)
     unscaled = runs.where(protocol="finetuning", rescaled="all", rescale=1.0)
@@ -162,7 +160,7 @@ def by_classes(role, data):
     known = np.unique(counts).tolist()
     if len(known) == 1:
         return {role: data}
-    names = {count: "pairs" if count == PAIRS else f"{count}_classes" for count in known}
+    names = {count: "pairs" if count == 2 else f"{count}_classes" for count in known}
     return {f"{role}_{names[count]}": data.isel(run=counts == count) for count in known}
 
 

@@ -24,7 +24,6 @@ POSITIVE = np.log(2)  # training loss below which the margin of all samples is p
 EARLY, LATE = 10.0, 100.0  # margin of all samples early and late in training on what is fitted
 NEAR = 0.1  # decades of test error that count as no difference
 FAMILIES = {"diagonal": "Diagonal networks", "relu": "ReLU networks"}
-FEATURES = "effective_features_curve"
 NETWORKS = {"finetuning": "finetuned", "multi_task": "multi-task"}
 
 
@@ -144,8 +143,8 @@ def cross_entropy(data, p):
 def _by_seed(data):
     """{seed: trajectory} from one initial scale: features, in decades, time and ratio by checkpoint, a data frame."""
     ratio = margins(data["loss_curve"].values, FITTED) / data["initial_scale"].values[:, None] ** 2
-    columns = {"features": np.log10(data[FEATURES].values), "time": data["time"].values, "ratio": ratio}
-    return {seed: pd.DataFrame({name: values[run] for name, values in columns.items()})
+    features, times = np.log10(data["effective_features_curve"].values), data["time"].values
+    return {seed: pd.DataFrame({"features": features[run], "time": times[run], "ratio": ratio[run]})
             for run, seed in enumerate(data["seed"].values)}  # fmt: skip
 
 

@@ -95,8 +95,7 @@ def predicted(formula, table):
         case "linear":
             return transfer.linear_transferability(gamma, theta, noise)
         case "linear_finite":
-            linear = transfer.linear_transfer_risk(theta, noise, table["samples"])
-            return transfer.scratch_risk(gamma, noise) - linear
+            return transfer.scratch_risk(gamma, noise) - transfer.linear_transfer_risk(theta, noise, table["samples"])
         case "finetuning":
             return transfer.finetune_transferability(gamma, theta, noise)
         case _:
