@@ -114,7 +114,7 @@ def convnet_stages(data, p):
 def pretrained_rescaling(data, p):
     """Roles: `pairs` and `sets`, risks of networks finetuned with factors and at further learning rates, and from
     scratch, at one number of samples; `sizes`, with and without the factor at others; `probe`, linear probes."""
-    results = {}
+    results, which = {}, {role: " on ".join(in_words(data[role])) for role in ("pairs", "sets", "sizes")}
     for role in ("pairs", "sets"):
         common_rate = most_common(data[role], "learning_rate")
         errors = Runs(role, data[role]).table("risk_final", "protocol", "rescale", "learning_rate", "samples", "task")
@@ -130,19 +130,18 @@ def pretrained_rescaling(data, p):
             difference = _gain(by_rate[rate], errors["finetuning", factor, common_rate])
             facts = {"factor": factor, "usual": common_rate, "rate": rate}
             statistics[f"{role}_as_rate_{factor:g}"] = Check(-np.sign(difference.mean()) * difference, facts=facts)
-        results |= checks(statistics, which=" on ".join(in_words(data[role])))
+        results |= checks(statistics, which=which[role])
 
     sizes = Runs("sizes", data["sizes"]).where(protocol="finetuning")
     errors = sizes.table("risk_final", "samples", "rescale", "task")
     for n in sizes.options("samples"):
         gain = (errors[n, 1.0] - errors[n, FACTOR]).mean(axis=1)
-        which = " on ".join(in_words(data["sizes"]))
-        results |= checks({f"sizes_{n}_helps": gain}, which=f"{which}, with {n} training images")
+        results |= checks({f"sizes_{n}_helps": gain}, which=f"{which['sizes']}, with {n} training images")
     common_rate = most_common(data["probe"], "learning_rate")
     runs = Runs("probe", data["probe"]).where(rescale=1.0, learning_rate=common_rate)
     before, after, tuned = (runs.table(name, "task") for name in ("probe_start", "probe", "accuracy"))
     probed = {"tuned_over_probe": (tuned - before).mean(axis=1), "probe_improves": (after - before).mean(axis=1)}
-    return results | checks(probed, which=" on ".join(in_words(data["pairs"])))
+    return results | checks(probed, which=which["pairs"])
 
 
 def most_common(runs, name):

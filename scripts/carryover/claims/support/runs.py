@@ -108,13 +108,8 @@ def matched(runs, others, ignored=(), needed=""):
     or empty text. Raises UserError if a run matches several others, or none although one is `needed`, named in words.
     """
     left, right = (dataset.to_dataframe().reset_index(drop=True) for dataset in (runs, others))
-    shared = [
-        name
-        for name in sorted(coordinates(others))
-        if name in left
-        and name not in ignored
-        and all((side[name].notna() & side[name].ne("")).any() for side in (left, right))
-    ]
+    shared = [name for name in sorted(coordinates(others)) if name in left and name not in ignored
+              and all((side[name].notna() & side[name].ne("")).any() for side in (left, right))]  # fmt: skip
     if right.duplicated(shared).any():
         differ = [name for name in coordinates(others) if name not in shared and right[name].nunique() > 1]
         raise UserError(f"several runs have the same {', '.join(shared)}; they differ in {', '.join(differ)}.")
