@@ -9,7 +9,7 @@ from carryover.labels import described
 from carryover.provenance import store
 from carryover.statistics.intervals import LEVEL, holm
 
-ORDER = ("fails", "undecided", "holds")  # the verdict of a claim is the first that a check of it has
+ORDER = ("fails", "undecided", "holds")  # worst news first: a claim has the first verdict that a check of it has
 DIFFERS = " (differs)"
 COLUMNS = {
     **MEANINGS,
