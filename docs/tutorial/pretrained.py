@@ -33,7 +33,7 @@ def compared(data, run):
     }
     networks = {when: network_and_images(data.attrs, "cpu")[0] for when in states}
     for when, state in states.items():
-        load(networks[when], state, prepared, chosen, True, when)
+        load(networks[when], state, prepared, chosen, True)
     task = class_task(prepared.images, classes.split())
     labels = torch.tensor(task.test_labels[np.searchsorted(task.test, chosen)].astype(int))
     batches = list(zip(prepared.batch("test", chosen).split(BATCH), labels.split(BATCH), strict=True))

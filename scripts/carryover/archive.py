@@ -17,8 +17,8 @@ from carryover.config.artifacts import STAGES
 from carryover.config.parameters import applies, described
 from carryover.errors import UserError, sentence
 from carryover.provenance import store
+from carryover.provenance.job_record import Job
 from carryover.provenance.records import upstream
-from carryover.workflow import command_line
 
 LARGEST = 2**31
 """Bytes of a dataset: a small file may unpack to more than fits in memory."""
@@ -111,18 +111,16 @@ def lacking(sweep, audit=None):
             yield sentence(error)
 
 
-def unarchive(argv):
-    """`unarchive.py FOLDER/EXPERIMENT/MEASURE.nc.xz --sha256 HASH --output FILE`: unpack the dataset with this hash."""
-    parser = command_line.parser("unarchive.py", "Unpack an archived dataset, in place of a collected one.")
-    parser.add_argument("packed", type=Path, help="FOLDER/EXPERIMENT/MEASURE.nc.xz, with MEASURE.json there")
-    parser.add_argument("--sha256", required=True, help="of the dataset's bytes")
-    arguments = parser.parse_args(argv)
-    packed, sha256 = arguments.packed, arguments.sha256
+def unarchive(arguments):
+    """Unpack the dataset in the file `packed` that has the hash `sha256`, by the command line of `unarchive.py`."""
+    packed, sha256 = Path(arguments.packed), arguments.sha256
     known = record(packed)
     if known["unpacked"]["sha256"] != sha256:
         raise UserError(f"--sha256 {sha256}: the record of {packed} names another dataset.")
-    p = {"sha256": sha256, "commit": known["commit"]}
-    with command_line.job("unarchive", arguments, [packed], portable="bits", parameters=p) as job:
+    with Job(
+        rule="unarchive", modules=["unarchive"], inputs=[packed], outputs=arguments.output, portable="bits",
+        parameters={"sha256": sha256, "commit": known["commit"]}, wildcards=dict(arguments.wildcards),
+    ) as job:  # fmt: skip
         job.path(arguments.output[0]).write_bytes(unpacked(packed))
 
 

@@ -32,7 +32,7 @@ def measure(data, p):
     without dropout. Both see the same test images, and so do all runs of the same classes. NaN for a stage whose output
     is the same for all images.
 
-    Raises UserError, naming the run, for weights or outputs that are not finite.
+    Raises UserError, naming the run, for outputs that are not finite.
     """
     network, prepared = network_and_images(data.attrs, p.device)
 
@@ -40,11 +40,11 @@ def measure(data, p):
     def of_start(start, classes):
         """Images at which networks are compared, and kernels of the network before finetuning."""
         chosen = test_images(prepared.images, classes, p.count)
-        return chosen, _kernels(network, data["start_state"].values[start], prepared, chosen, p, "before")
+        return chosen, _kernels(network, data["start_state"].values[start], prepared, chosen, p)
 
     def of_run(run):
         chosen, before = of_start(int(run["start"]), run["target_classes"].item())
-        after = _kernels(network, run["state"].values, prepared, chosen, p, "after")
+        after = _kernels(network, run["state"].values, prepared, chosen, p)
         values = zip(*(compare_kernels(before[name], after[name]) for name in after), strict=True)
         return {name: (value, meaning) for (name, meaning), value in zip(MEANING.items(), values, strict=True)}
 
@@ -69,25 +69,20 @@ def test_images(source, classes, count):
     return np.sort(images_of_classes[order[: count or None]])  # in their order on disk
 
 
-def load(network, state, prepared, chosen, renew, when):
-    """Put packed weights `state` (parameter,) into a network, and with `renew` the statistics of the images `chosen`.
-
-    Raises ValueError for weights that are not finite.
-    """
-    if not np.isfinite(state).all():
-        raise ValueError(f"the weights {when} finetuning must be finite")
+def load(network, state, prepared, chosen, renew):
+    """Put packed weights `state` (parameter,) into a network, with `renew` also the statistics of images `chosen`."""
     network.load_state_dict(unpacked(network, state))
     if renew:
         with renewing_statistics(network):
             network(prepared.batch("test", chosen[:RENEWED], device=next(network.parameters()).device))
 
 
-def _kernels(network, state, prepared, chosen, p, when):
+def _kernels(network, state, prepared, chosen, p):
     """{stage: kernel between the images `chosen`} of the network with packed weights `state` (parameter,).
 
     All outputs stay in memory: 2000 images of 32 × 32 pixels in ResNet-18 with the stem "small" take 1.4 GiB.
     """
-    load(network, state, prepared, chosen, p.statistics == "renewed", when)
+    load(network, state, prepared, chosen, p.statistics == "renewed")
     device = next(network.parameters()).device
     outputs: dict[str, list[torch.Tensor]] = {}
     # All batches have equally many images, the last one repeated: rounding can depend on the batch size, and a stage
