@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from carryover.claims.support.headlines import OWN
+from carryover.claims.support.checks import OWN
 from carryover.config import papers
 from carryover.provenance import job_record, records, store
 from carryover.report import claims_page
