@@ -1,5 +1,7 @@
 """Every kind of file gives what the mapping gives; what cannot be read is refused by name."""
 
+import zipfile
+
 import numpy as np
 import pytest
 import torch
@@ -79,3 +81,11 @@ def test_files_that_cannot_be_read_are_refused(kind, tmp_path):
         diagnose(path, BEFORE)
     with pytest.raises(UserError, match=r"a\.pt must be of one of the kinds \.npz, \.npy, \.nc, \.safetensors"):
         diagnose(tmp_path / "a.pt", BEFORE)
+
+
+def test_an_archive_with_two_arrays_of_one_name_is_refused(tmp_path):
+    np.savez(tmp_path / "a.npz", conv1=BEFORE["conv1"])
+    with zipfile.ZipFile(tmp_path / "a.npz", "a") as archive:
+        archive.writestr("conv1", archive.read("conv1.npy"))
+    with pytest.raises(UserError, match=r"a\.npz has two arrays of one name"):
+        diagnose(tmp_path / "a.npz", BEFORE)

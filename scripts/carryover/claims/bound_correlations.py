@@ -66,7 +66,8 @@ def r_squared(table, along="pair"):
     """R² of the error with each bound (bound, …) of a `pair_table`; NaN where either is constant or not finite."""
     error, bounds = (table[name] - table[name].mean(along, skipna=False) for name in ("error", "bounds"))
     squares = xr.dot(error, error, dim=along) * xr.dot(bounds, bounds, dim=along)
-    return xr.dot(error, bounds, dim=along) ** 2 / squares.where(squares > 0)
+    determined = (squares > 0) & (table.sizes[along] > 2)  # two points always lie on a line
+    return xr.dot(error, bounds, dim=along) ** 2 / squares.where(determined)
 
 
 def mean_r_squared(table, along="pair"):

@@ -70,7 +70,10 @@ def opened(source: Any, name: str = "the mapping") -> Iterator[Activations]:
             elif (suffix := Path(source).suffix) == ".npy":
                 arrays = {SINGLE: np.load(source, mmap_mode="r")}
             elif suffix == ".npz":
-                arrays = dict(stack.enter_context(np.load(source)))
+                members = stack.enter_context(np.load(source))
+                if len(set(members.files)) < len(members.files):
+                    raise UserError(f"{name} has two arrays of one name")
+                arrays = dict(members)
             elif suffix == ".safetensors":
                 arrays = load_file(source)
             elif suffix == ".nc":
