@@ -75,26 +75,22 @@ def weight_decayed(data: Factored, targets: np.ndarray, strength: np.ndarray) ->
     # of XᵀX/n, and Xᵀy/n, the negative gradient at β = 0
     values, gradient = data.values**2 / data.samples, data.values * targets / data.samples
     least = np.linalg.norm(gradient, axis=1)
-    decayed = np.flatnonzero((strength > NEGLIGIBLE) & (strength < least))
+
+    def missing(log_ridge: np.ndarray, run: np.ndarray) -> np.ndarray:
+        norm = np.linalg.norm(gradient[run.astype(int)] / (values + np.exp(log_ridge)[..., None]), axis=-1)
+        return np.log(norm) + log_ridge - np.log(strength[run.astype(int)])
+
     ridge = np.where(strength < least, 0.0, np.inf)
+    decayed = np.flatnonzero((strength > NEGLIGIBLE) & (strength < least))
     if len(decayed):
-        ridge[decayed] = _ridge_of_norm(values, gradient[decayed], strength[decayed], least[decayed])
+        from scipy.optimize import elementwise  # it takes longer to import than the limits without weight decay take
+
+        # least/(largest value + μ) ≤ |β(μ)| ≤ least/(smallest value + μ) bound μ from both sides
+        given, lacking = strength[decayed], (least - strength)[decayed]
+        low, high = (np.log(given * value / lacking) for value in (values[-1], values[0]))
+        margin = 1e-6 + 1e-9 * np.abs(low)
+        root = elementwise.find_root(missing, (low - margin, high + margin), args=(decayed,))
+        ridge[decayed] = np.exp(root.x)
     with np.errstate(invalid="ignore"):
         components = gradient / (values + ridge[:, None])
     return components @ data.directions
-
-
-def _ridge_of_norm(values: np.ndarray, gradient: np.ndarray, strength: np.ndarray, least: np.ndarray) -> np.ndarray:
-    """μ with μ|gradient/(values + μ)| = strength < least = |gradient|, (R,)."""
-    from scipy.optimize import elementwise  # it takes longer to import than the limits without weight decay take
-
-    def missing(log_ridge: np.ndarray, row: np.ndarray) -> np.ndarray:
-        ridge = np.exp(log_ridge)[..., None]
-        norm = np.linalg.norm(gradient[row.astype(int)] / (values + ridge), axis=-1)
-        return np.log(norm) + log_ridge - np.log(strength[row.astype(int)])
-
-    # least/(largest value + μ) ≤ |β(μ)| ≤ least/(smallest value + μ) bound μ from both sides
-    low, high = (np.log(strength * value / (least - strength)) for value in (values[-1], values[0]))
-    margin = 1e-6 + 1e-9 * np.abs(low)
-    root = elementwise.find_root(missing, (low - margin, high + margin), args=(np.arange(len(strength)),))
-    return np.exp(root.x)

@@ -15,12 +15,11 @@ on the features X√c. Mean-field networks take means over their m units, featur
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from carryover.networks.diagonal import Weights
-from carryover.training.integrate import CHECKPOINTS, History, report
+from carryover.training.integrate import CHECKPOINTS, report
 from carryover.training.result import Trained
 
 HALVINGS = 60  # of the ratio of two times, between which training stops: to rounding
@@ -126,30 +125,28 @@ def readout_flow(
         The smallest risk is taken over the start and four times as many log-spaced times as the curves have.
         `evaluations` is 1, since everything follows from the residual at the start.
     """
-    history = History(len(X))
+    weights = Weights(start.first_plus, start.first_minus, *np.empty((2, *start.second_plus.shape)))
+    loss, risk, risk_best = np.empty((3, len(X)))
+    time, losses, risks = np.full((3, len(X), CHECKPOINTS), np.nan)
     for run in range(len(X)):
         first, second = (start.first_plus[run], -start.first_minus[run]), (start.second_plus, start.second_minus)
         paths = [(w1, w2[run, 0]) for w1, w2 in zip(first, second, strict=True)]
         scale, beta = np.hypot(*first), sum(w1 * w2 for w1, w2 in paths)
         modes, zero = Modes.of_samples(X[run] * scale, y[run] - X[run] @ beta, weight=1.0), np.zeros(len(scale))
-        end = modes.stop(zero, max_time, tolerance)
-        times = _times(modes.rates, end, _FINER * CHECKPOINTS)
+        end, times = modes.stop(zero, max_time, tolerance), np.empty(0)
+        if end > 0 and len(modes.rates):  # log-spaced, up to the end or until all modes have decayed
+            last = min(end, _LATE / modes.rates[-1])
+            times = np.geomspace(min(_EARLY / modes.rates[0], last), last, _FINER * CHECKPOINTS)
         x = modes.after(zero, np.append(times, (0, end)))
-        risks = ((beta + scale * x - teacher[run]) ** 2).sum(1)
-        index = np.array([run])
-        for time, risk in zip(times[_FINER - 1 :: _FINER], risks[: len(times)][_FINER - 1 :: _FINER], strict=True):
-            history.record(index, {"time": time, "loss": modes.loss(zero, time), "risk": risk})
-        loss, change = modes.loss(zero, end), x[-1] / np.where(scale > 0, scale, 1.0)
-        final = {"loss": loss, "risk": risks[-1], "risk_best": risks.min(), "evaluations": 1,
-                 "converged": loss <= tolerance}  # fmt: skip
-        history.end(index, [(w2 + w1 * change)[None, None] for w1, w2 in paths], final)
+        along = ((beta + scale * x - teacher[run]) ** 2).sum(1)
+        if len(times):
+            time[run], risks[run] = times[_FINER - 1 :: _FINER], along[_FINER - 1 : -2 : _FINER]
+            losses[run] = [modes.loss(zero, checkpoint) for checkpoint in time[run]]
+        loss[run], risk[run], risk_best[run] = modes.loss(zero, end), along[-1], along.min()
+        change = x[-1] / np.where(scale > 0, scale, 1.0)
+        weights.second_plus[run, 0], weights.second_minus[run, 0] = (w2 + w1 * change for w1, w2 in paths)
         report(step=run + 1, active=len(X) - run - 1)
-    return history.trained(partial(Weights, start.first_plus, start.first_minus))
-
-
-def _times(rates: np.ndarray, end: float, count: int) -> np.ndarray:
-    """Log-spaced times up to the end, or until all modes have decayed."""
-    if end == 0 or not len(rates):
-        return np.empty(0)
-    last = min(end, _LATE / rates[-1])
-    return np.geomspace(min(_EARLY / rates[0], last), last, count)
+    return Trained(
+        weights, loss, np.ones(len(X), dtype=np.int64), loss <= tolerance, risk, risk_best, time,
+        {"loss": losses, "risk": risks},
+    )  # fmt: skip
