@@ -22,7 +22,7 @@ import torch
 from carryover.networks.deep_linear import Weights
 from carryover.training.devices import tensor, torch_device
 from carryover.training.integrate import Descent, History, Values, log_spaced, train
-from carryover.training.linear_limits import Factored
+from carryover.training.linear_flow import Factored
 from carryover.training.result import Divergence, Trained
 
 # Size of a group's matrices. On a CPU, products of several matrices with vectors are slower than those of one, so only
