@@ -76,7 +76,9 @@ class _Group(Descent):
         *rights, a = self._products()
         right = rights[-1] if rights else torch.ones(len(self), 1, 1)
         vectors = (values[:, :, 0].double().cpu().numpy() for values in (a, right))
-        return self._coordinates.coefficients(self.runs, *vectors)
+        V, still = self._coordinates.directions, self._coordinates.still
+        rows = zip(self.runs, *vectors, strict=True)
+        return np.stack([inside @ V[run] + still[run] @ behind for run, inside, behind in rows])
 
     def observe(self) -> dict[str, Values]:
         return {"risk": self._risk(self.runs, self.coefficients())}
@@ -154,18 +156,18 @@ class Coordinates:
         """Those of networks on data with these directions, and the layers A, W_2, …, W_L (runs, ·, ·) at the start."""
         V, (first, *others) = np.stack(directions), _layers(start)
         layers = [V @ first, *others]
-        bases = [_used(*pair) for pair in pairwise(layers)]
+        bases: list[np.ndarray | None] = []
+        for before, after in pairwise(layers):  # the span of the rows of one and of the columns of the other
+            both = np.concatenate([before.mT, after], 2).astype(np.float64)
+            left, values, _ = np.linalg.svd(both, full_matrices=False)
+            rank = int((values > max(both.shape[1:]) * np.finfo(float).eps * values[:, :1]).sum(1).max())
+            bases.append(left[:, :, : max(rank, 1)] if rank < both.shape[1] else None)
         for place, basis in enumerate(bases):
             if basis is not None:
                 layers[place] = layers[place] @ basis
                 layers[place + 1] = basis.mT @ layers[place + 1]
         first = first @ bases[0] if bases and bases[0] is not None else first
         return cls(directions, start, bases, _still(first, V, layers[0])), layers
-
-    def coefficients(self, runs: np.ndarray, inside: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """β (R, d) of runs (R,), from Vβ (R, k) and what the first layer multiplies, (R, r): W_2 … W_L, or 1."""
-        rows = zip(runs, inside, right, strict=True)
-        return np.stack([one @ self.directions[run] + self.still[run] @ other for run, one, other in rows])
 
 
 @dataclass(frozen=True)
@@ -199,12 +201,3 @@ def _layers(weights: Weights) -> list[np.ndarray]:
 def _still(first: np.ndarray, V: np.ndarray, moving: np.ndarray) -> np.ndarray:
     """The first layer W less Vᵀ(VW), which moves; 0, without rounding, where V spans the whole space."""
     return np.zeros(first.shape) if V.shape[1] == V.shape[2] else first - V.mT @ moving
-
-
-def _used(before: np.ndarray, after: np.ndarray) -> np.ndarray | None:
-    """Orthonormal columns (runs, d, r) that span the rows of `before` and the columns of `after`, (runs, d, ·); None
-    where that takes all d dimensions."""
-    both = np.concatenate([before.mT, after], 2).astype(np.float64)
-    left, values, _ = np.linalg.svd(both, full_matrices=False)
-    rank = int((values > max(both.shape[1:]) * np.finfo(float).eps * values[:, :1]).sum(1).max())
-    return left[:, :, : max(rank, 1)] if rank < both.shape[1] else None

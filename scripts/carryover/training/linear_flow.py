@@ -30,8 +30,7 @@ from carryover.training.integrate import History, Values, integrate
 from carryover.training.result import Trained
 from carryover.training.steppers import RODAS, Flow
 
-NEGLIGIBLE = 1e-200
-"""Strength of weight decay that is none: products with it would underflow."""
+_NEGLIGIBLE = 1e-200  # strength of weight decay that is none: products with it would underflow
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,7 @@ def weight_decayed(data: Factored, targets: np.ndarray, strength: np.ndarray) ->
         return np.log(norm) + log_ridge - np.log(strength[run.astype(int)])
 
     ridge = np.where(strength < least, 0.0, np.inf)
-    decayed = np.flatnonzero((strength > NEGLIGIBLE) & (strength < least))
+    decayed = np.flatnonzero((strength > _NEGLIGIBLE) & (strength < least))
     if len(decayed):
         from scipy.optimize import elementwise  # it takes longer to import than the limits without weight decay take
 
@@ -114,13 +113,7 @@ def weight_decayed(data: Factored, targets: np.ndarray, strength: np.ndarray) ->
 
 
 def balanced_flow(
-    data: Sequence[Factored],
-    targets: np.ndarray,
-    sets: np.ndarray,
-    start: np.ndarray,
-    *,
-    depth: int,
-    **settings: Any,
+    data: Sequence[Factored], targets: np.ndarray, sets: np.ndarray, start: np.ndarray, *, depth: int, **settings: Any
 ) -> Trained:
     """Follow every run's gradient flow on |Xβ − y|²/(2n), until it is `tolerance` above its floor, or to `max_time`.
 

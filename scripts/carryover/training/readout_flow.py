@@ -100,13 +100,7 @@ class Modes:
 
 
 def readout_flow(
-    X: np.ndarray,
-    y: np.ndarray,
-    start: Weights,
-    *,
-    tolerance: float,
-    max_time: float = np.inf,
-    teacher: np.ndarray,
+    X: np.ndarray, y: np.ndarray, start: Weights, *, tolerance: float, max_time: float = np.inf, teacher: np.ndarray
 ) -> Trained:
     """Solve each run's flow of a diagonal network's readout until its mean squared error is `tolerance`, or `max_time`.
 
