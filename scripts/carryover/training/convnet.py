@@ -118,10 +118,25 @@ class _Training(Ensemble):
         self.refuse(~torch.isfinite(self.loss), "the training loss became infinite or not a number")
         recorded = (self.loss <= self.tolerance) | bool(self.steps in self.schedule)  # the last epoch is
         self.risk = torch.full_like(self.loss, torch.nan)
-        if recorded.any():
-            if self.renew_tested:
-                self.networks.renew_statistics(self.feed.first())
-            self.risk[recorded] = torch.from_numpy(self._test_errors(np.flatnonzero(recorded.numpy())))
+        if not recorded.any():
+            return recorded
+        if self.renew_tested:
+            self.networks.renew_statistics(self.feed.first())
+        # the share of its test images that each network misclassifies
+        places = np.flatnonzero(recorded.numpy())
+        own = [self.problem.tasks[0][run] for run in self.runs[places]]
+        counts = np.array([len(task.test) for task in own])
+        at_once, wrong = min(_EVALUATED[1], max(1, _EVALUATED[0] // len(own))), np.zeros(len(own))
+        for first in range(0, counts.max(), at_once):
+            # Where there are fewer images than of others, the last one stands in, and does not count.
+            chunk = np.arange(first, min(first + at_once, counts.max()))
+            rows = np.minimum(chunk, counts[:, None] - 1)
+            batches = [self.problem.images.batch("test", task.test[row], device=self.networks.device)
+                       for task, row in zip(own, rows, strict=True)]  # fmt: skip
+            outputs = self.networks.outputs(places, torch.stack(batches))[:, :, self.networks.columns[0]]
+            expected = np.stack([task.test_labels[row] for task, row in zip(own, rows, strict=True)])
+            wrong += ((outputs.argmax(2).cpu().numpy() != expected) & (chunk < counts[:, None])).sum(1)
+        self.risk[recorded] = torch.from_numpy(wrong / counts)
         return recorded
 
     def ended(self) -> torch.Tensor:
@@ -134,24 +149,6 @@ class _Training(Ensemble):
         super().keep(which)
         self.networks.keep(which)
         self.feed.keep(which)
-
-    def _test_errors(self, places: np.ndarray) -> np.ndarray:
-        """Share of its test images that each of the networks at `places` misclassifies."""
-        own = [self.problem.tasks[0][run] for run in self.runs[places]]
-        counts = np.array([len(task.test) for task in own])
-        at_once, wrong = min(_EVALUATED[1], max(1, _EVALUATED[0] // len(own))), np.zeros(len(own))
-        for first in range(0, counts.max(), at_once):
-            # Where there are fewer images than of others, the last one stands in, and does not count.
-            rows = [np.minimum(np.arange(first, first + at_once), count - 1) for count in counts]
-            rows = [row[: max(counts) - first] for row in rows]
-            batches = [self.problem.images.batch("test", task.test[row], device=self.networks.device)
-                       for task, row in zip(own, rows, strict=True)]  # fmt: skip
-            outputs = self.networks.outputs(places, torch.stack(batches))[:, :, self.networks.columns[0]]
-            found = outputs.argmax(2).cpu().numpy()
-            expected = np.stack([task.test_labels[row] for task, row in zip(own, rows, strict=True)])
-            counted = np.arange(first, first + found.shape[1]) < counts[:, None]
-            wrong += ((found != expected) & counted).sum(1)
-        return wrong / counts
 
 
 class Feed:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import torch
@@ -94,18 +95,9 @@ class _Group(Descent):
 
 
 def gradient_descent(
-    data: Sequence[Factored],
-    targets: np.ndarray,
-    sets: np.ndarray,
-    start: Weights,
-    *,
-    risk: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    learning_rate: float,
-    tolerance: float,
-    max_steps: int,
-    precision: str = "float32",
-    device: str = "auto",
-) -> Trained:
+    data: Sequence[Factored], targets: np.ndarray, sets: np.ndarray, start: Weights, *, learning_rate: float,
+    max_steps: int, precision: str = "float32", device: str = "auto", **settings: Any,
+) -> Trained:  # fmt: skip
     """Train every run by gradient descent on |Xβ − y|²/(2n), until it is `tolerance` above its floor.
 
     Parameters
@@ -131,8 +123,8 @@ def gradient_descent(
     coordinates, layers = Coordinates.of([one.directions for one in own], start)
     size = sum(layer[0].size for layer in layers)
     group = partial(
-        _Group, data=own, coordinates=coordinates, layers=layers, targets=targets, risk=risk, rate=learning_rate,
-        tolerance=tolerance, schedule=log_spaced(max_steps), dtype=dtype, device=place,
+        _Group, data=own, coordinates=coordinates, layers=layers, targets=targets, rate=learning_rate,
+        schedule=log_spaced(max_steps), dtype=dtype, device=place, **settings,
     )  # fmt: skip
     if diverged := train(group, history, _BYTES[place.type] // (size * dtype.itemsize)):
         raise Divergence(diverged, f"gradient descent diverged with learning rate {learning_rate:g}")

@@ -36,13 +36,9 @@ BYTES = {"cpu": 2**26, "cuda": 2**33}  # of a chunk at a time
 
 
 def gradient_flow(
-    tasks: Sequence[Task],
-    start: Weights,
-    *,
-    device: str = "auto",
-    observe: Mapping[str, Callable] | None = None,
+    tasks: Sequence[Task], start: Weights, *, device: str = "auto", observe: Mapping[str, Callable] | None = None,
     **settings: Any,
-) -> Trained:
+) -> Trained:  # fmt: skip
     """Train every run by gradient flow on L = Σ_o mean loss of output o, until L ≤ `tolerance`.
 
     Parameters
