@@ -51,6 +51,7 @@ class ConvnetEnsemble:
         self._cropped = crop_kernels(self._skeleton, shape)
         self._skeleton.to("meta")  # layers without numbers: those are handed to each call
         self._drops = [layer for layer in self._skeleton.modules() if isinstance(layer, Dropout)]
+        self.units_dropped = [layer.units for layer in self._drops]  # of every layer that drops half of them
         self._start = self._stacked(states, [name for name, _ in network.named_parameters()])
         self._decay = (1.0, 0.0)  # factor on what is left out of the steps, and its momentum
         self.buffers = self._stacked(states, [name for name, _ in network.named_buffers()])
@@ -60,11 +61,6 @@ class ConvnetEnsemble:
 
     def __len__(self) -> int:
         return len(self.runs)
-
-    @property
-    def units_dropped(self) -> list[int]:
-        """Units of every layer that drops half of them."""
-        return [layer.units for layer in self._drops]
 
     def step(
         self, images: Sequence[Tensor], labels: Sequence[Tensor], learning_rate: float, masks: Sequence[Tensor] = ()

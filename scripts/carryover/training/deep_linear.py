@@ -146,7 +146,7 @@ class Coordinates:
     @classmethod
     def of(cls, directions: Sequence[np.ndarray], start: Weights) -> tuple[Coordinates, list[np.ndarray]]:
         """Those of networks on data with these directions, and the layers A, W_2, …, W_L (runs, ·, ·) at the start."""
-        V, (first, *others) = np.stack(directions), _layers(start)
+        V, (first, *others) = np.stack(directions), [*start.hidden.swapaxes(0, 1), start.readout[:, :, None]]
         layers = [V @ first, *others]
         bases: list[np.ndarray | None] = []
         for before, after in pairwise(layers):  # the span of the rows of one and of the columns of the other
@@ -177,17 +177,12 @@ class Reduced:
             if basis is not None:
                 layers[place] = layers[place] @ basis.mT
                 layers[place + 1] = basis @ layers[place + 1]
-        first = _layers(start)[0]
+        first = start.hidden[:, 0] if self.coordinates.bases else start.readout[:, :, None]
         layers[0] = V.mT @ layers[0] + _still(first, V, V @ first)
         hidden = np.empty(start.hidden.shape)
         for place, layer in enumerate(layers[:-1]):
             hidden[:, place] = layer
         return Weights(hidden, layers[-1][:, :, 0].astype(np.float64))
-
-
-def _layers(weights: Weights) -> list[np.ndarray]:
-    """W_1, …, W_L (runs, d, ·)."""
-    return [*weights.hidden.swapaxes(0, 1), weights.readout[:, :, None]]
 
 
 def _still(first: np.ndarray, V: np.ndarray, moving: np.ndarray) -> np.ndarray:

@@ -179,9 +179,7 @@ class Descent(Ensemble):
     PER_RUN: ClassVar[tuple[str, ...]] = ("limit", "tolerance", "loss", "values")
 
     rate: float  # of learning
-    loss: Any = None
-    limit: Any = None  # (R,), of the loss
-    tolerance: Any = None
+    limit: torch.Tensor  # (R,), of the loss
     values: Mapping[str, Values] = {}  # (R,), observed last
     steps_per_epoch = 1
 

@@ -67,9 +67,7 @@ class Group(Descent):
         self._product = self.first.new_empty(R, D, H)
         self._readouts = self.second.split(1, 1)
 
-    def _blocks(
-        self, x: torch.Tensor, y: torch.Tensor
-    ) -> Iterator[tuple[int, torch.Tensor, torch.Tensor, torch.Tensor]]:
+    def _blocks(self, x: torch.Tensor, y: torch.Tensor) -> Iterator[tuple]:
         """Pieces of a batch with room for their hidden responses: (first column, x, y, responses)."""
         R, _, H = self.first.shape
         pieces = [(x, y)]

@@ -18,11 +18,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from threadpoolctl import ThreadpoolController
 
 from carryover.networks.relu import Weights
 from carryover.training.devices import tensor, torch_device
 from carryover.training.integrate import History, Values, train
-from carryover.training.relu_tangent import Tangent, Vector, blas_threads
+from carryover.training.relu_tangent import Tangent, Vector
 from carryover.training.result import Task, Trained
 from carryover.training.steppers import GROW, ROS2, TINY, Flow, error_scale
 
@@ -33,6 +34,8 @@ _STILL = 1e-10  # relative change of all units that is rounding, in a step as lo
 _PATIENCE = 300  # steps without a smaller loss: to and fro across a kink, or ever shorter ones
 _APART = 1.25  # ratio of times that are recorded: a closed-form risk costs more than a step on few samples
 BYTES = {"cpu": 2**26, "cuda": 2**33}  # of a chunk at a time
+_MANY = 2048  # samples: with fewer, threads of NumPy's and SciPy's libraries wait for each other
+_THREADS = ThreadpoolController()
 
 
 def gradient_flow(
@@ -73,7 +76,7 @@ def gradient_flow(
     samples = sum(task.y.shape[1] for task in tasks)
     # hidden responses at three points, and kernels, that are in memory at a time
     together = BYTES[place.type] // (samples * (64 * H + 8 * samples) + 80 * H * D)
-    with blas_threads(samples):
+    with _THREADS.limit(limits=1 if samples < _MANY else None, user_api="blas"):
         train(flow, history, together)
     return history.trained(start.like)
 

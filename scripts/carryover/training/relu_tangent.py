@@ -12,14 +12,12 @@ homogeneous, products with J and Jᵀ are one matrix product with m each, and no
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
-from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import dataclass, fields
 
 import numpy as np
 import torch
 from scipy.linalg.blas import ssyrk
-from threadpoolctl import ThreadpoolController
 
 from carryover.training.devices import tensor
 from carryover.training.integrate import choose, pick, slices
@@ -28,8 +26,6 @@ from carryover.training.result import Task
 from carryover.training.steppers import Cholesky
 
 _FEATURES = {"cpu": 2**18, "cuda": 2**40}  # of networks whose kernels are made at a time: what stays in the cache
-_MANY = 2048  # samples: with fewer, threads of NumPy's and SciPy's libraries wait for each other
-_THREADS = ThreadpoolController()
 
 
 Vector = tuple[torch.Tensor, torch.Tensor]  # of the weights' space: first (R, H, D), second (R, O, H)
@@ -200,8 +196,3 @@ class Tangent:
 def _product(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """a @ b of networks; on the processor by NumPy's library, which takes two thirds of the time for narrow ones."""
     return torch.from_numpy(np.matmul(a.numpy(), b.numpy())) if a.device.type == "cpu" else a @ b
-
-
-def blas_threads(samples: int) -> AbstractContextManager:
-    """Inside, NumPy's and SciPy's libraries have as many threads as problems of this size are worth."""
-    return _THREADS.limit(limits=1 if samples < _MANY else None, user_api="blas")
