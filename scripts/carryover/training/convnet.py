@@ -148,7 +148,7 @@ class _Training(Ensemble):
     def keep(self, which: torch.Tensor) -> None:
         super().keep(which)
         self.networks.keep(which)
-        self.feed.keep(which)
+        self.feed.plain.clear()  # to be taken of the networks that are left
 
 
 class Feed:
@@ -159,7 +159,7 @@ class Feed:
         self._counts = [len(task[ensemble.runs[0]].train) for task in problem.tasks]
         self._steps = [-(-count // size) if size and count > size else 1 for count in self._counts]
         self.per_epoch = max(self._steps)
-        self._plain: dict[int, Batch] = {}  # of whole tasks, by place, where they are the same in every step
+        self.plain: dict[int, Batch] = {}  # of whole tasks, by place, where they are the same in every step
 
     def epoch(self, epoch: int) -> Iterator[tuple[list[torch.Tensor], list[torch.Tensor], list[torch.Tensor]]]:
         """Images and labels of every task in each step of an epoch, and `dropout_masks`."""
@@ -173,9 +173,9 @@ class Feed:
             rngs = self._generators("augmentation", number) if self._problem.images.augments else []
             batches = []
             for place, own in enumerate(parts):
-                batches.append(self._plain.get(place) or self._taken(place, own[step % len(own)], rngs))
+                batches.append(self.plain.get(place) or self._taken(place, own[step % len(own)], rngs))
                 if len(own) == 1 and not rngs:
-                    self._plain[place] = batches[-1]
+                    self.plain[place] = batches[-1]
             images, labels = (list(column) for column in zip(*batches, strict=True))
             yield images, labels, self.dropout_masks(number, sum(batch.shape[1] for batch in images))
 
@@ -195,10 +195,6 @@ class Feed:
         """The first images of every task, without augmentation."""
         counts = [min(count, _RENEWED) for count in self._counts]
         return [self._taken(place, self._first(count))[0] for place, count in enumerate(counts)]
-
-    def keep(self, which: torch.Tensor) -> None:
-        """Drop the networks that are not in the boolean mask."""
-        self._plain = {place: (images[which], labels[which]) for place, (images, labels) in self._plain.items()}
 
     def _generators(self, use: str, number: int) -> list[np.random.Generator]:
         return [self._problem.draws(int(run), use, number) for run in self._ensemble.runs]

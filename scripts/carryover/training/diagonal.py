@@ -50,9 +50,7 @@ class DiagonalEnsemble(Ensemble):
         evaluations is spent.
     """
 
-    PER_RUN: ClassVar[tuple[str, ...]] = (
-        "X", "y", "teacher", "first", "second", "time", "loss", "risk", "risk_best",
-    )  # fmt: skip
+    PER_RUN: ClassVar[tuple[str, ...]] = ("X", "y", "teacher", "first", "second", "time", "loss", "risk", "risk_best")
     risk_best: torch.Tensor  # (R,), the smallest one of output 0 so far
     risk_of = staticmethod(squared_distance)  # of output 0's coefficients and those of its teacher
 
