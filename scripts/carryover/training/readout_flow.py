@@ -75,13 +75,9 @@ class Modes:
 
     def stop(self, start: np.ndarray, time: float, tolerance: float) -> float:
         """The first time, up to `time`, at which the loss is at most the tolerance; `time` where there is none."""
-
-        def above(t: float) -> bool:
-            return self.loss(start, t) > tolerance
-
-        if not above(0.0):
+        if self.loss(start) <= tolerance:
             return 0.0
-        if tolerance <= self.floor or above(time):
+        if tolerance <= self.floor or self.loss(start, time) > tolerance:
             return time
         # The loss above the floor falls by at most e^{−2λt} of the largest λ, and by at least that of the smallest λ.
         decay = np.log((self.loss(start) - self.floor) / (tolerance - self.floor))
@@ -89,7 +85,7 @@ class Modes:
         late = time if np.isfinite(time) else (decay + 1) / (2 * self.rates[-1])
         for _ in range(HALVINGS):
             middle = np.sqrt(early * late)
-            early, late = (middle, late) if above(middle) else (early, middle)
+            early, late = (middle, late) if self.loss(start, middle) > tolerance else (early, middle)
         return late
 
     def least_squares(self, cutoff: float) -> np.ndarray:
