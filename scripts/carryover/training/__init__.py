@@ -7,6 +7,6 @@
 - Diagonal networks: `diagonal_flow`, and `diagonal` (descent).
 - ReLU networks on samples: `relu_flow`, with `relu_tangent`, and `relu` (descent); on the population loss:
   `population_flow`.
-- Deep linear networks: `linear_flow`, and where it ends, and `deep_linear` (descent).
+- Deep linear networks: `linear_flow` (its limits, without training, and its path), and `deep_linear` (descent).
 - Convolutional networks: `convnet`, with `convnet_ensemble`.
 """
