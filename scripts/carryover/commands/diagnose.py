@@ -6,10 +6,6 @@ Writes diagnosis.nc and diagnosis.png into a folder, and prints the verdicts.
 import argparse
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 from carryover.config import parameters
 from carryover.diagnosis.diagnosis import Options, diagnose
 from carryover.diagnosis.report import by_layer, draw

@@ -13,8 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from carryover.tasks.class_subsets import ClassTask
-from carryover.tasks.prepared_images import PreparedImages
+from carryover.tasks.image_tasks import ClassTask, PreparedImages
 from carryover.training.convnet_ensemble import ConvnetEnsemble
 from carryover.training.integrate import Ensemble, History, Values, log_spaced, slices, train
 from carryover.training.result import Trained
@@ -170,7 +169,8 @@ class Feed:
             parts.append(np.array_split(order, steps, axis=1))
         for step in range(self.per_epoch):
             number = epoch * self.per_epoch + step
-            rngs = self._generators("augmentation", number) if self._problem.images.augments else []
+            augments = self._problem.images.crop or self._problem.images.flip
+            rngs = self._generators("augmentation", number) if augments else []
             batches = []
             for place, own in enumerate(parts):
                 batches.append(self.plain.get(place) or self._taken(place, own[step % len(own)], rngs))

@@ -18,13 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import torch
 
-from carryover.networks.deep_linear import Balanced
 from carryover.theory.linear_teachers import balanced_limit
 from carryover.training.integrate import History, Values, integrate
 from carryover.training.result import Trained
@@ -134,7 +133,7 @@ def balanced_flow(
     Returns
     -------
     Trained
-        With `Balanced` weights.
+        The `coefficients` β (runs, d) of its weights are all that is known of them.
 
     Raises
     ------
@@ -143,7 +142,7 @@ def balanced_flow(
     """
     history = History(len(start))
     integrate(_Flow(data, targets, sets, np.asarray(start, dtype=np.float64), depth=depth, **settings), history)
-    return history.trained(partial(Balanced, depth=depth))
+    return history.trained(lambda beta: SimpleNamespace(coefficients=beta))
 
 
 class _Flow(Flow):
