@@ -7,9 +7,8 @@ import numpy as np
 
 from carryover.errors import UserError
 from carryover.networks.deep_linear import Weights
-from carryover.training.balanced_flow import balanced_flow
 from carryover.training.deep_linear import gradient_descent
-from carryover.training.linear_limits import Factored, finetuned, on_features, weight_decayed
+from carryover.training.linear_flow import Factored, balanced_flow, finetuned, on_features, weight_decayed
 from carryover.training.result import Trained
 
 MAX_TIME = 1e9  # of flow; slow directions end before, those of smallest eigenvalues at γ = 1 too
