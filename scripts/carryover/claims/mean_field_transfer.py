@@ -173,8 +173,9 @@ def boundary(gain):
 def leave_one_out_choice(gains):
     """Gains by seed and n, each seed's with the anchor that has the largest mean gain over all *other* seeds and n.
 
-    `gains` are by seed, and anchor and n (columns). A seed that took part in its own choice would gain by chance.
+    `gains` are by seed, and anchor and n (columns). A seed that took part in its own choice would gain by chance. A
+    single seed has its first anchor.
     """
     means = gains.T.groupby(level="anchor").mean().T
-    best = {seed: means.drop(index=seed).mean().idxmax() for seed in means.index}
+    best = {seed: means.drop(index=seed).mean().fillna(-np.inf).idxmax() for seed in means.index}
     return pd.DataFrame({seed: gains.loc[seed, anchor] for seed, anchor in best.items()}).T
