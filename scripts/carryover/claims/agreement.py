@@ -134,11 +134,9 @@ def published_risk(data, p):
     """Roles: `published` (the table), and per published experiment (`overlap`, `nested`, `correlation_magnitude`) our
     risk dataset.
 
-    Statistics are over cells, which share seeds and are taken as independent. UserError if both sides share no cell.
+    Statistics are over cells, which share seeds and are taken as independent.
     """
     cells = compared(data, p.family)
-    if cells.empty:
-        raise UserError(f"no published cell of {p.family} networks is among these runs.")
     near, trained = agreeing(cells["z_best"].fillna(cells["z_final"])), cells["z_best"].notna()
     nearer = near[trained].astype(float) - agreeing(cells["z_final"][trained])
     statistics = {"all": near, "smallest": Check(nearer, partial(intervals.student, over="cells"))}
@@ -171,10 +169,12 @@ def compared(data, family):
 
     A data frame with the columns of a cell, `published` (geometric mean), and ours and z-scores at the end of training
     and at the smallest risk: `ours_final`, `z_final`, `ours_best`, `z_best`. Networks that were fitted, not trained,
-    have no smallest risk: NaN.
+    have no smallest risk: NaN. UserError if both sides share no cell of two seeds or more.
     """
     columns = [*CELLS[family], "published"]
     final, best = (z_scores(data, family, quantity)[[*columns, "ours", "z"]] for quantity in RISKS)
+    if final.empty:
+        raise UserError(f"no published cell of {family} networks is among these runs, with two seeds or more.")
     return final.merge(best, on=columns, how="left", suffixes=("_final", "_best"))
 
 
