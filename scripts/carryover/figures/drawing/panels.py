@@ -26,8 +26,6 @@ COLORS = {
 """Colours of protocols, the same in every figure."""
 LINES = ("-", "--", ":", "-.")
 """Styles of lines of one colour, in this order."""
-MANY = 20
-"""Largest number of seeds for which the range is drawn; for more, quantiles, since a range widens with the number."""
 FITTED = 0.1
 UNFITTED = "loss > risk / 10, of most runs"
 
@@ -48,8 +46,8 @@ def cosines_in_words(text):
 def name(data, coordinate, value):
     """How a value of a coordinate is written: 'PT+FT', 'overlap 0.5', 'cosines 3 × 1, 3 × 0'."""
     words = labels.value_labels(data, coordinate)
-    if str(value) in words or coordinate == "protocol":
-        return words.get(str(value), str(value))
+    if str(value) in words:
+        return words[str(value)]
     if coordinate == "unit_correlations":
         written = cosines_in_words(value)
     else:
@@ -89,17 +87,15 @@ def curves_by(data, *coordinates, label=None, **restricted):
     Values of the first coordinate differ in colour, and curves of one colour in their line styles. `label` is a
     function of the values, in place of their names; `restricted` lists the drawn values of a coordinate in order.
     """
-    combinations = itertools.product(*(restricted.get(axis, values(data, axis)) for axis in coordinates))
-    conditions = [dict(zip(coordinates, combination, strict=True)) for combination in combinations]
-    conditions = [condition for condition in conditions if chosen(data, **condition).any()]
-    first = list(dict.fromkeys(condition[coordinates[0]] for condition in conditions))
-    looks = {value: (color, itertools.cycle(LINES))
-             for value, color in zip(first, colors(coordinates[0], first), strict=True)}  # fmt: skip
+    first, *others = (restricted.get(coordinate, values(data, coordinate)) for coordinate in coordinates)
     described = []
-    for condition in conditions:
-        names = label(*condition.values()) if label else ", ".join(name(data, *item) for item in condition.items())
-        color, lines = looks[condition[coordinates[0]]]
-        described.append((condition, names, {"color": color, "linestyle": next(lines)}))
+    for value, color in zip(first, colors(coordinates[0], first), strict=True):
+        lines = itertools.cycle(LINES)
+        for combination in itertools.product([value], *others):
+            condition = dict(zip(coordinates, combination, strict=True))
+            if chosen(data, **condition).any():
+                named = label(*combination) if label else ", ".join(name(data, *item) for item in condition.items())
+                described.append((condition, named, {"color": color, "linestyle": next(lines)}))
     return described
 
 
@@ -134,8 +130,9 @@ def seeds_in_words(data):
 
 
 def extent(data):
-    """The quantiles that show the spread over seeds: 0 and 1, the range, or 0.1 and 0.9 of more than `MANY` seeds."""
-    return (0.0, 1.0) if len(np.unique(data["seed"])) <= MANY else (0.1, 0.9)
+    """The quantiles that show the spread over seeds: 0 and 1, the range, or, of more than 20, 0.1 and 0.9, since a
+    range widens with the number of seeds."""
+    return (0.0, 1.0) if len(np.unique(data["seed"])) <= 20 else (0.1, 0.9)
 
 
 def spread_in_words(data, how="band"):
