@@ -30,6 +30,12 @@ def diagonal_solutions(data, p):
     variances, shares = (panels.columns(runs, "overlap", "overlap {:g}")
                          for runs in (where(sparsity, samples=p.samples), sparsity))  # fmt: skip
     factors, n = panels.curves_by(new, "rescale", label="rescaled × {:g}".format), "samples"
+    # Of c: both layers trained against the readout alone.
+    layers = panels.curves_by(
+        sparsity, n, "protocol", samples=panels.values(sparsity, n)[1::2], protocol=("single_task", "single_task_probe"),
+        label=lambda n, protocol: f"{panels.name(sparsity, 'protocol', protocol)}, n = {n}",
+    )  # fmt: skip
+    by_rank = {"xlabel": "k", "yscale": "log", "ylim": (0.8 * LEAST, 1.4)}
 
     def penalties(ax, tuned):
         for quantity, words, dashes in (("q_norm", "of eq 22, which takes both paths alike", "-"),
@@ -46,27 +52,16 @@ def diagonal_solutions(data, p):
          layout.group("a′  penalty of PT+FT", {"": tuned}, penalties, "", n, truth=1, width=1.4)],
         [layout.curves("b  auxiliary share of PT+FT, new features", {"": new}, "auxiliary_share", n, factors, weights,
                        apart=0.14, ylim=SHARES, width=1.4),
-         layout.group("c  variance outside the k largest", {"": where(sparsity, overlap=most)}, _by_samples, variance,
-                      width=1.5),
+         layout.curves("c  variance outside the k largest", {"": where(sparsity, overlap=most)}, "outside", "k", layers,
+                       variance, width=1.5, **by_rank),
          layout.curves("d  ℓ1 norm, by samples", {"": alone}, "l1_norm", n, "protocol", relative, truth=1, width=1.1)],
         [layout.group(f"e  variance outside the k largest weights, by overlap (n = {p.samples})", variances, _outside,
-                      variance)],
+                      variance, **by_rank)],
         [layout.curves("f  share of the weight norm in the auxiliary dimensions", shares, "auxiliary_share", n,
                        "protocol", weights, ylim=SHARES, truth="auxiliary_share_teacher")],
     ]  # fmt: skip
     spread = panels.spread_in_words(data["norms"], "band or bars")
     return layout.compose(rows, p.title, spread, "b: points moved apart", f"c, e: below {LEAST:g} drawn there")
-
-
-def _by_samples(ax, sparsity):
-    """Panel c: both layers trained against the readout alone."""
-    shown = panels.curves_by(
-        sparsity, "samples", "protocol", samples=panels.values(sparsity, "samples")[1::2],
-        protocol=("single_task", "single_task_probe"),
-        label=lambda n, protocol: f"{panels.name(sparsity, 'protocol', protocol)}, n = {n}",
-    )  # fmt: skip
-    panels.curves(ax, sparsity, "outside", "k", shown)
-    ax.set(xlabel="k", yscale="log", ylim=(0.8 * LEAST, 1.4))
 
 
 def _outside(ax, sparsity):
@@ -78,7 +73,6 @@ def _outside(ax, sparsity):
         panels.spread(ax, runs, "outside", "k", label, bars, color=panels.COLORS[protocol])
     truth = 1 - sparsity["top_k_variance_teacher"].isel(run=0)
     ax.plot(sparsity["k"], truth.where(truth > LEAST), **layout.TRUTH)
-    ax.set(xlabel="k", yscale="log", ylim=(0.8 * LEAST, 1.4))
 
 
 def cross_entropy(data, p):

@@ -137,16 +137,12 @@ def _of_overlap(runs, p):
 def _of_nested(runs, p):
     """Panels f and g, with multi-task networks, which are not rescaled, as level lines."""
     most = panels.values(runs, "overlap")[-1]
-
-    def inertias(ax, part):
-        panels.curves(ax, part.sel(clusters=1), "inertia", "rescale", "protocol")
-        ax.set_yscale("log")
-
     by_overlap = panels.curves_by(runs, "overlap", "protocol", protocol=("finetuning", "multi_task"))
     title = f"f  Inertia of one cluster: PT+FT, MTL and STL, {TASK}, {panels.name(runs, 'overlap', most)}"
-    one, both = (panels.columns(data, chosen=p.nested_samples) for data in (where(runs, overlap=most), runs))
+    one = panels.columns(where(runs, overlap=most).sel(clusters=1), chosen=p.nested_samples)
+    both = panels.columns(runs, chosen=p.nested_samples)
     return [
-        layout.group(title, one, inertias, "inertia at K = 1", "rescale"),
+        layout.curves(title, one, "inertia", "rescale", "protocol", "inertia at K = 1", yscale="log"),
         layout.curves(f"g  Alignment, PT+FT and MTL, {TASK}", both, "alignment", "rescale", by_overlap, ALIGNMENT,
                       ylim=SHARES),
     ]  # fmt: skip

@@ -13,11 +13,6 @@ from carryover.figures.drawing import panels
 
 ZERO = {"color": "0.6", "linewidth": 0.6}
 TRUTH = {"color": "0.4", "linestyle": ":", "linewidth": 1, "label": "ground truth"}
-DIGIT = 0.64 * 8 / 72
-"""Width in inches of a digit of 8 points, the size of names on axes."""
-
-
-# Title and legend.
 
 
 def finish(figure, title, *notes, columns=None, entries=True):
@@ -52,10 +47,7 @@ def _wrapped(text, figure, letters):
     return "\n".join(textwrap.wrap(text, int(letters * figure.bbox.width / figure.dpi)))
 
 
-# Rows of groups of panels.
-
-
-def group(title, columns, panel, ylabel, along=None, ylim=None, truth=None, width=None, decades=False):
+def group(title, columns, panel, ylabel, along=None, ylim=None, truth=None, width=None, decades=False, **axes):
     """Panels side by side with one y axis, and a title above.
 
     Parameters
@@ -66,7 +58,7 @@ def group(title, columns, panel, ylabel, along=None, ylim=None, truth=None, widt
     panel : callable
         Draws the runs into a panel: panel(ax, runs).
     along : str, optional
-        Coordinate of the runs on the horizontal axes, which names its values.
+        Coordinate of the runs on the horizontal axes, which names its values; a dimension of the data names none.
     ylim : tuple, optional
         Ends of the vertical axis; what lies below the lower one is drawn all the same.
     truth : float or str, optional
@@ -75,6 +67,8 @@ def group(title, columns, panel, ylabel, along=None, ylim=None, truth=None, widt
         In panels; their number where not given.
     decades : bool
         Whether the vertical axis is logarithmic, with `plain_decades`.
+    **axes
+        What else is set of the axes, such as `xlabel`.
 
     Returns
     -------
@@ -84,28 +78,28 @@ def group(title, columns, panel, ylabel, along=None, ylim=None, truth=None, widt
 
     def draw(figure):
         figure.suptitle(title, fontsize="medium")
-        axes = figure.subplots(1, len(columns), sharey=True, squeeze=False)[0]
-        for ax, (name, runs) in zip(axes, columns.items(), strict=True):
+        row = figure.subplots(1, len(columns), sharey=True, squeeze=False)[0]
+        for ax, (name, runs) in zip(row, columns.items(), strict=True):
             panel(ax, runs)
-            ax.set_title(name)
+            ax.set(title=name, **axes)
             if truth is not None:
                 level = float(runs[truth][0]) if isinstance(truth, str) else truth
                 ax.axhline(level, **TRUTH)
-            if along:
+            if along and "run" in runs[along].dims:
                 name_values(ax, runs, along)
-        axes[0].set_ylabel(ylabel)
+        row[0].set_ylabel(ylabel)
         if decades:  # the axis is shared
-            axes[0].set_yscale("log")
-            plain_decades(axes[0].yaxis)
+            row[0].set_yscale("log")
+            plain_decades(row[0].yaxis)
         if ylim:
             low, high = ylim
-            axes[0].set_ylim(min(low, *(1.03 * ax.dataLim.y0 for ax in axes)), high)
+            row[0].set_ylim(min(low, *(1.03 * ax.dataLim.y0 for ax in row)), high)
 
     return width or len(columns), draw
 
 
 def curves(title, columns, quantity, along, shown, ylabel, apart=0.0, **axes):
-    """A `group` of `panels.curves`; `axes` are its `ylim`, `truth`, `width` and `decades`."""
+    """A `group` of `panels.curves`; `axes` are its other arguments."""
     panel = partial(panels.curves, quantity=quantity, along=along, shown=shown, apart=apart)
     return group(title, columns, panel, ylabel, along, **axes)
 
@@ -123,15 +117,12 @@ def compose(rows, title, *notes):
     return finish(fig, title, *notes, entries=False)
 
 
-# Names on logarithmic axes.
-
-
 def name_ticks(ax, values, base=10):
     """A logarithmic x axis with a tick at each of some values: as many are named as have room, evenly from the last."""
     ax.set_xscale("log", base=base)
     values = sorted(values)
     names = [f"{value:g}" for value in values]
-    room = ax.get_window_extent().width / ax.figure.dpi / DIGIT
+    room = ax.get_window_extent().width / ax.figure.dpi / (0.64 * 8 / 72)  # in digits of 8 points
     step = math.ceil(sum(len(name) + 1 for name in names) / room)
     named = {*range(len(names) - 1, -1, -step)}
     ax.set_xticks(values, [name if place in named else "" for place, name in enumerate(names)])
