@@ -1,18 +1,23 @@
-"""Networks with linear teachers ("Finetuning with linear teachers"): their risks, and bounds on them."""
+"""Networks with linear teachers ("Finetuning with linear teachers"): their risks, bounds on them, and, of pairs of image
+tasks, how well bounds tell the error."""
 
 from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import xarray as xr
 
+from carryover.claims import bound_correlations as claims
 from carryover.claims.support.runs import only
 from carryover.figures.drawing import layout, panels
 from carryover.runs import chosen, where
+from carryover.statistics import jackknife
 from carryover.theory.linear_teachers import gaussian_bound
 from carryover.theory.transfer import linear_transfer_risk
 
 FLOOR = 1e-2  # smallest risk of frozen networks that is shown
+BOUND_COLORS = dict(zip(claims.BOUNDS, ("#0072B2", "#E69F00", "#D55E00"), strict=True))
 
 
 def covariance_bound(data, p):
@@ -93,12 +98,9 @@ def gaussian_bounds(data, p):
 
     tight = curve.sel(dimension=highest, epsilon=0.0)
     gain = 10 ** np.log10(tight["risk"].sel(depth=1) / tight["risk"].sel(depth=np.inf)).mean("draw")
-    pairs = xr.broadcast(tight["one_layer"] / tight["deep"], gain)
-    bound_ratios, risk_ratios = (ratios.values.ravel() for ratios in pairs)
-    label = "a pair of tasks at an n/d"
-    right.loglog(bound_ratios, risk_ratios, "o", ms=5, mfc="none", color="#009E73", label=label)
-    ends = [bound_ratios.min(), bound_ratios.max()]
-    right.plot(ends, ends, "k-", linewidth=1, zorder=0, label="equal ratios")
+    pairs = (ratios.values.ravel() for ratios in xr.broadcast(tight["one_layer"] / tight["deep"], gain))
+    right.loglog(*pairs, "o", ms=5, mfc="none", color="#009E73", label="a pair of tasks at an n/d")
+    right.axline((1, 1), (2, 2), color="k", linewidth=1, zorder=0, label="equal ratios")
     right.axhline(1, color="0.7", linewidth=0.6)
     right.axvline(1, color="0.7", linewidth=0.6)
     right.set(xlabel="ratio of the bounds, eq 10 / eq 9", ylabel="ratio of risks, L = 1 / L → ∞")
@@ -228,3 +230,61 @@ def norm_scale(data, p):
     plt.setp(axes[:, 0], ylabel="risk")
     plt.setp(axes[-1], xlabel="norm; the other's is 1")
     return layout.finish(fig, p.title, "L layers, n samples", panels.spread_in_words(risk))
+
+
+def bound_correlations(data, p):
+    """R² between the error of finetuning on pairs of image tasks and three bounds on it, along the samples, beside the
+    published; how often each is the first; and the error against one (Table 1).
+
+    Roles: `bounds`, the measure of an experiment of the family image_pairs, and `published`, the paper's table.
+
+    A column per cutoff. Above: R² along the samples, mean over repeats. Then, where there are pairs enough, the share
+    of random sets of 20 pairs in which a bound has the highest R². Bars are intervals over classes of images. Below: a
+    point per pair of tasks, mean over repeats and, of few pairs, their deviation.
+    """
+    bound, n = "covariance", 10  # of the lower panels: bound, and images of the target task
+    runs, table = where(data["bounds"], protocol="finetuning"), claims.pair_table(data["bounds"])
+    found, shares = claims.leave_one_class_out(table), claims.first_shares(table)
+    count, crowded = table.sizes["pair"], table.sizes["pair"] > 200
+    cutoffs, rows = table["cutoff"].values.tolist(), 2 if shares is None else 3
+    size = (1.2 + 3.6 * len(cutoffs), 0.4 + 3.3 * rows)
+    fig, axes = plt.subplots(rows, len(cutoffs), figsize=size, sharey="row", squeeze=False)
+    for (top, *between, bottom), cutoff in zip(axes.T, cutoffs, strict=True):
+        _bounds_along(top, found.sel(cutoff=cutoff), jackknife.R_SQUARED, data["published"])
+        top.set_title(f"directions above {cutoff:g} of the largest" if cutoff else "least squares")
+        for ax in between:
+            _bounds_along(ax, shares.sel(cutoff=cutoff), jackknife.SHARE)
+        pairs = where(runs, cutoff=cutoff, samples=n).to_dataframe().groupby("pair")[[bound, "risk_final"]]
+        mean, deviation, color = pairs.mean(), pairs.std().fillna(0), BOUND_COLORS[bound]
+        if crowded:
+            bottom.plot(mean[bound], mean["risk_final"], ".", ms=2, alpha=0.4, color=color)
+        else:
+            ends = deviation["risk_final"], deviation[bound]
+            bottom.errorbar(mean[bound], mean["risk_final"], *ends, fmt="o", ms=4, color=color, elinewidth=0.7)
+        share = np.corrcoef(mean[bound], mean["risk_final"])[0, 1] ** 2
+        bottom.set(xlabel=f"bound: {claims.BOUNDS[bound]}", xlim=(0, None))
+        bottom.set_title(f"n = {n}: R² of these means {share:.2f}")
+    axes[0, 0].set(ylabel="R² of error and bound over pairs", ylim=(0, 1))
+    if shares is not None:
+        first = f"share of sets of {claims.SET} pairs\nin which the bound is first"
+        axes[1, 0].set(ylabel=first, ylim=(-0.03, 1.03))
+    axes[-1, 0].set_ylabel("misclassified share of held-out images")
+    counted = f"{count} pairs, {panels.seeds_in_words(runs)}, {runs['pixels'].values[0]} pixels"
+    points = "a point per pair" if crowded else "mean and standard deviation over seeds"
+    spread = f"bars above: 95 % jackknife over classes; below: {points}"
+    return layout.finish(fig, p.title, counted, spread, columns=3)
+
+
+def _bounds_along(ax, values, scale, table=None):
+    """A line per bound along the samples with its intervals, and, of R², dashed what was published."""
+    sizes = values["samples"].values
+    apart = 0.06 * min(np.diff(sizes), default=1)  # so that bars do not hide each other
+    for place, (bound, name) in enumerate(claims.BOUNDS.items()):
+        found = [jackknife.estimate(values.sel(bound=bound, samples=n).values, 0.0, scale) for n in sizes]
+        found, color, x = pd.DataFrame(found), BOUND_COLORS[bound], sizes + (place - 1) * apart
+        ax.plot(x, found["statistic"], "o-", ms=4, color=color, label=name)
+        ax.vlines(x, found["low"], found["high"], color=color, alpha=0.5)
+        if table is not None:
+            theirs, _ = claims.published(table, bound)
+            ax.plot(theirs.index, theirs, "--", color=color, label=f"{name}, published (MNIST)")
+    ax.set(xlabel="target samples n", xticks=sizes)
