@@ -1,5 +1,6 @@
 """Convolutional networks finetuned on tasks of a few images (Fig. 7 and 8d of feature reuse)."""
 
+from itertools import product
 from textwrap import fill
 
 import matplotlib.pyplot as plt
@@ -17,10 +18,6 @@ DONE = 0.95
 UNFINISHED = f"fewer than {DONE:.0%} of the networks reached the training loss at which training stops"
 RESCALE = 0.5  # factor that is compared with no rescaling where none is chosen
 LEAST_GAIN = -16.0  # that has a place on the axis of gains of a network from ImageNet
-ZERO = {"color": "0.3", "linewidth": 0.8}
-
-
-# Means over tasks and seeds, with intervals, and words.
 
 
 def _by_seed(runs, quantity, *along):
@@ -51,7 +48,7 @@ def _accuracies(ax, runs, along, label=None, shift=1.0, **style):
 
 def _gain_rows(ax, rows, label):
     """Draw a row for each {name: (gain by seed, its runs, marker)}: mean and interval; squares are hollow."""
-    ax.axvline(0, **ZERO)
+    ax.axvline(0, **layout.ZERO)
     means = panels.means({name: gains for name, (gains, *_) in rows.items()}).T
     for place, ((mean, *ends), (_, runs, marker)) in enumerate(zip(means, rows.values(), strict=True)):
         color = panels.COLORS[str(runs["protocol"].values[0])]
@@ -85,9 +82,6 @@ def _system(runs):
     return f"{network_in_words(runs)}\n{target_in_words(tuned)}, {pretrained}"
 
 
-# Rescaling (Fig. 7).
-
-
 def convnet_rescaling(data, p):
     """Whether convolutional networks are finetuned better with their weights rescaled before (Fig. 7).
 
@@ -95,9 +89,7 @@ def convnet_rescaling(data, p):
     gain by the factor, against samples, at the most common learning rate. Gains are differences between runs of the
     same seed, task and samples.
     """
-    # Horizontal offsets of the curves (protocol, whether rescaled); MTL has a single point, away from the others.
-    offsets = {("finetuning", False): -2, ("finetuning", True): -1, ("single_task", False): 0,
-               ("single_task", True): 1, ("multi_task", False): 4, ("multi_task", True): 5}  # fmt: skip
+    kinds = [*product(("finetuning", "single_task", "multi_task"), (False, True))]  # protocol, and whether rescaled
     systems = [runs for role, risk in data.items() for runs in by_classes(role, risk).values()]
     size = (max(7.0, 2.5 * len(systems) + 0.8), 5.6)
     fig, axes = plt.subplots(2, len(systems), figsize=size, sharex="col", squeeze=False)
@@ -106,13 +98,13 @@ def convnet_rescaling(data, p):
         above.sharey(axes[0, 0])
         classes = len(str(runs["target_classes"].values[0]).split())
         above.axhline(100 / classes, color="0.3", linestyle=":", linewidth=1, label="chance")
-        below.axhline(0, **ZERO)
-        for (protocol, rescaled), offset in offsets.items():
+        below.axhline(0, **layout.ZERO)
+        for place, (protocol, rescaled) in enumerate(kinds):
             factor = p.rescale if rescaled else 1.0
             shown = runs.isel(run=chosen(runs, protocol=protocol, rescale=factor))
             if not shown.sizes["run"]:
                 continue
-            name, shift = panels.name(runs, "protocol", protocol), 2 ** (0.07 * offset)
+            name, shift = panels.name(runs, "protocol", protocol), 2 ** (0.07 * (place - 2))
             look = {"color": panels.COLORS[protocol], "lw": 1.6 if protocol == "finetuning" else 0.9}
             style = {"linestyle": "--", "mfc": "white"} if rescaled else {}
             label = f"{name}, rescaled by {factor:g}" if rescaled else name
@@ -221,15 +213,12 @@ def pretrained_rescaling(data, p):
         accuracy = _accuracy(tuned, "rescale", "samples")
         gains.append(accuracy[RESCALE] - accuracy[1.0])
     table, last = pd.concat(gains, axis=1).sort_index(axis=1), axes[2]
-    last.axhline(0, **ZERO)
+    last.axhline(0, **layout.ZERO)
     _points(last, table.columns, table, color=panels.COLORS["finetuning"])
     layout.name_ticks(last, table.columns)
     last.set(xlabel="training images", ylabel=GAIN, title=f"c  Rescaled by {RESCALE:g}, 2 classes")
     order = "gains over the network as it is, in the order of the learning rate, times 1/factor²"
     return layout.finish(fig, p.title, INTERVALS, order)
-
-
-# Dimensionality (Fig. 8d).
 
 
 def stage_dimensionality(data, p):
@@ -258,7 +247,7 @@ def stage_dimensionality(data, p):
     first = where(stages, rescale=factors[0])
     _by_stage(dimensions, first, before, 0, "before finetuning", color="k", linestyle="--")
     for ax in below[:2]:
-        ax.axhline(1, **ZERO)
+        ax.axhline(1, **layout.ZERO)
     for ax, (quantity, (title, label, most)) in zip((dimensions, shared, *below), quantities.items(), strict=True):
         ax.set(title=title, ylabel=label)
         for place, (factor, runs, color) in enumerate(panels.colored(stages, "rescale")):

@@ -36,9 +36,9 @@ def covariance_bound(data, p):
     for kind, (label, color) in kinds.items():
         which = tested["alignment"].values == kind
         left.loglog(bound[which], risk[which], ".", ms=3, color=color, label=label)
-    ends = np.array([float(bound.min()), float(bound.max())])
-    left.plot(ends, ends, "k--", linewidth=1, label="risk = bound")
-    left.axvspan(largest_risk, ends[1], color="0.9", linewidth=0, zorder=0, label="bound above any possible risk")
+    left.axline((1, 1), (2, 2), color="k", linestyle="--", linewidth=1, label="risk = bound")
+    impossible = {"color": "0.9", "linewidth": 0, "zorder": 0, "label": "bound above any possible risk"}
+    left.axvspan(largest_risk, float(bound.max()), **impossible)
     above = float((bound > largest_risk).mean())
     left.set_title(f"a: in {above:.0%} the bound exceeds any possible risk")
     left.set(xlabel=f"bound of eq 3 with c = {c:.2f}", ylabel="risk", ylim=(max(float(risk.min()), 1e-6), None))
@@ -120,8 +120,7 @@ def ntk_bound(data, p):
     solved, trained = where(runs, solver="exact"), runs.isel(run=~chosen(runs, solver="exact"))
     distances = np.array(panels.values(runs, "distance"))
     size, widths = (2.2 * (len(distances) + 1) + 1.9, 4.4), [*[1] * len(distances), 1.7]
-    fig, axes = plt.subplots(1, len(widths), figsize=size, squeeze=False, width_ratios=widths)
-    *panes, last = axes[0]
+    fig, (*panes, last) = plt.subplots(1, len(widths), figsize=size, width_ratios=widths)
     for ax, distance in zip(panes, distances, strict=True):
         for protocol, part, color in panels.colored(where(trained, distance=distance), "protocol"):
             name, look = panels.name(runs, "protocol", protocol), {"color": color, "ms": 4}

@@ -28,9 +28,8 @@ def mean_field_transfer(data, p):
     fig = plt.figure(figsize=(13.5, 3.1 * (len(scales) + 1) + 0.6))
     above, *below = fig.subfigures(len(scales) + 1, 1, height_ratios=[0.85, *[1] * len(scales)])
     _kernels(above, where(data["gram"], ablated=ablated), where(risk, ablated=0.0), scales)
-    compared = []
-    for part, scale in zip(below, scales, strict=True):
-        row = part.subplots(1, 4, width_ratios=(1, 1, 1, 1.3))
+    rows = [part.subplots(1, 4, width_ratios=(1, 1, 1, 1.3)) for part in below]
+    for part, row, scale in zip(below, rows, scales, strict=True):
         runs, outside = (where(role, teacher_scale=scale) for role in (risk, data["out_of_rkhs"]))
         law = _scratch(row[:2], from_scratch(runs))
         for name, label, color in features:
@@ -44,8 +43,7 @@ def mean_field_transfer(data, p):
             for ax, label in zip(row, titles, strict=True):
                 ax.set_title(label)
         part.colorbar(image, ax=row[3], label="transferability\n/ target variance, cut")
-        compared.append(row[:3])
-    for same in zip(*compared, strict=True):
+    for same in zip(*(row[:3] for row in rows), strict=True):
         low, high = np.transpose([ax.get_ylim() for ax in same])
         plt.setp(same, ylim=(low.min(), high.max()))
     notes = (
