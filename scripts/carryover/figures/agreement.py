@@ -76,18 +76,16 @@ def linear_agreement(data, p):
 
     Roles: `coefficients` and `risk` of one experiment solved and simulated.
     """
-    near = 1e-3  # distance that counts as agreement
     solvers = [({"solver": "descent"}, "gradient descent", {"color": "k"}),
                ({"solver": "balanced"}, "flow of balanced networks", {"color": "#009E73"})]  # fmt: skip
     distance, risk = distances(data["coefficients"]), data["risk"]
     protocols = panels.values(distance, "protocol")
     names = {protocol: panels.name(risk, "protocol", protocol) for protocol in protocols}
-    size = (3.2 * len(protocols) + 0.8, 5.6)
-    fig, axes = plt.subplots(2, len(protocols), figsize=size, sharex=True, squeeze=False)
+    fig, axes = plt.subplots(2, len(protocols), figsize=(3.2 * len(protocols) + 0.8, 5.6), sharex=True)
     for ax, protocol in zip(axes[0], protocols, strict=True):
         ax.sharey(axes[0, 0])
         panels.curves(ax, where(distance, protocol=protocol), "distance", "gamma", solvers)
-        ax.axhline(near, color="0.5", linestyle=":", label=f"agreement: below {near:g}")
+        ax.axhline(agreement.FLOW, color="0.5", linestyle=":", label=f"agreement: below {agreement.FLOW:g}")
         ax.set(yscale="log", title=names[protocol])
     axes[0, 0].set_ylabel("relative distance from\nthe exact limit")
 

@@ -30,11 +30,10 @@ def diagonal_solutions(data, p):
     variances, shares = (panels.columns(runs, "overlap", "overlap {:g}")
                          for runs in (where(sparsity, samples=p.samples), sparsity))  # fmt: skip
     factors, n = panels.curves_by(new, "rescale", label="rescaled × {:g}".format), "samples"
-    # Of c: both layers trained against the readout alone.
-    layers = panels.curves_by(
-        sparsity, n, "protocol", samples=panels.values(sparsity, n)[1::2], protocol=("single_task", "single_task_probe"),
-        label=lambda n, protocol: f"{panels.name(sparsity, 'protocol', protocol)}, n = {n}",
-    )  # fmt: skip
+    # In c both layers trained against the readout alone, in c and e along ranks k.
+    sizes, protocols = panels.values(sparsity, n)[1::2], ("single_task", "single_task_probe")
+    layers = panels.curves_by(sparsity, n, "protocol", samples=sizes, protocol=protocols,
+                              label=lambda n, name: f"{panels.name(sparsity, 'protocol', name)}, n = {n}")  # fmt: skip
     by_rank = {"xlabel": "k", "yscale": "log", "ylim": (0.8 * LEAST, 1.4)}
 
     def penalties(ax, tuned):
@@ -106,8 +105,8 @@ def cross_entropy(data, p):
                 grid, read = (some[..., np.isfinite(read).all(axis=0)] for some in (grid, read))
                 if grid.size:
                     middle, *ends = np.quantile(read, (0.5, *panels.extent(runs)), axis=0)
-                    panels.band(ax, grid, middle, *ends, f"initial scale {scale:g}", color=color)
-                    ax.plot(grid[-1], middle[-1], "o", color=color, markersize=4)
+                    last = {"marker": "o", "markevery": [-1]}
+                    panels.band(ax, grid, middle, *ends, f"initial scale {scale:g}", color=color, **last)
             ax.set(xscale="log", title=f"{next(letters)}  {title}", xlabel=xlabels[along])
             if quantity == features:
                 ax.set_yscale("log")

@@ -1,5 +1,4 @@
-"""Networks with linear teachers ("Finetuning with linear teachers"): their risks, bounds on them, and, of pairs of image
-tasks, how well bounds tell the error."""
+"""Networks with linear teachers ("Finetuning with linear teachers"): their risks, and bounds on them."""
 
 from itertools import product
 

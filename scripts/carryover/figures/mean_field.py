@@ -39,10 +39,9 @@ def mean_field_transfer(data, p):
         row[2].set_ylim(bottom=0)
         image = _map(row[3], runs, outside, law)
         row[0].set_ylabel(f"teacher scale {scale:g}\nrisk / target variance")
-        if scale == scales[0]:
-            for ax, label in zip(row, titles, strict=True):
-                ax.set_title(label)
         part.colorbar(image, ax=row[3], label="transferability\n/ target variance, cut")
+    for ax, title in zip(rows[0], titles, strict=True):
+        ax.set_title(title)
     for same in zip(*(row[:3] for row in rows), strict=True):
         low, high = np.transpose([ax.get_ylim() for ax in same])
         plt.setp(same, ylim=(low.min(), high.max()))

@@ -13,9 +13,6 @@ ALIGNMENT, SHARES, UP = "alignment with the teacher", (0, 1.03), (0, None)
 MAIN_FEATURES, TASK = 1, "main task of 1 unit"  # of the nested experiment
 
 
-# Runs, and names of their conditions.
-
-
 def trained(data, *roles):
     """The runs of some roles whose layers were all trained."""
     return [data[role].isel(run=np.isin(data[role]["protocol"].values, ALL_LAYERS["protocol"])) for role in roles]
@@ -42,9 +39,6 @@ def _regimes(data):
         rich, *_, lazy = named
         named |= {rich: f"rich ({named[rich]})", lazy: f"lazy ({named[lazy]})"}
     return named
-
-
-# Panels that several figures have.
 
 
 def _by_regime(runs):

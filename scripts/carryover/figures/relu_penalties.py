@@ -134,18 +134,16 @@ def relu_least_penalty(data, p):
         ax.axhline(1, **ONE)
 
     def compared(ax, part, trained, predicted):
-        """Panel d, and panel c without its line at 1: a quantity of networks, and dashed its prediction."""
+        """Panels c and d: a quantity of networks, and dashed its prediction."""
         panels.curves(ax, part, trained, "magnitude", cosines, 0.25)
         for condition, _, style in cosines:
             at_cosine = part.isel(run=chosen(part, **condition))
             ax.plot(panels.medians(at_cosine, predicted, "magnitude"), color=style["color"], linestyle="--", marker="x")
         ax.set_yscale("log")
+        if trained == "gain":
+            ax.axhline(1, **ONE)
 
-    def gains(ax, part):
-        """Panel c."""
-        compared(ax, part, "gain", "gain_predicted")
-        ax.axhline(1, **ONE)
-
+    gains = partial(compared, trained="gain", predicted="gain_predicted")
     turns = partial(compared, trained="turned", predicted="turned_predicted")
     over_least = panels.relative(xr.concat([runs, spread], "run"), "penalty", "penalty_least")
     # One panel alone is as wide as two, for its texts.

@@ -177,9 +177,8 @@ def convergence(data):
     notes = []
     for what, which in (("at rest before the loss was small", at_rest), ("not converged", unfinished)):
         shares = which.groupby("protocol").mean().to_series()
-        words = [f"{shares[protocol]:{'.0%' if shares[protocol] >= 0.01 else '.1%'}} of "
-                 f"{name(trained, 'protocol', protocol)}"
-                 for protocol in values(trained, "protocol") if shares[protocol]]  # fmt: skip
+        words = [f"{share:{'.0%' if share >= 0.01 else '.1%'}} of {name(trained, 'protocol', protocol)}"
+                 for protocol, share in shares[values(trained, "protocol")].items() if share]  # fmt: skip
         notes += [f"{what}: {', '.join(words)}"] if words else []
     return notes or ["all training converged"]
 
