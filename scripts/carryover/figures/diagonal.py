@@ -77,10 +77,8 @@ def _outside(ax, sparsity):
 def cross_entropy(data, p):
     """Longer training on cross-entropy acts like a smaller initialisation (appendix C).
 
-    Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. Margin means
-    γ = −log(e^L − 1), that of every sample if all had the training loss L. What a network of degree 2 has become after
-    its samples are fitted depends on γ over the square of its initial scale α ("Implicit bias in deep linear
-    classification: initialization scale vs training accuracy", Moroshko et al. 2020, for α → ∞).
+    Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. Their margin γ, and why it
+    stands over the square of the initial scale, is explained by `claims.diagonal.margins`.
     """
     families = {"diagonal": "Diagonal networks", "relu": "ReLU networks"}
     features, error = "effective_features_curve", "risk_curve"
@@ -90,8 +88,7 @@ def cross_entropy(data, p):
     fig = plt.figure(figsize=(3.4 * len(columns), 3.4 * len(families) + 0.8))
     letters, parts = iter("abcdef"), fig.subfigures(len(families), 1)
     for part, (role, family) in zip(parts, families.items(), strict=True):
-        trained = np.isfinite(data[role][features].values).any(axis=1)
-        runs = data[role].isel(run=trained & np.isfinite(data[role]["initial_scale"].values))
+        runs = data[role]
         margin = runs["loss_curve"].copy(data=margins(runs["loss_curve"].values, FITTED))
         runs = runs.assign(ratio=margin / runs["initial_scale"] ** 2)
         axes = part.subplots(1, len(columns))

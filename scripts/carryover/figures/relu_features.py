@@ -1,21 +1,14 @@
 """What features ReLU networks learn: clusters, dimensions and norms (Fig. 5, 6 and 8 of feature reuse)."""
 
-import numpy as np
 import xarray as xr
 
 from carryover.claims.relu_features import AUXILIARY_FEATURES
 from carryover.figures.drawing import layout, panels
-from carryover.measures.parameters import ALL_LAYERS
 from carryover.runs import where
 
 ONE = {"color": "0.3", "linewidth": 1, "linestyle": ":"}
 ALIGNMENT, SHARES, UP = "alignment with the teacher", (0, 1.03), (0, None)
 MAIN_FEATURES, TASK = 1, "main task of 1 unit"  # of the nested experiment
-
-
-def trained(data, *roles):
-    """The runs of some roles whose layers were all trained."""
-    return [data[role].isel(run=np.isin(data[role]["protocol"].values, ALL_LAYERS["protocol"])) for role in roles]
 
 
 def related(data, most=None):
@@ -70,8 +63,8 @@ def clusters(data, p):
 
     Panels a–g. Roles: `regimes` (a, b), `overlap` (c–e) and `nested` (f, g), each a `clusters` dataset.
     """
-    regimes, overlap, nested = trained(data, "regimes", "overlap", "nested")
-    rows = [_of_regimes(regimes), _of_overlap(overlap, p), _of_nested(where(nested, main_features=MAIN_FEATURES), p)]
+    nested = where(data["nested"], main_features=MAIN_FEATURES)
+    rows = [_of_regimes(data["regimes"]), _of_overlap(data["overlap"], p), _of_nested(nested, p)]
     return layout.compose(rows, p.title, panels.spread_in_words(data))
 
 
@@ -150,9 +143,8 @@ def dimensionality(data, p):
     """
     pr, ratio = "participation_ratio", "participation ratio"
     grey = {"color": "0.4", "linestyle": "--"}
-    regimes, overlap, nested = trained(data, "regimes", "overlap", "nested")
-    single = where(regimes, protocol="single_task")
-    tuned = where(nested, protocol="finetuning", main_features=MAIN_FEATURES)
+    single = where(data["regimes"], protocol="single_task")
+    tuned = where(data["nested"], protocol="finetuning", main_features=MAIN_FEATURES)
     sizes, overlaps = p.nested_samples or panels.values(tuned, "samples"), panels.values(tuned, "overlap")
     most, shared = overlaps[-1], panels.colors("overlap", overlaps)[-1]
     by_end = [({"samples": n}, f"n = {n:g}", {"color": shared, "linestyle": line})
@@ -181,7 +173,7 @@ def dimensionality(data, p):
     title = "After training, by cosines of main with auxiliary units"
     rows = [
         [layout.group("a  After training, STL", by_teacher, by_regime, ratio, "samples", UP),
-         _by_cosines(overlap, pr, title, ratio, UP)],
+         _by_cosines(data["overlap"], pr, title, ratio, UP)],
         [layout.group(f"b  After finetuning, {TASK}", by_samples, by_overlap, ratio, "rescale", UP),
          layout.group(f"c  Finetuning, {TASK}, {panels.name(tuned, 'overlap', most)}", after, before_and_after,
                       "dimensions", "rescale", UP)],

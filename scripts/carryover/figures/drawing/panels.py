@@ -30,9 +30,6 @@ FITTED = 0.1
 UNFITTED = "loss > risk / 10, of most runs"
 
 
-# Names and colours.
-
-
 def cosines(text):
     """The numbers of a list of cosines '1 1 0'."""
     return [float(word) for word in text.split()]
@@ -104,9 +101,6 @@ def colored(data, coordinate):
     distinct = values(data, coordinate)
     for value, color in zip(distinct, colors(coordinate, distinct), strict=True):
         yield value, where(data, **{coordinate: value}), color
-
-
-# Seeds and runs.
 
 
 def columns(data, coordinate="samples", title="n = {:g}", chosen=()):
@@ -181,9 +175,6 @@ def convergence(data):
                  for protocol, share in shares[values(trained, "protocol")].items() if share]  # fmt: skip
         notes += [f"{what}: {', '.join(words)}"] if words else []
     return notes or ["all training converged"]
-
-
-# Curves, points and maps.
 
 
 def band(ax, x, middle, low, high, label=None, bars=None, **style):
