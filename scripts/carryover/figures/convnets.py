@@ -1,7 +1,6 @@
 """Convolutional networks finetuned on tasks of a few images (Fig. 7 and 8d of feature reuse)."""
 
 from itertools import product
-from textwrap import fill
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -75,11 +74,11 @@ def _factor_in_words(factor):
 
 
 def _system(runs):
-    """What finetuned runs are: the network, its target and its source, in words."""
+    """What finetuned runs are, in words: [network, target, source]."""
     tuned = where(runs, protocol="finetuning")
     source = str(tuned["source_classes"].values[0])
     pretrained = f"pretrained on {len(source.split())} others" if source else "published weights"
-    return f"{network_in_words(runs)}\n{target_in_words(tuned)}, {pretrained}"
+    return [network_in_words(runs), target_in_words(tuned), pretrained]
 
 
 def convnet_rescaling(data, p):
@@ -112,9 +111,7 @@ def convnet_rescaling(data, p):
             if rescaled and protocol != "multi_task":
                 gains = _accuracy(shown, "samples") - _accuracy(where(runs, protocol=protocol, rescale=1.0), "samples")
                 _points(below, gains.columns * shift, gains, name, **look)
-        lines = _system(runs).replace(", ", ",\n").splitlines()  # columns are narrow
-        words = "\n".join(fill(line, 28) for line in lines)
-        above.set_title(f"{words}\n({_units(runs)})", fontsize="small")
+        above.set_title("{}\n{},\n{}\n({})".format(*_system(runs), _units(runs)), fontsize="small")
         below.set_xlabel("training images of the task")
         layout.name_ticks(below, panels.values(where(runs, protocol="finetuning"), "samples"), 2)
     axes[0, 0].set(ylabel=ACCURACY, ylim=(0, 103))
@@ -262,7 +259,7 @@ def stage_dimensionality(data, p):
         _accuracies(accuracy, runs, "rescale", color=color)
     layout.name_values(accuracy, risk, "rescale")
     accuracy.set(title="c  Test accuracy", xlabel="factor on the weights before finetuning", ylabel=ACCURACY)
-    notes = _system(risk).replace("\n", ", "), _units(stages), INTERVALS
+    notes = ", ".join(_system(risk)), _units(stages), INTERVALS
     return layout.finish(fig, p.title, *notes, columns=3)
 
 
