@@ -40,12 +40,10 @@ def relu_penalty(data, p):
     if p.quantity == "penalty":
         axes[0, 0].set(yscale="log", ylabel="penalty Q or $\\tilde r$")
         return layout.finish(fig, p.title)
-    axes[0, 0].set(ylabel="d log penalty / d log m", yticks=(0, 0.5, 1, 1.5, 2))
-    for exponent, label in ((1, "ℓ1"), (2, "ℓ2")):
-        for ax in axes[0]:
-            ax.axhline(exponent, **grey)
-        place = {"xy": (1.03, exponent), "xycoords": ("axes fraction", "data")}  # beside the last panel
-        axes[0, -1].annotate(label, va="center", color="0.4", **place)
+    axes[0, 0].set_ylabel("d log penalty / d log m")
+    axes[0, 0].set_yticks((0, 0.5, 1, 1.5, 2), ("0", "0.5", "1 (ℓ1)", "1.5", "2 (ℓ2)"))
+    for ax, exponent in product(axes[0], (1, 2)):
+        ax.axhline(exponent, **grey)
     return layout.finish(fig, p.title)
 
 

@@ -37,29 +37,26 @@ def rows(data, p):
     seeds of each map, and over those of all maps that have it, each map with the same weight; jackknife intervals of
     95 %.
     """
-    frames = {}
-    for pairs in data.values():
-        frame = atlas.finetuned(pairs)
-        if len(frame):
-            frames[pairs.attrs["map_family"]] = frame.assign(**{name: -frame[name] for name in FALLS if name in frame})
-    names = [name for name in CANDIDATES if any(name in frame for frame in frames.values())]
+    maps = {pairs.attrs["map_family"]: atlas.finetuned(pairs) for pairs in data.values()}
+    maps = {family: frame for family, frame in maps.items() if len(frame)}
     texts = []
-    for name in names:
-        with_name = {family: frame for family, frame in frames.items() if name in frame and frame[name].nunique() > 1}
-        order = partial(_order, name=name)
-        by_family = {family: _text(atlas.leave_seeds_out([frame], order)) for family, frame in with_name.items()}
-        pooled = [*with_name.values()]
-        together = _text(atlas.leave_seeds_out(pooled, order, atlas.GROUPS)) if len(pooled) > 1 else ""
-        cells = [by_family.get(family, "") for family in frames]
-        texts.append((CANDIDATES[name], *cells, together, f"{len(pooled)} of {len(frames)}"))
-    return pd.DataFrame(texts, columns=["known beforehand", *frames, "all together", "families"])
+    for name, meaning in CANDIDATES.items():
+        known = {family: frame for family, frame in maps.items() if name in frame and frame[name].nunique() > 1}
+        if known:
+            order = partial(_order, name=name)
+            by_family = {family: _text(atlas.leave_seeds_out([frame], order)) for family, frame in known.items()}
+            pooled = [*known.values()]
+            together = _text(atlas.leave_seeds_out(pooled, order, atlas.GROUPS)) if len(pooled) > 1 else ""
+            cells = [by_family.get(family, "") for family in maps]
+            texts.append((meaning, *cells, together, f"{len(pooled)} of {len(maps)}"))
+    return pd.DataFrame(texts, columns=["known beforehand", *maps, "all together", "families"])
 
 
 def _order(frames, name):
     """Rank correlation of a column with the gain over the pairs of all maps, each map with the same total weight."""
     counts = [frame[name].count() for frame in frames]
     pairs = pd.concat([frame.assign(weight=max(counts) / n) for frame, n in zip(frames, counts, strict=True)])
-    return rank_correlation(pairs[name], pairs["gain"], pairs["weight"])
+    return (-1 if name in FALLS else 1) * rank_correlation(pairs[name], pairs["gain"], pairs["weight"])
 
 
 def _text(values):
