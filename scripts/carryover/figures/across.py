@@ -209,7 +209,6 @@ def _map(ax, about, protocol, setting, table):
     transfer = "finetuning" if protocol == "finetuning" else "linear transfer"
     setting_in_words = f", {about['map_setting']} {setting:g}" if about["map_setting"] else ""
     agreement = f", {agrees.sum():.0f} of {len(agrees)} as predicted" if len(agrees) else ""
+    ax.set(xlabel=f"samples per {about['map_parameters_are']}", ylabel=about["map_similarity_is"])
     ax.set_title(f"{about['map_family']}{setting_in_words}\n{transfer}{agreement}")
-    ax.set_xlabel(f"samples per {about['map_parameters_are']}")
-    ax.set_ylabel(about["map_similarity_is"])
     return image

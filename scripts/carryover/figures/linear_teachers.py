@@ -168,10 +168,25 @@ def frozen_layer(data, p):
         "b: 2 layers, pretrained from larger weights": larger,
         f"c: {int(layers['depth'].values[0])} layers, the first k frozen": layers,
     }
+    protocols = {"single_task": "from scratch (vanilla)", "finetuning": "finetuned", "linear_transfer": "frozen"}
     fig, axes = plt.subplots(1, 3, figsize=(11.5, 4.0), sharey=True)
-    for ax, (title, runs) in zip(axes, shown.items(), strict=True):
-        _limits_and_trained(ax, runs)
-        ax.set_title(title)
+    for (ax, (title, panel)), (protocol, label) in product(zip(axes, shown.items(), strict=True), protocols.items()):
+        # Exact limits as lines, the same for any number of frozen layers, and trained networks as markers.
+        runs, color = where(panel, protocol=protocol), panels.COLORS[protocol]
+        solved, trained = (runs.isel(run=chosen(runs, solver=how)) for how in ("exact", "descent"))
+        if solved.sizes["run"]:
+            panels.spread(ax, solved, "risk_final", "samples", label, color=color, marker="")
+        else:
+            middle, look = panels.medians(trained, "risk_final", "samples"), {"linewidth": 0.8, "linestyle": "--"}
+            ax.plot(middle.index, middle, color=color, label="finetuned, gradient descent (b)", **look)
+        numbers = panels.values(trained, "frozen")
+        for place, (frozen, marker) in enumerate(zip(numbers, ("s", "D", "v", "^"), strict=False)):
+            kind = f"k = {frozen:g} frozen" if len(numbers) > 1 else label
+            shift = 1.13 ** (place - (len(numbers) - 1) / 2)  # so that markers do not hide each other
+            look = {"color": color, "marker": marker, "label": f"{kind}, gradient descent"}
+            panels.trained(ax, where(trained, frozen=frozen), "risk_final", "samples", shift=shift, **look)
+        ax.set(title=title, ylim=(0.8 * FLOOR, None), yscale="log", xlabel="target samples n")
+        layout.name_ticks(ax, panels.values(panel, "samples"), 2)
     # Mean risks: of one finetuned layer, and of the multiple of the source that fits the samples best.
     theta, n = np.pi * only(risk, "angle"), np.unique(risk["samples"].values)
     d = round(float((risk["samples"] / risk["gamma"]).values[0]))
@@ -184,28 +199,6 @@ def frozen_layer(data, p):
     axes[0].set_ylabel("risk")
     notes = *panels.limits_and_trained_in_words(risk), f"risks below {FLOOR:g} are drawn there"
     return layout.finish(fig, p.title, *notes, columns=4)
-
-
-def _limits_and_trained(ax, risk):
-    """Exact limits of every protocol as lines, and trained networks as markers."""
-    protocols = {"single_task": "from scratch (vanilla)", "finetuning": "finetuned", "linear_transfer": "frozen"}
-    for protocol, label in protocols.items():
-        runs, color = where(risk, protocol=protocol), panels.COLORS[protocol]
-        solved, trained = (runs.isel(run=chosen(runs, solver=how)) for how in ("exact", "descent"))
-        if solved.sizes["run"]:
-            limit = where(solved, frozen=solved["frozen"].values.max())  # the same for any number of layers
-            panels.spread(ax, limit, "risk_final", "samples", label, color=color, marker="")
-        else:
-            middle, look = panels.medians(trained, "risk_final", "samples"), {"linewidth": 0.8, "linestyle": "--"}
-            ax.plot(middle.index, middle, color=color, label="finetuned, gradient descent (b)", **look)
-        numbers = panels.values(trained, "frozen")
-        for place, (frozen, marker) in enumerate(zip(numbers, ("s", "D", "v", "^"), strict=False)):
-            kind = f"k = {frozen:g} frozen" if len(numbers) > 1 else label
-            shift = 1.13 ** (place - (len(numbers) - 1) / 2)  # so that markers do not hide each other
-            look = {"color": color, "marker": marker, "label": f"{kind}, gradient descent"}
-            panels.trained(ax, where(trained, frozen=frozen), "risk_final", "samples", shift=shift, **look)
-    ax.set(ylim=(0.8 * FLOOR, None), yscale="log", xlabel="target samples n")
-    layout.name_ticks(ax, panels.values(risk, "samples"), 2)
 
 
 def norm_scale(data, p):
