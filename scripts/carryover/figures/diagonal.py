@@ -47,7 +47,7 @@ def diagonal_solutions(data, p):
         [layout.curves("a  ℓ1,2 norm, all features shared", {"": full}, "l12_norm", n, "protocol", relative,
                        truth=1, width=1.3),
          layout.curves("a  Q penalty of eq 22", {"": full}, "q_norm", n, "protocol", "",
-                       truth=1, width=1.3, decades=True),
+                       truth=1, width=1.3, yscale="log"),
          layout.group("a′  penalty of PT+FT", {"": tuned}, penalties, "", n, truth=1, width=1.4)],
         [layout.curves("b  auxiliary share of PT+FT, new features", {"": new}, "auxiliary_share", n, factors, weights,
                        apart=0.14, ylim=SHARES, width=1.4),

@@ -47,7 +47,7 @@ def _wrapped(text, figure, letters):
     return "\n".join(textwrap.wrap(text, int(letters * figure.bbox.width / figure.dpi)))
 
 
-def group(title, columns, panel, ylabel, along=None, ylim=None, truth=None, width=None, decades=False, **axes):
+def group(title, columns, panel, ylabel, along=None, ylim=None, truth=None, width=None, **axes):
     """Panels side by side with one y axis, and a title above.
 
     Parameters
@@ -65,8 +65,6 @@ def group(title, columns, panel, ylabel, along=None, ylim=None, truth=None, widt
         Value of the ground truth, or the variable that has it: a dotted line.
     width : float, optional
         In panels; their number where not given.
-    decades : bool
-        Whether the vertical axis is logarithmic, with `plain_decades`.
     **axes
         What else is set of the axes, such as `xlabel`.
 
@@ -88,9 +86,6 @@ def group(title, columns, panel, ylabel, along=None, ylim=None, truth=None, widt
             if along and "run" in runs[along].dims:
                 name_values(ax, runs, along)
         row[0].set_ylabel(ylabel)
-        if decades:  # the axis is shared
-            row[0].set_yscale("log")
-            plain_decades(row[0].yaxis)
         if ylim:
             low, high = ylim
             row[0].set_ylim(min(low, *(1.03 * ax.dataLim.y0 for ax in row)), high)

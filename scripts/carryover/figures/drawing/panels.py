@@ -6,7 +6,6 @@ from collections import Counter
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from carryover import labels
 from carryover.runs import chosen, where
@@ -166,7 +165,7 @@ def convergence(data):
     trained = data.isel(run=data["evaluations"].values > 0)
     if not trained.sizes["run"]:
         return []
-    at_rest = trained["at_rest"] == 1 if "at_rest" in trained else xr.zeros_like(trained["converged"], bool)
+    at_rest = trained.get("at_rest", 0 * trained["converged"]) == 1  # some families have no such end
     unfinished = (trained["converged"] == 0) & ~at_rest
     notes = []
     for what, which in (("at rest before the loss was small", at_rest), ("not converged", unfinished)):
@@ -273,8 +272,8 @@ def points(ax, x, intervals, label=None, **style):
 
 def means(table):
     """Means and Student's 95 % intervals, (mean, low, high) by column, of a table by seed, or {column: values}."""
-    rows = [intervals.student(table[column], 0.0) for column in table]
-    return np.array([[row[end] for row in rows] for end in ("statistic", "low", "high")])
+    estimates = pd.DataFrame([intervals.student(table[column], 0.0) for column in table])
+    return estimates[["statistic", "low", "high"]].to_numpy().T
 
 
 def gain_map(ax, x, y, gains, largest):
