@@ -19,15 +19,10 @@ RESCALE = 0.5  # factor that is compared with no rescaling where none is chosen
 LEAST_GAIN = -16.0  # that has a place on the axis of gains of a network from ImageNet
 
 
-def _by_seed(runs, quantity, *along):
-    """Means over tasks of a quantity, by seed (rows) and values of a coordinate or a dimension of its own (columns)."""
-    means = runs[quantity].to_dataframe().groupby(["seed", *along])[quantity].mean()
-    return means.unstack(along) if along else means
-
-
 def _accuracy(runs, *along):
-    """Test accuracy in percent, as `_by_seed`."""
-    return 100 * (1 - _by_seed(runs, "risk_final", *along))
+    """Test accuracy in percent, means over tasks, by seed (rows) and values of coordinates (columns)."""
+    errors = runs[["risk_final"]].to_dataframe().groupby(["seed", *along])["risk_final"].mean()
+    return 100 * (1 - (errors.unstack(along) if along else errors))
 
 
 def _points(ax, x, table, label=None, possible=(-np.inf, np.inf), **style):
@@ -265,7 +260,7 @@ def stage_dimensionality(data, p):
 
 def _by_stage(ax, runs, quantity, shift, label, most=np.inf, **style):
     names = runs["stage"].values
-    table = _by_seed(runs, quantity, "stage")[names]
+    table = runs[quantity].to_dataframe().groupby(["seed", "stage"])[quantity].mean().unstack()[names]  # over tasks
     _points(ax, np.arange(len(names)) + shift, table, label, (0.0, most), **style)
     ax.set_xticks(range(len(names)), [name.removeprefix("stage") for name in names])
     ax.set_xlabel("stage")
