@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from carryover.claims import bound_correlations as claims
-from carryover.figures.tables import bound_correlations
+from carryover.figures.tables import correlations
 from toy.bound_runs import made
 
 PUBLISHED = pd.DataFrame(
@@ -17,7 +17,7 @@ PUBLISHED = pd.DataFrame(
 
 @pytest.fixture(scope="module")
 def rows():
-    return bound_correlations.rows({"bounds": made(pairs=200), "published": PUBLISHED}, None)
+    return correlations.bound_correlations({"bounds": made(pairs=200), "published": PUBLISHED}, None)
 
 
 def test_published_r_squared_stand_in_the_columns_of_the_same_samples(rows):

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from carryover.claims import atlas
-from carryover.figures.tables import predictors
+from carryover.figures.tables import correlations
 from carryover.statistics import jackknife
 from toy.atlas_runs import mapped, runs
 
@@ -24,7 +24,7 @@ def maps():
 
 @pytest.fixture(scope="module")
 def rows(maps):
-    return predictors.rows(maps, None).set_index("known beforehand")
+    return correlations.predictors(maps, None).set_index("known beforehand")
 
 
 def numbers(text):
@@ -39,7 +39,7 @@ def test_correlations_are_spearmans_over_pairs(rows, maps, name):
         values = [stats.spearmanr(frame[name], frame["gain"]).statistic]
         values += [stats.spearmanr(part[name], part["gain"]).statistic
                    for part in (frame[frame["seed"] != seed] for seed in range(6))]  # fmt: skip
-        cell = rows.loc[predictors.CANDIDATES[name], family]
+        cell = rows.loc[correlations.CANDIDATES[name], family]
         ends = jackknife.estimate(values, 0.0)
         assert cell.startswith("−") == (round(values[0], 2) < 0)
         assert numbers(cell)[0] == pytest.approx(abs(values[0]), abs=0.006)
@@ -51,12 +51,12 @@ def test_over_all_maps_each_has_the_same_weight(rows, maps):
     x, y = (np.concatenate([frame[frame["protocol"] == "finetuning"][name] for frame in frames])
             for name in ("predicted", "gain"))  # fmt: skip
     assert len(x) == 2 * 54  # as many pairs each, so that nothing weighs more
-    cell = rows.loc[predictors.CANDIDATES["predicted"], "all together"]
+    cell = rows.loc[correlations.CANDIDATES["predicted"], "all together"]
     assert numbers(cell)[0] == pytest.approx(abs(stats.spearmanr(x, y).statistic), abs=0.006)
 
 
 def test_what_is_far_counts_against_the_gain():
     data = mapped()
     data["divergence"] = 1 - data["similarity"]
-    found = predictors.rows({"a": data}, None).set_index("known beforehand")["Toy"]
-    assert found[predictors.CANDIDATES["divergence"]] == found[predictors.CANDIDATES["similarity"]]
+    found = correlations.predictors({"a": data}, None).set_index("known beforehand")["Toy"]
+    assert found[correlations.CANDIDATES["divergence"]] == found[correlations.CANDIDATES["similarity"]]
