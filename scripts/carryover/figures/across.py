@@ -167,10 +167,9 @@ def atlas(data, p):
         table = cells(by_seed(pairs))
         settings = panels.some(table["setting"].unique(), p.settings) if p.settings else [pairs.attrs["map_shown"]]
         table = table[table["setting"].isin(settings)]
-        single = table["protocol"].nunique() == 1
         for (protocol, setting), part in table.groupby(["protocol", "setting"]):
             # Finetuning, then transfer of the features alone, then families that have only one of them.
-            place = 2 if single else int(protocol != "finetuning")
+            place = 2 if table["protocol"].nunique() == 1 else int(protocol != "finetuning")
             maps.append((place, pairs.attrs, protocol, setting, part))
     maps.sort(key=lambda panel: panel[0])
     rows = ceil(len(maps) / columns)

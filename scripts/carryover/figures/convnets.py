@@ -236,8 +236,7 @@ def stage_dimensionality(data, p):
     rates = [rate for rate in panels.values(every, "learning_rate") if rate != usual]
     reds = plt.get_cmap("Reds")(np.linspace(0.5, 0.9, len(rates)))
     fig, ((dimensions, shared, accuracy), below) = plt.subplots(2, 3, figsize=(11.0, 6.8))
-    first = where(stages, rescale=factors[0])
-    _by_stage(dimensions, first, before, 0, "before finetuning", color="k", linestyle="--")
+    _by_stage(dimensions, where(stages, rescale=factors[0]), before, 0, "before finetuning", color="k", linestyle="--")
     for ax in below[:2]:
         ax.axhline(1, **layout.ZERO)
     for ax, (quantity, (title, label, most)) in zip((dimensions, shared, *below), quantities.items(), strict=True):
@@ -254,8 +253,7 @@ def stage_dimensionality(data, p):
         _accuracies(accuracy, runs, "rescale", color=color)
     layout.name_values(accuracy, risk, "rescale")
     accuracy.set(title="c  Test accuracy", xlabel="factor on the weights before finetuning", ylabel=ACCURACY)
-    notes = ", ".join(_system(risk)), _units(stages), INTERVALS
-    return layout.finish(fig, p.title, *notes, columns=3)
+    return layout.finish(fig, p.title, ", ".join(_system(risk)), _units(stages), INTERVALS, columns=3)
 
 
 def _by_stage(ax, runs, quantity, shift, label, most=np.inf, **style):

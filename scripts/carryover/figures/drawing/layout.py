@@ -24,8 +24,7 @@ def finish(figure, title, *notes, columns=None, entries=True):
 
 
 def legend(figure, *notes, columns=None, entries=True):
-    """Notes on how a figure is drawn, and one legend with every label once, whichever panel has it, in as many columns
-    as fit."""
+    """Notes on how a figure is drawn, and one legend of all panels with every label once, in as many columns as fit."""
     handles = {}
     for ax in figure.axes if entries else ():
         handles |= {label: handle for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
@@ -104,8 +103,7 @@ def compose(rows, title, *notes):
     widest = max(sum(width for width, _ in groups) for groups in rows)
     fig = plt.figure(figsize=(2.1 * widest + 0.9, 2.9 * len(rows) + 0.5))
     for strip, groups in zip(fig.subfigures(len(rows), 1, squeeze=False)[:, 0], rows, strict=True):
-        widths = [width for width, _ in groups]
-        parts = strip.subfigures(1, len(groups), squeeze=False, width_ratios=widths)[0]
+        parts = strip.subfigures(1, len(groups), squeeze=False, width_ratios=[width for width, _ in groups])[0]
         for part, (_, draw) in zip(parts, groups, strict=True):
             draw(part)
             legend(part)
@@ -119,8 +117,7 @@ def name_ticks(ax, values, base=10):
     names = [f"{value:g}" for value in values]
     room = ax.get_window_extent().width / ax.figure.dpi / (0.64 * 8 / 72)  # in digits of 8 points
     step = math.ceil(sum(len(name) + 1 for name in names) / room)
-    named = {*range(len(names) - 1, -1, -step)}
-    ax.set_xticks(values, [name if place in named else "" for place, name in enumerate(names)])
+    ax.set_xticks(values, [name if (place - len(names)) % step == 0 else "" for place, name in enumerate(names, 1)])
     ax.minorticks_off()
 
 

@@ -123,8 +123,7 @@ def seeds_in_words(data):
 
 
 def extent(data):
-    """The quantiles that show the spread over seeds: 0 and 1, the range, or, of more than 20, 0.1 and 0.9, since a
-    range widens with the number of seeds."""
+    """The quantiles that show the spread over seeds: 0 and 1, or 0.1 and 0.9 of more than 20, whose range is wide."""
     return (0.0, 1.0) if len(np.unique(data["seed"])) <= 20 else (0.1, 0.9)
 
 
