@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from carryover.claims.convnets import by_classes, most_common, network_in_words, target_in_words
+from carryover.claims.convnets import FACTOR, by_classes, most_common, network_in_words, target_in_words
 from carryover.figures.drawing import layout, panels
 from carryover.runs import chosen, where
 
@@ -15,7 +15,6 @@ INTERVALS = "means with 95 % t intervals over seeds"
 ACCURACY, GAIN = "test accuracy (%)", "gain (percentage points)"
 DONE = 0.95
 UNFINISHED = f"fewer than {DONE:.0%} of the networks reached the training loss at which training stops"
-RESCALE = 0.5  # factor that is compared with no rescaling where none is chosen
 LEAST_GAIN = -16.0  # that has a place on the axis of gains of a network from ImageNet
 
 
@@ -128,22 +127,22 @@ def convnet_controls(data, p):
     def gain(protocol, rate, part="all"):
         """A row of `_gain_rows`."""
         same = where(risk, protocol=protocol, learning_rate=rate)
-        scaled, plain = where(same, rescale=RESCALE, rescaled=part), where(same, rescale=1.0, rescaled="all")
+        scaled, plain = where(same, rescale=FACTOR, rescaled=part), where(same, rescale=1.0, rescaled="all")
         return _accuracy(scaled) - _accuracy(plain), scaled, "o"
 
     usual = p.learning_rate
-    parts = panels.values(where(tuned, rescale=RESCALE, learning_rate=usual), "rescaled")
+    parts = panels.values(where(tuned, rescale=FACTOR, learning_rate=usual), "rescaled")
     rates = [rate for rate in panels.values(tuned, "learning_rate")[::-1] if rate != usual]
     rows = {f"PT+FT, {panels.name(risk, 'rescaled', part)}": gain("finetuning", usual, part) for part in parts}
     rows |= {f"PT+FT, all weights,\nlearning rate {rate:g}": gain("finetuning", rate) for rate in rates}
     rows["STL, all weights"] = gain("single_task", usual)
-    _gain_rows(left, rows, f"gain by the factor {RESCALE:g} (percentage points, paired)")
+    _gain_rows(left, rows, f"gain by the factor {FACTOR:g} (percentage points, paired)")
     left.set_title("a  Gain by what is rescaled")
 
     # b: accuracy of finetuning against the learning rate, with and without the factor.
     whole = where(tuned, rescaled="all")
     for factor, runs, color in panels.colored(whole, "rescale"):
-        if factor in (RESCALE, 1.0):
+        if factor in (FACTOR, 1.0):
             label, shift = f"PT+FT, {_factor_in_words(factor)}", 1.03 if factor == 1 else 0.97
             _accuracies(middle, runs, "learning_rate", label, shift, color=color)
     layout.name_ticks(middle, panels.values(whole, "learning_rate"))
@@ -203,12 +202,12 @@ def pretrained_rescaling(data, p):
     for risk in (data["sizes"], data["pairs"]):
         tuned = where(risk, protocol="finetuning", learning_rate=most_common(risk, "learning_rate"))
         accuracy = _accuracy(tuned, "rescale", "samples")
-        gains.append(accuracy[RESCALE] - accuracy[1.0])
+        gains.append(accuracy[FACTOR] - accuracy[1.0])
     table, last = pd.concat(gains, axis=1).sort_index(axis=1), axes[2]
     last.axhline(0, **layout.ZERO)
     _points(last, table.columns, table, color=panels.COLORS["finetuning"])
     layout.name_ticks(last, table.columns)
-    last.set(xlabel="training images", ylabel=GAIN, title=f"c  Rescaled by {RESCALE:g}, 2 classes")
+    last.set(xlabel="training images", ylabel=GAIN, title=f"c  Rescaled by {FACTOR:g}, 2 classes")
     order = "gains over the network as it is, in the order of the learning rate, times 1/factor²"
     return layout.finish(fig, p.title, INTERVALS, order)
 

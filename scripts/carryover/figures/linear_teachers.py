@@ -236,8 +236,8 @@ def bound_correlations(data, p):
     bound, n = "covariance", 10  # of the lower panels: bound, and images of the target task
     runs, table = where(data["bounds"], protocol="finetuning"), claims.pair_table(data["bounds"])
     found, shares = claims.leave_one_class_out(table), claims.first_shares(table)
-    count, crowded = table.sizes["pair"], table.sizes["pair"] > 200
-    cutoffs, rows = table["cutoff"].values.tolist(), 2 if shares is None else 3
+    many = shares is not None  # pairs, enough for random sets of them, and too many to see the spread of each
+    cutoffs, rows = table["cutoff"].values.tolist(), 3 if many else 2
     size = (1.2 + 3.6 * len(cutoffs), 0.4 + 3.3 * rows)
     fig, axes = plt.subplots(rows, len(cutoffs), figsize=size, sharey="row", squeeze=False)
     for (top, *between, bottom), cutoff in zip(axes.T, cutoffs, strict=True):
@@ -247,7 +247,7 @@ def bound_correlations(data, p):
             _bounds_along(ax, shares.sel(cutoff=cutoff), jackknife.SHARE)
         pairs = where(runs, cutoff=cutoff, samples=n).to_dataframe().groupby("pair")[[bound, "risk_final"]]
         mean, deviation, color = pairs.mean(), pairs.std().fillna(0), BOUND_COLORS[bound]
-        if crowded:
+        if many:
             bottom.plot(mean[bound], mean["risk_final"], ".", ms=2, alpha=0.4, color=color)
         else:
             ends = deviation["risk_final"], deviation[bound]
@@ -256,12 +256,12 @@ def bound_correlations(data, p):
         bottom.set(xlabel=f"bound: {claims.BOUNDS[bound]}", xlim=(0, None))
         bottom.set_title(f"n = {n}: R² of these means {share:.2f}")
     axes[0, 0].set(ylabel="R² of error and bound over pairs", ylim=(0, 1))
-    if shares is not None:
+    if many:
         first = f"share of sets of {claims.SET} pairs\nin which the bound is first"
         axes[1, 0].set(ylabel=first, ylim=(-0.03, 1.03))
     axes[-1, 0].set_ylabel("misclassified share of held-out images")
-    counted = f"{count} pairs, {panels.seeds_in_words(runs)}, {runs['pixels'].values[0]} pixels"
-    points = "a point per pair" if crowded else "mean and standard deviation over seeds"
+    counted = f"{table.sizes['pair']} pairs, {panels.seeds_in_words(runs)}, {runs['pixels'].values[0]} pixels"
+    points = "a point per pair" if many else "mean and standard deviation over seeds"
     spread = f"bars above: 95 % jackknife over classes; below: {points}"
     return layout.finish(fig, p.title, counted, spread, columns=3)
 
