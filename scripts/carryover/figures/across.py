@@ -12,7 +12,6 @@ from carryover.claims.agreement import distances, relative_differences
 from carryover.claims.atlas import by_seed, cells
 from carryover.claims.support.transferability import transferability
 from carryover.figures.drawing import layout, panels
-from carryover.labels import value_labels
 from carryover.runs import where
 
 FLOW, DESCENT = {"color": "#332288"}, {"color": "#DDAA33"}
@@ -122,14 +121,12 @@ def published_risk(data, p):
     """Our risks of a family of networks and the published ones, cell by cell, and their distance in standard errors.
 
     Roles: `published` (the table), and per published experiment (`overlap`, `nested`, `correlation_magnitude`) our risk
-    dataset. Left: ours against published, in colours of the protocol and markers of the sample size. Right: z-scores. A
-    row for the smallest and one for the last risk of the same cells, and one of cells whose networks were fitted, not
-    trained.
+    dataset. Left: ours against published. Right: z-scores. A row for the smallest and one for the last risk of the same
+    cells, and one of cells whose networks were fitted, not trained.
     """
     farthest, near = 12, agreement.NEAR  # standard errors: that are drawn, and that count as agreement
     compared = agreement.compared(data, p.family)
     ours = [data[name] for name in compared["experiment"].unique()]
-    names = {value: label for runs in ours for value, label in value_labels(runs, "protocol").items()}
     done = compared["z_best"].notna()
     rows = [("smallest along training", "best", compared[done]), ("at the end of training", "final", compared[done]),
             ("of ridge regression", "final", compared[~done])]  # fmt: skip
@@ -149,8 +146,8 @@ def published_risk(data, p):
         agree = agreement.agreeing(shown[f"z_{column}"])
         scores.set_title(f"{np.mean(agree):.0%} of {len(agree)} cells within {near} standard errors")
     plt.setp(axes[-1], xlabel="published risk")
-    protocols = [({"protocol": name}, label, {"color": panels.COLORS[name]})
-                 for name, label in names.items() if name in set(compared["protocol"])]  # fmt: skip
+    protocols = [({"protocol": name}, panels.name(ours[0], "protocol", name), {"color": color})
+                 for name, color in panels.COLORS.items() if name in set(compared["protocol"])]  # fmt: skip
     panels.name_points(axes[0, 0], protocols, markers, "n = {}")
     seeds = min(len(np.unique(runs["seed"])) for runs in ours)
     note = f"geometric means over seeds, {seeds} seeds of ours; z beyond ±{farthest} drawn there"
