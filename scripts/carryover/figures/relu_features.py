@@ -13,8 +13,7 @@ MAIN_FEATURES, TASK = 1, "main task of 1 unit"  # of the nested experiment
 
 def related(data, most=None):
     """Curves by lists of cosines between the main and the auxiliary units, from new to shared features."""
-    lists = panels.values(data, "unit_correlations")
-    lists = panels.some(lists, most) if most else lists
+    lists = panels.some(panels.values(data, "unit_correlations"), most)
     return panels.curves_by(data, "unit_correlations", unit_correlations=lists, label=panels.cosines_in_words)
 
 

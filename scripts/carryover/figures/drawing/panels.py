@@ -62,10 +62,10 @@ def values(data, coordinate):
     return list(distinct)
 
 
-def some(values, most=4):
+def some(values, most=None):
     """All values, or `most` of them, evenly spaced from the first to the last."""
     values = list(values)
-    places = np.unique(np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(int))
+    places = np.unique(np.linspace(0, len(values) - 1, min(most or len(values), len(values))).round().astype(int))
     return [values[place] for place in places]
 
 
