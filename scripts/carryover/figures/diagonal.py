@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.diagonal import FAMILIES, FEATURES, FITTED, at_margins, interpolated, margins
+from carryover.claims.diagonal import FAMILIES, FITTED, at_margins, interpolated, margins
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
 
@@ -80,8 +80,9 @@ def cross_entropy(data, p):
     Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. Their margin γ, and why it
     stands over the square of the initial scale, is explained by `claims.diagonal.margins`.
     """
-    columns = ((FEATURES, "time", "features by time"), (FEATURES, "ratio", "features by margin over scale²"),
-               ("risk_curve", "ratio", "test error by margin over scale²"))  # fmt: skip
+    features, error = "effective_features_curve", "risk_curve"
+    columns = ((features, "time", "features by time"), (features, "ratio", "features by margin over scale²"),
+               (error, "ratio", "test error by margin over scale²"))  # fmt: skip
     xlabels = {"time": "flow time (steps × learning rate)", "ratio": "margin γ / initial scale²"}
     fig = plt.figure(figsize=(3.4 * len(columns), 3.4 * len(FAMILIES) + 0.8))
     letters, parts = iter("abcdef"), fig.subfigures(len(FAMILIES), 1)
@@ -103,7 +104,7 @@ def cross_entropy(data, p):
                     last = {"marker": "o", "markevery": [-1]}
                     panels.band(ax, grid, middle, *ends, f"initial scale {scale:g}", color=color, **last)
             ax.set(xscale="log", title=f"{next(letters)}  {title}", xlabel=xlabels[along])
-            if quantity == FEATURES:
+            if quantity == features:
                 ax.set_yscale("log")
                 layout.plain_decades(ax.yaxis)
         axes[0].set_ylabel(f"{family}\neffective number of features")

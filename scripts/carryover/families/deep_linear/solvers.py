@@ -6,10 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.networks.deep_linear import Balanced, Weights
-from carryover.training.balanced_flow import balanced_flow
+from carryover.networks.deep_linear import Weights
 from carryover.training.deep_linear import gradient_descent
-from carryover.training.linear_limits import Factored, finetuned, on_features, weight_decayed
+from carryover.training.linear_flow import Factored, balanced_flow, finetuned, on_features, weight_decayed
 from carryover.training.result import Trained
 
 MAX_TIME = 1e9  # of flow; slow directions end before, those of smallest eigenvalues at γ = 1 too
@@ -32,7 +31,7 @@ def exact(problem, p):
         residual = data.values * (data.directions @ coefficients[run]) - targets[run]
         above_floor[run] = (residual**2).sum() / (2 * data.samples)
     return Trained.solved(
-        Balanced(coefficients, problem.depth), above_floor, problem.risk(slice(None), coefficients),
+        SimpleNamespace(coefficients=coefficients), above_floor, problem.risk(slice(None), coefficients),
         measured={"validation_loss": validation} if folds else {},
     )  # fmt: skip
 

@@ -12,7 +12,7 @@ from carryover.families.stages import Piece
 from carryover.networks.relu import Weights
 from carryover.streams import generator
 from carryover.tasks import units
-from carryover.tasks.sparse import sphere
+from carryover.tasks.sparse import magnitude, sphere
 
 
 def problems(p, shard):
@@ -51,7 +51,7 @@ def _teachers(p, experiment, runs, cosines):
     auxiliary, main = [], []
     for run, own in zip(runs, cosines, strict=True):
         known, directions, signs = pretrain.teachers(p, experiment, run["seed"], own)
-        readout = run["magnitude"] * units.coefficients(signs, len(own), p.main_norm)
+        readout = run["magnitude"] * (signs[: len(own)] * magnitude(len(own), p.main_norm))
         missing = (0, max(p.main_features) - len(own))
         auxiliary.append(known)
         main.append(Weights(np.pad(directions, (missing, (0, 0))), np.pad(readout, missing)[None]))
