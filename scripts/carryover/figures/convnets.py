@@ -82,7 +82,7 @@ def convnet_rescaling(data, p):
     gain by the factor, against samples, at the most common learning rate. Gains are differences between runs of the
     same seed, task and samples.
     """
-    kinds = [*product(("finetuning", "single_task", "multi_task"), (False, True))]  # protocol, and whether rescaled
+    protocols = ("finetuning", "single_task", "multi_task")
     systems = [runs for role, risk in data.items() for runs in by_classes(role, risk).values()]
     size = (max(7.0, 2.5 * len(systems) + 0.8), 5.6)
     fig, axes = plt.subplots(2, len(systems), figsize=size, sharex="col", squeeze=False)
@@ -92,7 +92,7 @@ def convnet_rescaling(data, p):
         classes = len(str(runs["target_classes"].values[0]).split())
         above.axhline(100 / classes, color="0.3", linestyle=":", linewidth=1, label="chance")
         below.axhline(0, **layout.ZERO)
-        for place, (protocol, rescaled) in enumerate(kinds):
+        for place, (protocol, rescaled) in enumerate(product(protocols, (False, True))):
             factor = p.rescale if rescaled else 1.0
             shown = runs.isel(run=chosen(runs, protocol=protocol, rescale=factor))
             if not shown.sizes["run"]:

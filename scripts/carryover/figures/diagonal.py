@@ -85,8 +85,8 @@ def cross_entropy(data, p):
                (error, "ratio", "test error by margin over scale²"))  # fmt: skip
     xlabels = {"time": "flow time (steps × learning rate)", "ratio": "margin γ / initial scale²"}
     fig = plt.figure(figsize=(3.4 * len(columns), 3.4 * len(FAMILIES) + 0.8))
-    letters, parts = iter("abcdef"), fig.subfigures(len(FAMILIES), 1)
-    for part, (role, family) in zip(parts, FAMILIES.items(), strict=True):
+    letters = iter("abcdef")
+    for part, (role, family) in zip(fig.subfigures(len(FAMILIES), 1), FAMILIES.items(), strict=True):
         runs = data[role]
         margin = runs["loss_curve"].copy(data=margins(runs["loss_curve"].values, FITTED))
         runs = runs.assign(ratio=margin / runs["initial_scale"] ** 2)
@@ -101,19 +101,17 @@ def cross_entropy(data, p):
                 grid, read = (some[..., np.isfinite(read).all(axis=0)] for some in (grid, read))
                 if grid.size:
                     middle, *ends = np.quantile(read, (0.5, *panels.extent(runs)), axis=0)
-                    last = {"marker": "o", "markevery": [-1]}
-                    panels.band(ax, grid, middle, *ends, f"initial scale {scale:g}", color=color, **last)
+                    look = {"color": color, "marker": "o", "markevery": [-1]}
+                    panels.band(ax, grid, middle, *ends, f"initial scale {scale:g}", **look)
             ax.set(xscale="log", title=f"{next(letters)}  {title}", xlabel=xlabels[along])
             if quantity == features:
                 ax.set_yscale("log")
                 layout.plain_decades(ax.yaxis)
         axes[0].set_ylabel(f"{family}\neffective number of features")
         axes[-1].set_ylabel("test error")
-        notes = [panels.spread_in_words(runs)]  # families may differ in their seeds
-        if part is parts[-1]:
-            notes += ["dot: end of training", f"margins: from a training loss of {FITTED:g} on"]
-        layout.legend(part, *notes, columns=4)
-    return layout.finish(fig, p.title, entries=False)
+        layout.legend(part, panels.spread_in_words(runs), columns=4)  # families may differ in their seeds
+    notes = "dot: end of training", f"margins: from a training loss of {FITTED:g} on"
+    return layout.finish(fig, p.title, *notes, entries=False)
 
 
 def endless_training(data, p):

@@ -25,7 +25,6 @@ COLORS = {
 """Colours of protocols, the same in every figure."""
 LINES = ("-", "--", ":", "-.")
 """Styles of lines of one colour, in this order."""
-FITTED = 0.1
 UNFITTED = "loss > risk / 10, of most runs"
 
 
@@ -148,7 +147,7 @@ def unfitted(data, quantity):
         return np.zeros(len(data[quantity]), bool)
     squared = data["loss_function"].values == "squared" if "loss_function" in data.coords else True
     trained = (data["evaluations"].values > 0) & (data["protocol"].values != "linear_transfer")
-    return trained & squared & (data["loss"].values > FITTED * data[quantity].values)
+    return trained & squared & (data["loss"].values > data[quantity].values / 10)
 
 
 def limits_and_trained_in_words(data):
