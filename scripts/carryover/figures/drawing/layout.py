@@ -123,10 +123,7 @@ def name_ticks(ax, values, base=10):
 
 def name_values(ax, runs, coordinate):
     """An x axis of a coordinate of runs that names its values: in base 2, or of rescalings in base 10."""
-    values = panels.values(runs, coordinate)
-    name_ticks(ax, values, 10 if coordinate == "rescale" else 2)
-    if coordinate == "rescale":
-        ax.set_xlim(min(values) / 1.5, max(values) * 1.5)
+    name_ticks(ax, panels.values(runs, coordinate), 10 if coordinate == "rescale" else 2)
     ax.set_xlabel(labels.label(runs, coordinate))
 
 
