@@ -5,8 +5,8 @@
 PYTHON ?= python3
 CORES ?= 2
 VENV := .venv
-# One progress line; a `snakemake` by hand prints what it always prints.
-SNAKEMAKE := PATH="$$PWD/$(VENV)/bin:$$PATH" PYTHONPATH="$$PWD/scripts" snakemake --logger progress --cores $(CORES)
+# Bars of progress, and of jobs those that fail; a `snakemake` by hand prints what it always prints.
+SNAKEMAKE := PATH="$$PWD/$(VENV)/bin:$$PATH" snakemake --logger rich --cores $(CORES)
 READY := $(VENV)/.ready
 READY_TO_TEST := $(VENV)/.ready-to-test
 PIP := $(VENV)/bin/python -m pip
