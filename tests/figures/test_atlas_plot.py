@@ -4,8 +4,8 @@ import numpy as np
 from matplotlib.collections import QuadMesh
 from matplotlib.contour import ContourSet
 
-from carryover.claims import atlas as cells_of
-from carryover.figures import atlas
+from carryover.claims import atlas
+from carryover.figures.across import LARGEST
 from toy.atlas_runs import mapped, runs
 from toy.drawn import drawn
 
@@ -17,9 +17,9 @@ def mesh(ax):
 def test_a_panel_shows_mean_gains_between_the_ends_of_the_scale():
     data = mapped(runs(spread=0.3))
     ax = drawn("atlas", {"one": data}).axes[0]
-    table = cells_of.cells(cells_of.by_seed(data)).pivot(index="row", columns="samples", values="gain")
+    table = atlas.cells(atlas.by_seed(data)).pivot(index="row", columns="samples", values="gain")
     np.testing.assert_allclose(mesh(ax).get_array().reshape(3, 3), table)
-    assert mesh(ax).get_clim() == (-atlas.LARGEST, atlas.LARGEST)
+    assert mesh(ax).get_clim() == (-LARGEST, LARGEST)
     open_cells = ax.lines[0].get_xydata()
     np.testing.assert_allclose(open_cells, [[0, 1], [1, 1], [2, 1]])  # an overlap of a half
     assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "2", "4"]

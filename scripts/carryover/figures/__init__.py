@@ -2,8 +2,7 @@
 
 - `facets`: the plot of most figures, panels of risks by coordinates; `parameters`: options and data of every figure.
 - "Feature reuse …": `relu_features`, `diagonal`, `convnets`. "Implicit penalty …": `relu_penalties`.
-- "Features are fate": `linear_transfer`, `mean_field`. "Finetuning with linear teachers": `linear_teachers`,
-  `bound_correlations`.
-- `agreement`: trained networks and exact limits, our risks and the published; `atlas`: maps of all families.
+- "Features are fate": `linear_transfer`, `mean_field`. "Finetuning with linear teachers": `linear_teachers`.
+- `across`: trained networks and exact limits, our risks and the published, maps of all families.
 - `drawing`: what figures share; `tables`: rows of text.
 """

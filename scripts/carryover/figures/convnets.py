@@ -1,12 +1,12 @@
 """Convolutional networks finetuned on tasks of a few images (Fig. 7 and 8d of feature reuse)."""
 
-from textwrap import fill
+from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from carryover.claims.convnets import by_classes, in_words, most_common
+from carryover.claims.convnets import FACTOR, by_classes, in_words, most_common
 from carryover.figures.drawing import layout, panels
 from carryover.runs import chosen, where
 
@@ -15,23 +15,13 @@ INTERVALS = "means with 95 % t intervals over seeds"
 ACCURACY, GAIN = "test accuracy (%)", "gain (percentage points)"
 DONE = 0.95
 UNFINISHED = f"fewer than {DONE:.0%} of the networks reached the training loss at which training stops"
-RESCALE = 0.5  # factor that is compared with no rescaling where none is chosen
 LEAST_GAIN = -16.0  # that has a place on the axis of gains of a network from ImageNet
-ZERO = {"color": "0.3", "linewidth": 0.8}
-
-
-# Means over tasks and seeds, with intervals, and words.
-
-
-def _by_seed(runs, quantity, *along):
-    """Means over tasks of a quantity, by seed (rows) and values of a coordinate or a dimension of its own (columns)."""
-    means = runs[quantity].to_dataframe().groupby(["seed", *along])[quantity].mean()
-    return means.unstack(along) if along else means
 
 
 def _accuracy(runs, *along):
-    """Test accuracy in percent, as `_by_seed`."""
-    return 100 * (1 - _by_seed(runs, "risk_final", *along))
+    """Test accuracy in percent, means over tasks, by seed (rows) and values of coordinates (columns)."""
+    errors = runs[["risk_final"]].to_dataframe().groupby(["seed", *along])["risk_final"].mean()
+    return 100 * (1 - (errors.unstack(along) if along else errors))
 
 
 def _points(ax, x, table, label=None, possible=(-np.inf, np.inf), **style):
@@ -51,7 +41,7 @@ def _accuracies(ax, runs, along, label=None, shift=1.0, **style):
 
 def _gain_rows(ax, rows, label):
     """Draw a row for each {name: (gain by seed, its runs, marker)}: mean and interval; squares are hollow."""
-    ax.axvline(0, **ZERO)
+    ax.axvline(0, **layout.ZERO)
     means = panels.means({name: gains for name, (gains, *_) in rows.items()}).T
     for place, ((mean, *ends), (_, runs, marker)) in enumerate(zip(means, rows.values(), strict=True)):
         color = panels.COLORS[str(runs["protocol"].values[0])]
@@ -78,15 +68,11 @@ def _factor_in_words(factor):
 
 
 def _system(runs):
-    """What finetuned runs are: the network, its target and its source, in words."""
+    """What finetuned runs are, in words: [network, target, source]."""
     tuned = where(runs, protocol="finetuning")
     source = str(tuned["source_classes"].values[0])
     pretrained = f"pretrained on {len(source.split())} others" if source else "published weights"
-    network, target = in_words(tuned)
-    return f"{network}\n{target}, {pretrained}"
-
-
-# Rescaling (Fig. 7).
+    return [*in_words(tuned), pretrained]
 
 
 def convnet_rescaling(data, p):
@@ -96,9 +82,7 @@ def convnet_rescaling(data, p):
     gain by the factor, against samples, at the most common learning rate. Gains are differences between runs of the
     same seed, task and samples.
     """
-    # Horizontal offsets of the curves (protocol, whether rescaled); MTL has a single point, away from the others.
-    offsets = {("finetuning", False): -2, ("finetuning", True): -1, ("single_task", False): 0,
-               ("single_task", True): 1, ("multi_task", False): 4, ("multi_task", True): 5}  # fmt: skip
+    protocols = ("finetuning", "single_task", "multi_task")
     systems = [runs for role, risk in data.items() for runs in by_classes(role, risk).values()]
     size = (max(7.0, 2.5 * len(systems) + 0.8), 5.6)
     fig, axes = plt.subplots(2, len(systems), figsize=size, sharex="col", squeeze=False)
@@ -107,13 +91,13 @@ def convnet_rescaling(data, p):
         above.sharey(axes[0, 0])
         classes = len(str(runs["target_classes"].values[0]).split())
         above.axhline(100 / classes, color="0.3", linestyle=":", linewidth=1, label="chance")
-        below.axhline(0, **ZERO)
-        for (protocol, rescaled), offset in offsets.items():
+        below.axhline(0, **layout.ZERO)
+        for place, (protocol, rescaled) in enumerate(product(protocols, (False, True))):
             factor = p.rescale if rescaled else 1.0
             shown = runs.isel(run=chosen(runs, protocol=protocol, rescale=factor))
             if not shown.sizes["run"]:
                 continue
-            name, shift = panels.name(runs, "protocol", protocol), 2 ** (0.07 * offset)
+            name, shift = panels.name(runs, "protocol", protocol), 2 ** (0.07 * (place - 2))
             look = {"color": panels.COLORS[protocol], "lw": 1.6 if protocol == "finetuning" else 0.9}
             style = {"linestyle": "--", "mfc": "white"} if rescaled else {}
             label = f"{name}, rescaled by {factor:g}" if rescaled else name
@@ -121,9 +105,7 @@ def convnet_rescaling(data, p):
             if rescaled and protocol != "multi_task":
                 gains = _accuracy(shown, "samples") - _accuracy(where(runs, protocol=protocol, rescale=1.0), "samples")
                 _points(below, gains.columns * shift, gains, name, **look)
-        lines = _system(runs).replace(", ", ",\n").splitlines()  # columns are narrow
-        words = "\n".join(fill(line, 28) for line in lines)
-        above.set_title(f"{words}\n({_units(runs)})", fontsize="small")
+        above.set_title("{}\n{},\n{}\n({})".format(*_system(runs), _units(runs)), fontsize="small")
         below.set_xlabel("training images of the task")
         layout.name_ticks(below, panels.values(where(runs, protocol="finetuning"), "samples"), 2)
     axes[0, 0].set(ylabel=ACCURACY, ylim=(0, 103))
@@ -145,22 +127,22 @@ def convnet_controls(data, p):
     def gain(protocol, rate, part="all"):
         """A row of `_gain_rows`."""
         same = where(risk, protocol=protocol, learning_rate=rate)
-        scaled, plain = where(same, rescale=RESCALE, rescaled=part), where(same, rescale=1.0, rescaled="all")
+        scaled, plain = where(same, rescale=FACTOR, rescaled=part), where(same, rescale=1.0, rescaled="all")
         return _accuracy(scaled) - _accuracy(plain), scaled, "o"
 
     usual = p.learning_rate
-    parts = panels.values(where(tuned, rescale=RESCALE, learning_rate=usual), "rescaled")
+    parts = panels.values(where(tuned, rescale=FACTOR, learning_rate=usual), "rescaled")
     rates = [rate for rate in panels.values(tuned, "learning_rate")[::-1] if rate != usual]
     rows = {f"PT+FT, {panels.name(risk, 'rescaled', part)}": gain("finetuning", usual, part) for part in parts}
     rows |= {f"PT+FT, all weights,\nlearning rate {rate:g}": gain("finetuning", rate) for rate in rates}
     rows["STL, all weights"] = gain("single_task", usual)
-    _gain_rows(left, rows, f"gain by the factor {RESCALE:g} (percentage points, paired)")
+    _gain_rows(left, rows, f"gain by the factor {FACTOR:g} (percentage points, paired)")
     left.set_title("a  Gain by what is rescaled")
 
     # b: accuracy of finetuning against the learning rate, with and without the factor.
     whole = where(tuned, rescaled="all")
     for factor, runs, color in panels.colored(whole, "rescale"):
-        if factor in (RESCALE, 1.0):
+        if factor in (FACTOR, 1.0):
             label, shift = f"PT+FT, {_factor_in_words(factor)}", 1.03 if factor == 1 else 0.97
             _accuracies(middle, runs, "learning_rate", label, shift, color=color)
     layout.name_ticks(middle, panels.values(whole, "learning_rate"))
@@ -220,17 +202,14 @@ def pretrained_rescaling(data, p):
     for risk in (data["sizes"], data["pairs"]):
         tuned = where(risk, protocol="finetuning", learning_rate=most_common(risk, "learning_rate"))
         accuracy = _accuracy(tuned, "rescale", "samples")
-        gains.append(accuracy[RESCALE] - accuracy[1.0])
+        gains.append(accuracy[FACTOR] - accuracy[1.0])
     table, last = pd.concat(gains, axis=1).sort_index(axis=1), axes[2]
-    last.axhline(0, **ZERO)
+    last.axhline(0, **layout.ZERO)
     _points(last, table.columns, table, color=panels.COLORS["finetuning"])
     layout.name_ticks(last, table.columns)
-    last.set(xlabel="training images", ylabel=GAIN, title=f"c  Rescaled by {RESCALE:g}, 2 classes")
+    last.set(xlabel="training images", ylabel=GAIN, title=f"c  Rescaled by {FACTOR:g}, 2 classes")
     order = "gains over the network as it is, in the order of the learning rate, times 1/factor²"
     return layout.finish(fig, p.title, INTERVALS, order)
-
-
-# Dimensionality (Fig. 8d).
 
 
 def stage_dimensionality(data, p):
@@ -256,10 +235,9 @@ def stage_dimensionality(data, p):
     rates = [rate for rate in panels.values(every, "learning_rate") if rate != usual]
     reds = plt.get_cmap("Reds")(np.linspace(0.5, 0.9, len(rates)))
     fig, ((dimensions, shared, accuracy), below) = plt.subplots(2, 3, figsize=(11.0, 6.8))
-    first = where(stages, rescale=factors[0])
-    _by_stage(dimensions, first, before, 0, "before finetuning", color="k", linestyle="--")
+    _by_stage(dimensions, where(stages, rescale=factors[0]), before, 0, "before finetuning", color="k", linestyle="--")
     for ax in below[:2]:
-        ax.axhline(1, **ZERO)
+        ax.axhline(1, **layout.ZERO)
     for ax, (quantity, (title, label, most)) in zip((dimensions, shared, *below), quantities.items(), strict=True):
         ax.set(title=title, ylabel=label)
         for place, (factor, runs, color) in enumerate(panels.colored(stages, "rescale")):
@@ -274,13 +252,12 @@ def stage_dimensionality(data, p):
         _accuracies(accuracy, runs, "rescale", color=color)
     layout.name_values(accuracy, risk, "rescale")
     accuracy.set(title="c  Test accuracy", xlabel="factor on the weights before finetuning", ylabel=ACCURACY)
-    notes = _system(risk).replace("\n", ", "), _units(stages), INTERVALS
-    return layout.finish(fig, p.title, *notes, columns=3)
+    return layout.finish(fig, p.title, ", ".join(_system(risk)), _units(stages), INTERVALS, columns=3)
 
 
 def _by_stage(ax, runs, quantity, shift, label, most=np.inf, **style):
     names = runs["stage"].values
-    table = _by_seed(runs, quantity, "stage")[names]
+    table = runs[quantity].to_dataframe().groupby(["seed", "stage"])[quantity].mean().unstack()[names]  # over tasks
     _points(ax, np.arange(len(names)) + shift, table, label, (0.0, most), **style)
     ax.set_xticks(range(len(names)), [name.removeprefix("stage") for name in names])
     ax.set_xlabel("stage")

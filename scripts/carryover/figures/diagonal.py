@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.diagonal import FITTED, at_margins, interpolated, margins
+from carryover.claims.diagonal import FAMILIES, FITTED, at_margins, interpolated, margins
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
 
@@ -30,6 +30,11 @@ def diagonal_solutions(data, p):
     variances, shares = (panels.columns(runs, "overlap", "overlap {:g}")
                          for runs in (where(sparsity, samples=p.samples), sparsity))  # fmt: skip
     factors, n = panels.curves_by(new, "rescale", label="rescaled × {:g}".format), "samples"
+    # In c both layers trained against the readout alone, in c and e along ranks k.
+    sizes, protocols = panels.values(sparsity, n)[1::2], ("single_task", "single_task_probe")
+    layers = panels.curves_by(sparsity, n, "protocol", samples=sizes, protocol=protocols,
+                              label=lambda n, name: f"{panels.name(sparsity, 'protocol', name)}, n = {n}")  # fmt: skip
+    by_rank = {"xlabel": "k", "yscale": "log", "ylim": (0.8 * LEAST, 1.4)}
 
     def penalties(ax, tuned):
         for quantity, words, dashes in (("q_norm", "of eq 22, which takes both paths alike", "-"),
@@ -42,31 +47,20 @@ def diagonal_solutions(data, p):
         [layout.curves("a  ℓ1,2 norm, all features shared", {"": full}, "l12_norm", n, "protocol", relative,
                        truth=1, width=1.3),
          layout.curves("a  Q penalty of eq 22", {"": full}, "q_norm", n, "protocol", "",
-                       truth=1, width=1.3, decades=True),
+                       truth=1, width=1.3, yscale="log"),
          layout.group("a′  penalty of PT+FT", {"": tuned}, penalties, "", n, truth=1, width=1.4)],
         [layout.curves("b  auxiliary share of PT+FT, new features", {"": new}, "auxiliary_share", n, factors, weights,
                        apart=0.14, ylim=SHARES, width=1.4),
-         layout.group("c  variance outside the k largest", {"": where(sparsity, overlap=most)}, _by_samples, variance,
-                      width=1.5),
+         layout.curves("c  variance outside the k largest", {"": where(sparsity, overlap=most)}, "outside", "k", layers,
+                       variance, width=1.5, **by_rank),
          layout.curves("d  ℓ1 norm, by samples", {"": alone}, "l1_norm", n, "protocol", relative, truth=1, width=1.1)],
         [layout.group(f"e  variance outside the k largest weights, by overlap (n = {p.samples})", variances, _outside,
-                      variance)],
+                      variance, **by_rank)],
         [layout.curves("f  share of the weight norm in the auxiliary dimensions", shares, "auxiliary_share", n,
                        "protocol", weights, ylim=SHARES, truth="auxiliary_share_teacher")],
     ]  # fmt: skip
     spread = panels.spread_in_words(data["norms"], "band or bars")
     return layout.compose(rows, p.title, spread, "b: points moved apart", f"c, e: below {LEAST:g} drawn there")
-
-
-def _by_samples(ax, sparsity):
-    """Panel c: both layers trained against the readout alone."""
-    shown = panels.curves_by(
-        sparsity, "samples", "protocol", samples=panels.values(sparsity, "samples")[1::2],
-        protocol=("single_task", "single_task_probe"),
-        label=lambda n, protocol: f"{panels.name(sparsity, 'protocol', protocol)}, n = {n}",
-    )  # fmt: skip
-    panels.curves(ax, sparsity, "outside", "k", shown)
-    ax.set(xlabel="k", yscale="log", ylim=(0.8 * LEAST, 1.4))
 
 
 def _outside(ax, sparsity):
@@ -78,27 +72,22 @@ def _outside(ax, sparsity):
         panels.spread(ax, runs, "outside", "k", label, bars, color=panels.COLORS[protocol])
     truth = 1 - sparsity["top_k_variance_teacher"].isel(run=0)
     ax.plot(sparsity["k"], truth.where(truth > LEAST), **layout.TRUTH)
-    ax.set(xlabel="k", yscale="log", ylim=(0.8 * LEAST, 1.4))
 
 
 def cross_entropy(data, p):
     """Longer training on cross-entropy acts like a smaller initialisation (appendix C).
 
-    Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. Margin means
-    γ = −log(e^L − 1), that of every sample if all had the training loss L. What a network of degree 2 has become after
-    its samples are fitted depends on γ over the square of its initial scale α ("Implicit bias in deep linear
-    classification: initialization scale vs training accuracy", Moroshko et al. 2020, for α → ∞).
+    Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. Their margin γ, and why it
+    stands over the square of the initial scale, is explained by `claims.diagonal.margins`.
     """
-    families = {"diagonal": "Diagonal networks", "relu": "ReLU networks"}
     features, error = "effective_features_curve", "risk_curve"
     columns = ((features, "time", "features by time"), (features, "ratio", "features by margin over scale²"),
                (error, "ratio", "test error by margin over scale²"))  # fmt: skip
     xlabels = {"time": "flow time (steps × learning rate)", "ratio": "margin γ / initial scale²"}
-    fig = plt.figure(figsize=(3.4 * len(columns), 3.4 * len(families) + 0.8))
-    letters, parts = iter("abcdef"), fig.subfigures(len(families), 1)
-    for part, (role, family) in zip(parts, families.items(), strict=True):
-        trained = np.isfinite(data[role][features].values).any(axis=1)
-        runs = data[role].isel(run=trained & np.isfinite(data[role]["initial_scale"].values))
+    fig = plt.figure(figsize=(3.4 * len(columns), 3.4 * len(FAMILIES) + 0.8))
+    letters = iter("abcdef")
+    for part, (role, family) in zip(fig.subfigures(len(FAMILIES), 1), FAMILIES.items(), strict=True):
+        runs = data[role]
         margin = runs["loss_curve"].copy(data=margins(runs["loss_curve"].values, FITTED))
         runs = runs.assign(ratio=margin / runs["initial_scale"] ** 2)
         axes = part.subplots(1, len(columns))
@@ -112,19 +101,17 @@ def cross_entropy(data, p):
                 grid, read = (some[..., np.isfinite(read).all(axis=0)] for some in (grid, read))
                 if grid.size:
                     middle, *ends = np.quantile(read, (0.5, *panels.extent(runs)), axis=0)
-                    panels.band(ax, grid, middle, *ends, f"initial scale {scale:g}", color=color)
-                    ax.plot(grid[-1], middle[-1], "o", color=color, markersize=4)
+                    look = {"color": color, "marker": "o", "markevery": [-1]}
+                    panels.band(ax, grid, middle, *ends, f"initial scale {scale:g}", **look)
             ax.set(xscale="log", title=f"{next(letters)}  {title}", xlabel=xlabels[along])
             if quantity == features:
                 ax.set_yscale("log")
                 layout.plain_decades(ax.yaxis)
         axes[0].set_ylabel(f"{family}\neffective number of features")
         axes[-1].set_ylabel("test error")
-        notes = [panels.spread_in_words(runs)]  # families may differ in their seeds
-        if part is parts[-1]:
-            notes += ["dot: end of training", f"margins: from a training loss of {FITTED:g} on"]
-        layout.legend(part, *notes, columns=4)
-    return layout.finish(fig, p.title, entries=False)
+        layout.legend(part, panels.spread_in_words(runs), columns=4)  # families may differ in their seeds
+    notes = "dot: end of training", f"margins: from a training loss of {FITTED:g} on"
+    return layout.finish(fig, p.title, *notes, entries=False)
 
 
 def endless_training(data, p):

@@ -4,15 +4,19 @@ from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import xarray as xr
 
+from carryover.claims import bound_correlations as claims
 from carryover.claims.support.runs import only
 from carryover.figures.drawing import layout, panels
 from carryover.runs import chosen, where
+from carryover.statistics import jackknife
 from carryover.theory.linear_teachers import gaussian_bound
 from carryover.theory.transfer import linear_transfer_risk
 
 FLOOR = 1e-2  # smallest risk of frozen networks that is shown
+BOUND_COLORS = dict(zip(claims.BOUNDS, ("#0072B2", "#E69F00", "#D55E00"), strict=True))
 
 
 def covariance_bound(data, p):
@@ -31,9 +35,9 @@ def covariance_bound(data, p):
     for kind, (label, color) in kinds.items():
         which = tested["alignment"].values == kind
         left.loglog(bound[which], risk[which], ".", ms=3, color=color, label=label)
-    ends = np.array([float(bound.min()), float(bound.max())])
-    left.plot(ends, ends, "k--", linewidth=1, label="risk = bound")
-    left.axvspan(largest_risk, ends[1], color="0.9", linewidth=0, zorder=0, label="bound above any possible risk")
+    left.axline((1, 1), (2, 2), color="k", linestyle="--", linewidth=1, label="risk = bound")
+    impossible = {"color": "0.9", "linewidth": 0, "zorder": 0, "label": "bound above any possible risk"}
+    left.axvspan(largest_risk, float(bound.max()), **impossible)
     above = float((bound > largest_risk).mean())
     left.set_title(f"a: in {above:.0%} the bound exceeds any possible risk")
     left.set(xlabel=f"bound of eq 3 with c = {c:.2f}", ylabel="risk", ylim=(max(float(risk.min()), 1e-6), None))
@@ -93,12 +97,9 @@ def gaussian_bounds(data, p):
 
     tight = curve.sel(dimension=highest, epsilon=0.0)
     gain = 10 ** np.log10(tight["risk"].sel(depth=1) / tight["risk"].sel(depth=np.inf)).mean("draw")
-    pairs = xr.broadcast(tight["one_layer"] / tight["deep"], gain)
-    bound_ratios, risk_ratios = (ratios.values.ravel() for ratios in pairs)
-    label = "a pair of tasks at an n/d"
-    right.loglog(bound_ratios, risk_ratios, "o", ms=5, mfc="none", color="#009E73", label=label)
-    ends = [bound_ratios.min(), bound_ratios.max()]
-    right.plot(ends, ends, "k-", linewidth=1, zorder=0, label="equal ratios")
+    pairs = (ratios.values.ravel() for ratios in xr.broadcast(tight["one_layer"] / tight["deep"], gain))
+    right.loglog(*pairs, "o", ms=5, mfc="none", color="#009E73", label="a pair of tasks at an n/d")
+    right.axline((1, 1), (2, 2), color="k", linewidth=1, zorder=0, label="equal ratios")
     right.axhline(1, color="0.7", linewidth=0.6)
     right.axvline(1, color="0.7", linewidth=0.6)
     right.set(xlabel="ratio of the bounds, eq 10 / eq 9", ylabel="ratio of risks, L = 1 / L → ∞")
@@ -118,8 +119,7 @@ def ntk_bound(data, p):
     solved, trained = where(runs, solver="exact"), runs.isel(run=~chosen(runs, solver="exact"))
     distances = np.array(panels.values(runs, "distance"))
     size, widths = (2.2 * (len(distances) + 1) + 1.9, 4.4), [*[1] * len(distances), 1.7]
-    fig, axes = plt.subplots(1, len(widths), figsize=size, squeeze=False, width_ratios=widths)
-    *panes, last = axes[0]
+    fig, (*panes, last) = plt.subplots(1, len(widths), figsize=size, width_ratios=widths)
     for ax, distance in zip(panes, distances, strict=True):
         for protocol, part, color in panels.colored(where(trained, distance=distance), "protocol"):
             name, look = panels.name(runs, "protocol", protocol), {"color": color, "ms": 4}
@@ -168,10 +168,25 @@ def frozen_layer(data, p):
         "b: 2 layers, pretrained from larger weights": larger,
         f"c: {int(layers['depth'].values[0])} layers, the first k frozen": layers,
     }
+    protocols = {"single_task": "from scratch (vanilla)", "finetuning": "finetuned", "linear_transfer": "frozen"}
     fig, axes = plt.subplots(1, 3, figsize=(11.5, 4.0), sharey=True)
-    for ax, (title, runs) in zip(axes, shown.items(), strict=True):
-        _limits_and_trained(ax, runs)
-        ax.set_title(title)
+    for (ax, (title, panel)), (protocol, label) in product(zip(axes, shown.items(), strict=True), protocols.items()):
+        # Exact limits as lines, the same for any number of frozen layers, and trained networks as markers.
+        runs, color = where(panel, protocol=protocol), panels.COLORS[protocol]
+        solved, trained = (runs.isel(run=chosen(runs, solver=how)) for how in ("exact", "descent"))
+        if solved.sizes["run"]:
+            panels.spread(ax, solved, "risk_final", "samples", label, color=color, marker="")
+        else:
+            middle, look = panels.medians(trained, "risk_final", "samples"), {"linewidth": 0.8, "linestyle": "--"}
+            ax.plot(middle.index, middle, color=color, label="finetuned, gradient descent (b)", **look)
+        numbers = panels.values(trained, "frozen")
+        for place, (frozen, marker) in enumerate(zip(numbers, ("s", "D", "v", "^"), strict=False)):
+            kind = f"k = {frozen:g} frozen" if len(numbers) > 1 else label
+            shift = 1.13 ** (place - (len(numbers) - 1) / 2)  # so that markers do not hide each other
+            look = {"color": color, "marker": marker, "label": f"{kind}, gradient descent"}
+            panels.trained(ax, where(trained, frozen=frozen), "risk_final", "samples", shift=shift, **look)
+        ax.set(title=title, ylim=(0.8 * FLOOR, None), yscale="log", xlabel="target samples n")
+        layout.name_ticks(ax, panels.values(panel, "samples"), 2)
     # Mean risks: of one finetuned layer, and of the multiple of the source that fits the samples best.
     theta, n = np.pi * only(risk, "angle"), np.unique(risk["samples"].values)
     d = round(float((risk["samples"] / risk["gamma"]).values[0]))
@@ -184,28 +199,6 @@ def frozen_layer(data, p):
     axes[0].set_ylabel("risk")
     notes = *panels.limits_and_trained_in_words(risk), f"risks below {FLOOR:g} are drawn there"
     return layout.finish(fig, p.title, *notes, columns=4)
-
-
-def _limits_and_trained(ax, risk):
-    """Exact limits of every protocol as lines, and trained networks as markers."""
-    protocols = {"single_task": "from scratch (vanilla)", "finetuning": "finetuned", "linear_transfer": "frozen"}
-    for protocol, label in protocols.items():
-        runs, color = where(risk, protocol=protocol), panels.COLORS[protocol]
-        solved, trained = (runs.isel(run=chosen(runs, solver=how)) for how in ("exact", "descent"))
-        if solved.sizes["run"]:
-            limit = where(solved, frozen=solved["frozen"].values.max())  # the same for any number of layers
-            panels.spread(ax, limit, "risk_final", "samples", label, color=color, marker="")
-        else:
-            middle, look = panels.medians(trained, "risk_final", "samples"), {"linewidth": 0.8, "linestyle": "--"}
-            ax.plot(middle.index, middle, color=color, label="finetuned, gradient descent (b)", **look)
-        numbers = panels.values(trained, "frozen")
-        for place, (frozen, marker) in enumerate(zip(numbers, ("s", "D", "v", "^"), strict=False)):
-            kind = f"k = {frozen:g} frozen" if len(numbers) > 1 else label
-            shift = 1.13 ** (place - (len(numbers) - 1) / 2)  # so that markers do not hide each other
-            look = {"color": color, "marker": marker, "label": f"{kind}, gradient descent"}
-            panels.trained(ax, where(trained, frozen=frozen), "risk_final", "samples", shift=shift, **look)
-    ax.set(ylim=(0.8 * FLOOR, None), yscale="log", xlabel="target samples n")
-    layout.name_ticks(ax, panels.values(risk, "samples"), 2)
 
 
 def norm_scale(data, p):
@@ -228,3 +221,61 @@ def norm_scale(data, p):
     plt.setp(axes[:, 0], ylabel="risk")
     plt.setp(axes[-1], xlabel="norm; the other's is 1")
     return layout.finish(fig, p.title, "L layers, n samples", panels.spread_in_words(risk))
+
+
+def bound_correlations(data, p):
+    """R² between the error of finetuning on pairs of image tasks and three bounds on it, along the samples, beside the
+    published; how often each is the first; and the error against one (Table 1).
+
+    Roles: `bounds`, the measure of an experiment of the family image_pairs, and `published`, the paper's table.
+
+    A column per cutoff. Above: R² along the samples, mean over repeats. Then, where there are pairs enough, the share
+    of random sets of 20 pairs in which a bound has the highest R². Bars are intervals over classes of images. Below: a
+    point per pair of tasks, mean over repeats and, of few pairs, their deviation.
+    """
+    bound, n = "covariance", 10  # of the lower panels: bound, and images of the target task
+    runs, table = where(data["bounds"], protocol="finetuning"), claims.pair_table(data["bounds"])
+    found, shares = claims.leave_one_class_out(table), claims.first_shares(table)
+    many = shares is not None  # pairs, enough for random sets of them, and too many to see the spread of each
+    cutoffs, rows = table["cutoff"].values.tolist(), 3 if many else 2
+    size = (1.2 + 3.6 * len(cutoffs), 0.4 + 3.3 * rows)
+    fig, axes = plt.subplots(rows, len(cutoffs), figsize=size, sharey="row", squeeze=False)
+    for (top, *between, bottom), cutoff in zip(axes.T, cutoffs, strict=True):
+        _bounds_along(top, found.sel(cutoff=cutoff), jackknife.R_SQUARED, data["published"])
+        top.set_title(f"directions above {cutoff:g} of the largest" if cutoff else "least squares")
+        for ax in between:
+            _bounds_along(ax, shares.sel(cutoff=cutoff), jackknife.SHARE)
+        pairs = where(runs, cutoff=cutoff, samples=n).to_dataframe().groupby("pair")[[bound, "risk_final"]]
+        mean, deviation, color = pairs.mean(), pairs.std().fillna(0), BOUND_COLORS[bound]
+        if many:
+            bottom.plot(mean[bound], mean["risk_final"], ".", ms=2, alpha=0.4, color=color)
+        else:
+            ends = deviation["risk_final"], deviation[bound]
+            bottom.errorbar(mean[bound], mean["risk_final"], *ends, fmt="o", ms=4, color=color, elinewidth=0.7)
+        share = np.corrcoef(mean[bound], mean["risk_final"])[0, 1] ** 2
+        bottom.set(xlabel=f"bound: {claims.BOUNDS[bound]}", xlim=(0, None))
+        bottom.set_title(f"n = {n}: R² of these means {share:.2f}")
+    axes[0, 0].set(ylabel="R² of error and bound over pairs", ylim=(0, 1))
+    if many:
+        first = f"share of sets of {claims.SET} pairs\nin which the bound is first"
+        axes[1, 0].set(ylabel=first, ylim=(-0.03, 1.03))
+    axes[-1, 0].set_ylabel("misclassified share of held-out images")
+    counted = f"{table.sizes['pair']} pairs, {panels.seeds_in_words(runs)}, {runs['pixels'].values[0]} pixels"
+    points = "a point per pair" if many else "mean and standard deviation over seeds"
+    spread = f"bars above: 95 % jackknife over classes; below: {points}"
+    return layout.finish(fig, p.title, counted, spread, columns=3)
+
+
+def _bounds_along(ax, values, scale, table=None):
+    """A line per bound along the samples with its intervals, and, of R², dashed what was published."""
+    sizes = values["samples"].values
+    apart = 0.06 * min(np.diff(sizes), default=1)  # so that bars do not hide each other
+    for place, (bound, name) in enumerate(claims.BOUNDS.items()):
+        found = [jackknife.estimate(values.sel(bound=bound, samples=n).values, 0.0, scale) for n in sizes]
+        found, color, x = pd.DataFrame(found), BOUND_COLORS[bound], sizes + (place - 1) * apart
+        ax.plot(x, found["statistic"], "o-", ms=4, color=color, label=name)
+        ax.vlines(x, found["low"], found["high"], color=color, alpha=0.5)
+        if table is not None:
+            theirs, _ = claims.published(table, bound)
+            ax.plot(theirs.index, theirs, "--", color=color, label=f"{name}, published (MNIST)")
+    ax.set(xlabel="target samples n", xticks=sizes)

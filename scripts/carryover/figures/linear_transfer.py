@@ -146,7 +146,6 @@ def regularised_scratch(data, p):
     choices = {None: "no weight decay", "validation_loss": "chosen by cross-validation",
                "risk_final": "chosen by the risk"}  # fmt: skip
     risk = data["risk"]
-    where(risk, angle=RIGHT)  # a sentence where the slices of d are missing
     fig, (*maps, slices) = plt.subplots(1, 4, figsize=(13.0, 3.8), width_ratios=(1, 1, 1, 1.1))
     colors = panels.colors("choice", list(choices))
     for ax, letter, (choice, label), color in zip(maps, "abc", choices.items(), colors, strict=True):

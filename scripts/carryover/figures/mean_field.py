@@ -28,9 +28,8 @@ def mean_field_transfer(data, p):
     fig = plt.figure(figsize=(13.5, 3.1 * (len(scales) + 1) + 0.6))
     above, *below = fig.subfigures(len(scales) + 1, 1, height_ratios=[0.85, *[1] * len(scales)])
     _kernels(above, where(data["gram"], ablated=ablated), where(risk, ablated=0.0), scales)
-    compared = []
-    for part, scale in zip(below, scales, strict=True):
-        row = part.subplots(1, 4, width_ratios=(1, 1, 1, 1.3))
+    rows = [part.subplots(1, 4, width_ratios=(1, 1, 1, 1.3)) for part in below]
+    for part, row, scale in zip(below, rows, scales, strict=True):
         runs, outside = (where(role, teacher_scale=scale) for role in (risk, data["out_of_rkhs"]))
         law = _scratch(row[:2], from_scratch(runs))
         for name, label, color in features:
@@ -40,12 +39,10 @@ def mean_field_transfer(data, p):
         row[2].set_ylim(bottom=0)
         image = _map(row[3], runs, outside, law)
         row[0].set_ylabel(f"teacher scale {scale:g}\nrisk / target variance")
-        if scale == scales[0]:
-            for ax, label in zip(row, titles, strict=True):
-                ax.set_title(label)
         part.colorbar(image, ax=row[3], label="transferability\n/ target variance, cut")
-        compared.append(row[:3])
-    for same in zip(*compared, strict=True):
+    for ax, title in zip(rows[0], titles, strict=True):
+        ax.set_title(title)
+    for same in zip(*(row[:3] for row in rows), strict=True):
         low, high = np.transpose([ax.get_ylim() for ax in same])
         plt.setp(same, ylim=(low.min(), high.max()))
     notes = (
@@ -120,11 +117,10 @@ def _map(ax, runs, outside, law):
         ax.plot(log_n, rows, style, marker="x", ms=4, color="k", linewidth=1.2, label=label)
     least = outside["least_risk"].groupby("ablated").mean().sel(ablated=square.index.to_numpy()).values
     predicted = np.log2(law.samples(np.maximum(least, np.finfo(float).tiny)))
-    inside = (predicted >= middle[0] - 0.5) & (predicted <= middle[-1] + 0.5)
-    ax.plot(predicted[inside], rows[inside], "o", mfc="0.7", mec="k", label="predicted boundary")
+    ax.plot(predicted, rows, "o", mfc="0.7", mec="k", label="predicted boundary")
     ax.set_xticks(middle, [f"{n:g}" for n in square.columns])
     ax.set_yticks(rows, [f"{mu:g}" for mu in square.index])
-    ax.set(xlabel="target samples n", ylabel="ablated share μ")
+    ax.set(xlabel="target samples n", ylabel="ablated share μ", xlim=(middle[0] - 0.5, middle[-1] + 0.5))
     return image
 
 

@@ -68,8 +68,7 @@ class Facets(reading("risk")):
     hue: tuple[str, ...] = parameter(("protocol",), "coordinates of the curves")
     shown: tuple[str, ...] = parameter((), "values of the first of these that are drawn; empty for all")
     names: tuple[str, ...] = parameter((), "what the curves are called, in their order; empty for what they are")
-    apart: NonNegativeFloat = parameter(
-        0.0, "by how many octaves neighbouring curves are moved apart, with bars for bands")  # fmt: skip
+    apart: NonNegativeFloat = parameter(0.0, "octaves by which neighbouring curves stand apart, with bars for bands")
     relative_to: str = parameter("", "coordinate by whose square risks are divided; empty for none")
     only: tuple[Condition, ...] = parameter((), "conditions on the runs shown, as coordinate=value")
     panel: Annotated[float, Field(gt=0, le=20)] = parameter(2.1, "width of a panel [inches]")
@@ -94,6 +93,5 @@ class SolverAgreement(reading("coefficients", "trajectory", "risk", "relu")):
 
 
 class TransferDiagram(reading("risk", "theory")):
-    protocol: Literal["linear_transfer", "finetuning"] = parameter(
-        "linear_transfer", "what is compared with training from scratch")  # fmt: skip
+    protocol: Literal["linear_transfer", "finetuning"] = parameter("linear_transfer", "compared with scratch training")
     noise: NonNegativeFloat = parameter(0.2, "standard deviation of the label noise")

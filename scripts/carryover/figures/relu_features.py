@@ -1,11 +1,9 @@
 """What features ReLU networks learn: clusters, dimensions and norms (Fig. 5, 6 and 8 of feature reuse)."""
 
-import numpy as np
 import xarray as xr
 
 from carryover.claims.relu_features import AUXILIARY_FEATURES
 from carryover.figures.drawing import layout, panels
-from carryover.measures.parameters import ALL_LAYERS
 from carryover.runs import where
 
 ONE = {"color": "0.3", "linewidth": 1, "linestyle": ":"}
@@ -13,18 +11,9 @@ ALIGNMENT, SHARES, UP = "alignment with the teacher", (0, 1.03), (0, None)
 MAIN_FEATURES, TASK = 1, "main task of 1 unit"  # of the nested experiment
 
 
-# Runs, and names of their conditions.
-
-
-def trained(data, *roles):
-    """The runs of some roles whose layers were all trained."""
-    return [data[role].isel(run=np.isin(data[role]["protocol"].values, ALL_LAYERS["protocol"])) for role in roles]
-
-
 def related(data, most=None):
     """Curves by lists of cosines between the main and the auxiliary units, from new to shared features."""
-    lists = panels.values(data, "unit_correlations")
-    lists = panels.some(lists, most) if most else lists
+    lists = panels.some(panels.values(data, "unit_correlations"), most)
     return panels.curves_by(data, "unit_correlations", unit_correlations=lists, label=panels.cosines_in_words)
 
 
@@ -42,9 +31,6 @@ def _regimes(data):
         rich, *_, lazy = named
         named |= {rich: f"rich ({named[rich]})", lazy: f"lazy ({named[lazy]})"}
     return named
-
-
-# Panels that several figures have.
 
 
 def _by_regime(runs):
@@ -76,8 +62,8 @@ def clusters(data, p):
 
     Panels a–g. Roles: `regimes` (a, b), `overlap` (c–e) and `nested` (f, g), each a `clusters` dataset.
     """
-    regimes, overlap, nested = trained(data, "regimes", "overlap", "nested")
-    rows = [_of_regimes(regimes), _of_overlap(overlap, p), _of_nested(where(nested, main_features=MAIN_FEATURES), p)]
+    nested = where(data["nested"], main_features=MAIN_FEATURES)
+    rows = [_of_regimes(data["regimes"]), _of_overlap(data["overlap"], p), _of_nested(nested, p)]
     return layout.compose(rows, p.title, panels.spread_in_words(data))
 
 
@@ -137,16 +123,12 @@ def _of_overlap(runs, p):
 def _of_nested(runs, p):
     """Panels f and g, with multi-task networks, which are not rescaled, as level lines."""
     most = panels.values(runs, "overlap")[-1]
-
-    def inertias(ax, part):
-        panels.curves(ax, part.sel(clusters=1), "inertia", "rescale", "protocol")
-        ax.set_yscale("log")
-
     by_overlap = panels.curves_by(runs, "overlap", "protocol", protocol=("finetuning", "multi_task"))
     title = f"f  Inertia of one cluster: PT+FT, MTL and STL, {TASK}, {panels.name(runs, 'overlap', most)}"
-    one, both = (panels.columns(data, chosen=p.nested_samples) for data in (where(runs, overlap=most), runs))
+    one = panels.columns(where(runs, overlap=most).sel(clusters=1), chosen=p.nested_samples)
+    both = panels.columns(runs, chosen=p.nested_samples)
     return [
-        layout.group(title, one, inertias, "inertia at K = 1", "rescale"),
+        layout.curves(title, one, "inertia", "rescale", "protocol", "inertia at K = 1", yscale="log"),
         layout.curves(f"g  Alignment, PT+FT and MTL, {TASK}", both, "alignment", "rescale", by_overlap, ALIGNMENT,
                       ylim=SHARES),
     ]  # fmt: skip
@@ -160,9 +142,8 @@ def dimensionality(data, p):
     """
     pr, ratio = "participation_ratio", "participation ratio"
     grey = {"color": "0.4", "linestyle": "--"}
-    regimes, overlap, nested = trained(data, "regimes", "overlap", "nested")
-    single = where(regimes, protocol="single_task")
-    tuned = where(nested, protocol="finetuning", main_features=MAIN_FEATURES)
+    single = where(data["regimes"], protocol="single_task")
+    tuned = where(data["nested"], protocol="finetuning", main_features=MAIN_FEATURES)
     sizes, overlaps = p.nested_samples or panels.values(tuned, "samples"), panels.values(tuned, "overlap")
     most, shared = overlaps[-1], panels.colors("overlap", overlaps)[-1]
     by_end = [({"samples": n}, f"n = {n:g}", {"color": shared, "linestyle": line})
@@ -191,7 +172,7 @@ def dimensionality(data, p):
     title = "After training, by cosines of main with auxiliary units"
     rows = [
         [layout.group("a  After training, STL", by_teacher, by_regime, ratio, "samples", UP),
-         _by_cosines(overlap, pr, title, ratio, UP)],
+         _by_cosines(data["overlap"], pr, title, ratio, UP)],
         [layout.group(f"b  After finetuning, {TASK}", by_samples, by_overlap, ratio, "rescale", UP),
          layout.group(f"c  Finetuning, {TASK}, {panels.name(tuned, 'overlap', most)}", after, before_and_after,
                       "dimensions", "rescale", UP)],

@@ -11,7 +11,7 @@ from carryover.claims.relu_penalty import FLOOR, UNFITTED
 from carryover.claims.support.runs import matched
 from carryover.claims.support.transferability import paired
 from carryover.figures.drawing import layout, panels
-from carryover.figures.relu_features import ONE, related, trained
+from carryover.figures.relu_features import ONE, related
 from carryover.runs import chosen, where
 
 RISKS = "risk_found", "risk_predicted"  # of networks, and of the function of least penalty
@@ -40,12 +40,10 @@ def relu_penalty(data, p):
     if p.quantity == "penalty":
         axes[0, 0].set(yscale="log", ylabel="penalty Q or $\\tilde r$")
         return layout.finish(fig, p.title)
-    axes[0, 0].set(ylabel="d log penalty / d log m", yticks=(0, 0.5, 1, 1.5, 2))
-    for exponent, label in ((1, "ℓ1"), (2, "ℓ2")):
-        for ax in axes[0]:
-            ax.axhline(exponent, **grey)
-        place = {"xy": (1.03, exponent), "xycoords": ("axes fraction", "data")}  # beside the last panel
-        axes[0, -1].annotate(label, va="center", color="0.4", **place)
+    axes[0, 0].set_ylabel("d log penalty / d log m")
+    axes[0, 0].set_yticks((0, 0.5, 1, 1.5, 2), ("0", "0.5", "1 (ℓ1)", "1.5", "2 (ℓ2)"))
+    for ax, exponent in product(axes[0], (1, 2)):
+        ax.axhline(exponent, **grey)
     return layout.finish(fig, p.title)
 
 
@@ -54,7 +52,7 @@ def relu_displacement(data, p):
 
     Panels a–d. Roles: `displacement` of experiments `overlap`, `nested` and `magnitude`, and `risk` of the last.
     """
-    overlap, nested, moved = trained(data, "overlap", "nested", "magnitude")
+    overlap, nested, moved = (data[role] for role in ("overlap", "nested", "magnitude"))
     shared, some = (panels.relative(runs, "displacement", "penalty") for runs in (overlap, where(nested, rescale=1.0)))
     by_magnitude = panels.columns(panels.relative(moved, "penalty"), "magnitude", "magnitude {:g}")
     cosines = panels.curves_by(moved, "correlation", label="ρ = {:g}".format)
@@ -98,9 +96,9 @@ def relu_least_penalty(data, p):
     Panels a–d. Roles: the measure `least_penalty`, `least` of networks finetuned and from scratch, and `spread` of
     networks finetuned after their pretrained weights were rotated apart.
     """
-    all_runs = trained(data, "least", "spread")
-    runs, spread = (dataset.isel(run=dataset["unfitted"].values <= UNFITTED) for dataset in all_runs)
-    networks, fitted = (sum(dataset.sizes["run"] for dataset in pair) for pair in (all_runs, (runs, spread)))
+    networks = sum(data[role].sizes["run"] for role in ("least", "spread"))
+    runs, spread = (data[role].isel(run=data[role]["unfitted"].values <= UNFITTED) for role in ("least", "spread"))
+    left_out = networks - runs.sizes["run"] - spread.sizes["run"]
     runs = runs.assign({name: runs[name].clip(FLOOR) for name in RISKS})
     scratch, tuned = (where(runs, protocol=protocol) for protocol in ("single_task", "finetuning"))
     both = matched(tuned[list(RISKS)], scratch[list(RISKS)], ["protocol"])
@@ -134,18 +132,16 @@ def relu_least_penalty(data, p):
         ax.axhline(1, **ONE)
 
     def compared(ax, part, trained, predicted):
-        """Panel d, and panel c without its line at 1: a quantity of networks, and dashed its prediction."""
+        """Panels c and d: a quantity of networks, and dashed its prediction."""
         panels.curves(ax, part, trained, "magnitude", cosines, 0.25)
         for condition, _, style in cosines:
             at_cosine = part.isel(run=chosen(part, **condition))
             ax.plot(panels.medians(at_cosine, predicted, "magnitude"), color=style["color"], linestyle="--", marker="x")
         ax.set_yscale("log")
+        if trained == "gain":
+            ax.axhline(1, **ONE)
 
-    def gains(ax, part):
-        """Panel c."""
-        compared(ax, part, "gain", "gain_predicted")
-        ax.axhline(1, **ONE)
-
+    gains = partial(compared, trained="gain", predicted="gain_predicted")
     turns = partial(compared, trained="turned", predicted="turned_predicted")
     over_least = panels.relative(xr.concat([runs, spread], "run"), "penalty", "penalty_least")
     # One panel alone is as wide as two, for its texts.
@@ -159,7 +155,11 @@ def relu_least_penalty(data, p):
          group("d  Turn of the pretrained weights, mean of 1 − cosine", panels.columns(turning), turns, "1 − cosine",
                "magnitude")],
     ]  # fmt: skip
-    left_out = f"{networks - fitted} of {networks} networks are left out, which do not fit their samples"
-    notes = "dashed: function of least penalty", f"risks below {FLOOR:g} are drawn as that", left_out
-    spread_note = f"{panels.spread_in_words(data, 'bars')} (b–d)"
-    return layout.compose(rows, p.title, spread_note, "a: single networks", *notes)
+    notes = (
+        f"{panels.spread_in_words(data, 'bars')} (b–d)",
+        "a: single networks",
+        "dashed: function of least penalty",
+        f"risks below {FLOOR:g} are drawn as that",
+        f"{left_out} of {networks} networks are left out, which do not fit their samples",
+    )
+    return layout.compose(rows, p.title, *notes)

@@ -13,11 +13,6 @@ from carryover.figures.drawing import panels
 
 ZERO = {"color": "0.6", "linewidth": 0.6}
 TRUTH = {"color": "0.4", "linestyle": ":", "linewidth": 1, "label": "ground truth"}
-DIGIT = 0.64 * 8 / 72
-"""Width in inches of a digit of 8 points, the size of names on axes."""
-
-
-# Title and legend.
 
 
 def finish(figure, title, *notes, columns=None, entries=True):
@@ -29,8 +24,7 @@ def finish(figure, title, *notes, columns=None, entries=True):
 
 
 def legend(figure, *notes, columns=None, entries=True):
-    """Notes on how a figure is drawn, and one legend with every label once, whichever panel has it, in as many columns
-    as fit."""
+    """Notes on how a figure is drawn, and one legend of all panels with every label once, in as many columns as fit."""
     handles = {}
     for ax in figure.axes if entries else ():
         handles |= {label: handle for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
@@ -52,10 +46,7 @@ def _wrapped(text, figure, letters):
     return "\n".join(textwrap.wrap(text, int(letters * figure.bbox.width / figure.dpi)))
 
 
-# Rows of groups of panels.
-
-
-def group(title, columns, panel, ylabel, along=None, ylim=None, truth=None, width=None, decades=False):
+def group(title, columns, panel, ylabel, along=None, ylim=None, truth=None, width=None, **axes):
     """Panels side by side with one y axis, and a title above.
 
     Parameters
@@ -66,15 +57,15 @@ def group(title, columns, panel, ylabel, along=None, ylim=None, truth=None, widt
     panel : callable
         Draws the runs into a panel: panel(ax, runs).
     along : str, optional
-        Coordinate of the runs on the horizontal axes, which names its values.
+        Coordinate of the runs on the horizontal axes, which names its values; a dimension of the data names none.
     ylim : tuple, optional
         Ends of the vertical axis; what lies below the lower one is drawn all the same.
     truth : float or str, optional
         Value of the ground truth, or the variable that has it: a dotted line.
     width : float, optional
         In panels; their number where not given.
-    decades : bool
-        Whether the vertical axis is logarithmic, with `plain_decades`.
+    **axes
+        What else is set of the axes, such as `xlabel`.
 
     Returns
     -------
@@ -84,28 +75,25 @@ def group(title, columns, panel, ylabel, along=None, ylim=None, truth=None, widt
 
     def draw(figure):
         figure.suptitle(title, fontsize="medium")
-        axes = figure.subplots(1, len(columns), sharey=True, squeeze=False)[0]
-        for ax, (name, runs) in zip(axes, columns.items(), strict=True):
+        row = figure.subplots(1, len(columns), sharey=True, squeeze=False)[0]
+        for ax, (name, runs) in zip(row, columns.items(), strict=True):
             panel(ax, runs)
-            ax.set_title(name)
+            ax.set(title=name, **axes)
             if truth is not None:
                 level = float(runs[truth][0]) if isinstance(truth, str) else truth
                 ax.axhline(level, **TRUTH)
-            if along:
+            if along and "run" in runs[along].dims:
                 name_values(ax, runs, along)
-        axes[0].set_ylabel(ylabel)
-        if decades:  # the axis is shared
-            axes[0].set_yscale("log")
-            plain_decades(axes[0].yaxis)
+        row[0].set_ylabel(ylabel)
         if ylim:
             low, high = ylim
-            axes[0].set_ylim(min(low, *(1.03 * ax.dataLim.y0 for ax in axes)), high)
+            row[0].set_ylim(min(low, *(1.03 * ax.dataLim.y0 for ax in row)), high)
 
     return width or len(columns), draw
 
 
 def curves(title, columns, quantity, along, shown, ylabel, apart=0.0, **axes):
-    """A `group` of `panels.curves`; `axes` are its `ylim`, `truth`, `width` and `decades`."""
+    """A `group` of `panels.curves`; `axes` are its other arguments."""
     panel = partial(panels.curves, quantity=quantity, along=along, shown=shown, apart=apart)
     return group(title, columns, panel, ylabel, along, **axes)
 
@@ -115,15 +103,11 @@ def compose(rows, title, *notes):
     widest = max(sum(width for width, _ in groups) for groups in rows)
     fig = plt.figure(figsize=(2.1 * widest + 0.9, 2.9 * len(rows) + 0.5))
     for strip, groups in zip(fig.subfigures(len(rows), 1, squeeze=False)[:, 0], rows, strict=True):
-        widths = [width for width, _ in groups]
-        parts = strip.subfigures(1, len(groups), squeeze=False, width_ratios=widths)[0]
+        parts = strip.subfigures(1, len(groups), squeeze=False, width_ratios=[width for width, _ in groups])[0]
         for part, (_, draw) in zip(parts, groups, strict=True):
             draw(part)
             legend(part)
     return finish(fig, title, *notes, entries=False)
-
-
-# Names on logarithmic axes.
 
 
 def name_ticks(ax, values, base=10):
@@ -131,19 +115,15 @@ def name_ticks(ax, values, base=10):
     ax.set_xscale("log", base=base)
     values = sorted(values)
     names = [f"{value:g}" for value in values]
-    room = ax.get_window_extent().width / ax.figure.dpi / DIGIT
+    room = ax.get_window_extent().width / ax.figure.dpi / (0.64 * 8 / 72)  # in digits of 8 points
     step = math.ceil(sum(len(name) + 1 for name in names) / room)
-    named = {*range(len(names) - 1, -1, -step)}
-    ax.set_xticks(values, [name if place in named else "" for place, name in enumerate(names)])
+    ax.set_xticks(values, [name if (place - len(names)) % step == 0 else "" for place, name in enumerate(names, 1)])
     ax.minorticks_off()
 
 
 def name_values(ax, runs, coordinate):
     """An x axis of a coordinate of runs that names its values: in base 2, or of rescalings in base 10."""
-    values = panels.values(runs, coordinate)
-    name_ticks(ax, values, 10 if coordinate == "rescale" else 2)
-    if coordinate == "rescale":
-        ax.set_xlim(min(values) / 1.5, max(values) * 1.5)
+    name_ticks(ax, panels.values(runs, coordinate), 10 if coordinate == "rescale" else 2)
     ax.set_xlabel(labels.label(runs, coordinate))
 
 

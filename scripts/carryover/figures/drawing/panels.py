@@ -6,7 +6,6 @@ from collections import Counter
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from carryover import labels
 from carryover.runs import chosen, where
@@ -26,13 +25,7 @@ COLORS = {
 """Colours of protocols, the same in every figure."""
 LINES = ("-", "--", ":", "-.")
 """Styles of lines of one colour, in this order."""
-MANY = 20
-"""Largest number of seeds for which the range is drawn; for more, quantiles, since a range widens with the number."""
-FITTED = 0.1
 UNFITTED = "loss > risk / 10, of most runs"
-
-
-# Names and colours.
 
 
 def cosines(text):
@@ -48,8 +41,8 @@ def cosines_in_words(text):
 def name(data, coordinate, value):
     """How a value of a coordinate is written: 'PT+FT', 'overlap 0.5', 'cosines 3 × 1, 3 × 0'."""
     words = labels.value_labels(data, coordinate)
-    if str(value) in words or coordinate == "protocol":
-        return words.get(str(value), str(value))
+    if str(value) in words:
+        return words[str(value)]
     if coordinate == "unit_correlations":
         written = cosines_in_words(value)
     else:
@@ -68,10 +61,10 @@ def values(data, coordinate):
     return list(distinct)
 
 
-def some(values, most=4):
+def some(values, most=None):
     """All values, or `most` of them, evenly spaced from the first to the last."""
     values = list(values)
-    places = np.unique(np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(int))
+    places = np.unique(np.linspace(0, len(values) - 1, min(most or len(values), len(values))).round().astype(int))
     return [values[place] for place in places]
 
 
@@ -89,17 +82,15 @@ def curves_by(data, *coordinates, label=None, **restricted):
     Values of the first coordinate differ in colour, and curves of one colour in their line styles. `label` is a
     function of the values, in place of their names; `restricted` lists the drawn values of a coordinate in order.
     """
-    combinations = itertools.product(*(restricted.get(axis, values(data, axis)) for axis in coordinates))
-    conditions = [dict(zip(coordinates, combination, strict=True)) for combination in combinations]
-    conditions = [condition for condition in conditions if chosen(data, **condition).any()]
-    first = list(dict.fromkeys(condition[coordinates[0]] for condition in conditions))
-    looks = {value: (color, itertools.cycle(LINES))
-             for value, color in zip(first, colors(coordinates[0], first), strict=True)}  # fmt: skip
+    first, *others = (restricted.get(coordinate, values(data, coordinate)) for coordinate in coordinates)
     described = []
-    for condition in conditions:
-        names = label(*condition.values()) if label else ", ".join(name(data, *item) for item in condition.items())
-        color, lines = looks[condition[coordinates[0]]]
-        described.append((condition, names, {"color": color, "linestyle": next(lines)}))
+    for value, color in zip(first, colors(coordinates[0], first), strict=True):
+        lines = itertools.cycle(LINES)
+        for combination in itertools.product([value], *others):
+            condition = dict(zip(coordinates, combination, strict=True))
+            if chosen(data, **condition).any():
+                named = label(*combination) if label else ", ".join(name(data, *item) for item in condition.items())
+                described.append((condition, named, {"color": color, "linestyle": next(lines)}))
     return described
 
 
@@ -108,9 +99,6 @@ def colored(data, coordinate):
     distinct = values(data, coordinate)
     for value, color in zip(distinct, colors(coordinate, distinct), strict=True):
         yield value, where(data, **{coordinate: value}), color
-
-
-# Seeds and runs.
 
 
 def columns(data, coordinate="samples", title="n = {:g}", chosen=()):
@@ -134,8 +122,8 @@ def seeds_in_words(data):
 
 
 def extent(data):
-    """The quantiles that show the spread over seeds: 0 and 1, the range, or 0.1 and 0.9 of more than `MANY` seeds."""
-    return (0.0, 1.0) if len(np.unique(data["seed"])) <= MANY else (0.1, 0.9)
+    """The quantiles that show the spread over seeds: 0 and 1, or 0.1 and 0.9 of more than 20, whose range is wide."""
+    return (0.0, 1.0) if len(np.unique(data["seed"])) <= 20 else (0.1, 0.9)
 
 
 def spread_in_words(data, how="band"):
@@ -159,7 +147,7 @@ def unfitted(data, quantity):
         return np.zeros(len(data[quantity]), bool)
     squared = data["loss_function"].values == "squared" if "loss_function" in data.coords else True
     trained = (data["evaluations"].values > 0) & (data["protocol"].values != "linear_transfer")
-    return trained & squared & (data["loss"].values > FITTED * data[quantity].values)
+    return trained & squared & (data["loss"].values > data[quantity].values / 10)
 
 
 def limits_and_trained_in_words(data):
@@ -175,19 +163,15 @@ def convergence(data):
     trained = data.isel(run=data["evaluations"].values > 0)
     if not trained.sizes["run"]:
         return []
-    at_rest = trained["at_rest"] == 1 if "at_rest" in trained else xr.zeros_like(trained["converged"], bool)
+    at_rest = trained.get("at_rest", 0 * trained["converged"]) == 1  # some families have no such end
     unfinished = (trained["converged"] == 0) & ~at_rest
     notes = []
     for what, which in (("at rest before the loss was small", at_rest), ("not converged", unfinished)):
         shares = which.groupby("protocol").mean().to_series()
-        words = [f"{shares[protocol]:{'.0%' if shares[protocol] >= 0.01 else '.1%'}} of "
-                 f"{name(trained, 'protocol', protocol)}"
-                 for protocol in values(trained, "protocol") if shares[protocol]]  # fmt: skip
+        words = [f"{share:{'.0%' if share >= 0.01 else '.1%'}} of {name(trained, 'protocol', protocol)}"
+                 for protocol, share in shares[values(trained, "protocol")].items() if share]  # fmt: skip
         notes += [f"{what}: {', '.join(words)}"] if words else []
     return notes or ["all training converged"]
-
-
-# Curves, points and maps.
 
 
 def band(ax, x, middle, low, high, label=None, bars=None, **style):
@@ -286,8 +270,8 @@ def points(ax, x, intervals, label=None, **style):
 
 def means(table):
     """Means and Student's 95 % intervals, (mean, low, high) by column, of a table by seed, or {column: values}."""
-    rows = [intervals.student(table[column], 0.0) for column in table]
-    return np.array([[row[end] for row in rows] for end in ("statistic", "low", "high")])
+    estimates = pd.DataFrame([intervals.student(table[column], 0.0) for column in table])
+    return estimates[["statistic", "low", "high"]].to_numpy().T
 
 
 def gain_map(ax, x, y, gains, largest):

@@ -1,17 +1,47 @@
-"""What predicts gains: rank correlations within maps and over all of them against SciPy, and their intervals."""
+"""Tables of correlations: our R² beside the published ones, and what predicts gains within and over maps."""
 
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
 from carryover.claims import atlas
-from carryover.figures.tables import predictors
+from carryover.claims import bound_correlations as claims
+from carryover.figures.tables import correlations
 from carryover.statistics import jackknife
 from toy.atlas_runs import mapped, runs
+from toy.bound_runs import made
 
+PUBLISHED = pd.DataFrame(
+    [(b, n, 0.5 + 0.01 * n, 0.02) for b in claims.BOUNDS for n in (10, 30)],
+    columns=["bound", "samples", "r_squared", "deviation"],
+)
 BOTH = "finetuning", "finetuning_probe"
+
+
+@pytest.fixture(scope="module")
+def bounds():
+    return correlations.bound_correlations({"bounds": made(pairs=200), "published": PUBLISHED}, None)
+
+
+def test_published_r_squared_stand_in_the_columns_of_the_same_samples(bounds):
+    theirs = bounds[bounds[""] == "published (MNIST): R², mean ± s.d."]
+    assert theirs["bound"].tolist() == [*claims.BOUNDS.values()]
+    assert set(zip(theirs["n = 10"], theirs["n = 20"], strict=True)) == {("0.60 ± 0.02", "")}
+
+
+def test_ours_are_means_and_deviations_over_seeds(bounds):
+    found = claims.r_squared(claims.pair_table(made(pairs=200)))
+    for bound, name in claims.BOUNDS.items():
+        for cutoff, label in ((0.0, "least squares"), (0.01, "cutoff 0.01")):
+            values = found.sel(cutoff=cutoff, samples=20, bound=bound).values
+            spread, interval, share = bounds[(bounds["bound"] == name) & bounds[""].str.contains(label)]["n = 20"]
+            assert spread == f"{values.mean():.2f} ± {values.std(ddof=1):.2f}"
+            low, high = map(float, re.fullmatch(r"(\S+) to (\S+)", interval).groups())
+            assert 0 <= low <= round(values.mean(), 2) <= high <= 1
+            assert re.fullmatch(r"\S+ \(\S+ to \S+\)", share)
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +54,7 @@ def maps():
 
 @pytest.fixture(scope="module")
 def rows(maps):
-    return predictors.rows(maps, None).set_index("known beforehand")
+    return correlations.predictors(maps, None).set_index("known beforehand")
 
 
 def numbers(text):
@@ -39,7 +69,7 @@ def test_correlations_are_spearmans_over_pairs(rows, maps, name):
         values = [stats.spearmanr(frame[name], frame["gain"]).statistic]
         values += [stats.spearmanr(part[name], part["gain"]).statistic
                    for part in (frame[frame["seed"] != seed] for seed in range(6))]  # fmt: skip
-        cell = rows.loc[predictors.CANDIDATES[name], family]
+        cell = rows.loc[correlations.CANDIDATES[name], family]
         ends = jackknife.estimate(values, 0.0)
         assert cell.startswith("−") == (round(values[0], 2) < 0)
         assert numbers(cell)[0] == pytest.approx(abs(values[0]), abs=0.006)
@@ -51,15 +81,15 @@ def test_over_all_maps_each_has_the_same_weight(rows, maps):
     x, y = (np.concatenate([frame[frame["protocol"] == "finetuning"][name] for frame in frames])
             for name in ("predicted", "gain"))  # fmt: skip
     assert len(x) == 2 * 54  # as many pairs each, so that nothing weighs more
-    cell = rows.loc[predictors.CANDIDATES["predicted"], "all together"]
+    cell = rows.loc[correlations.CANDIDATES["predicted"], "all together"]
     assert numbers(cell)[0] == pytest.approx(abs(stats.spearmanr(x, y).statistic), abs=0.006)
 
 
 def test_what_is_far_counts_against_the_gain():
     data = mapped()
     data["divergence"] = 1 - data["similarity"]
-    found = predictors.rows({"a": data}, None).set_index("known beforehand")["Toy"]
-    assert found[predictors.CANDIDATES["divergence"]] == found[predictors.CANDIDATES["similarity"]]
+    found = correlations.predictors({"a": data}, None).set_index("known beforehand")["Toy"]
+    assert found[correlations.CANDIDATES["divergence"]] == found[correlations.CANDIDATES["similarity"]]
 
 
 @pytest.mark.parametrize("weights", [None, [1, 2, 3]])
@@ -70,8 +100,8 @@ def test_rank_correlation_is_spearmans_of_points_as_often_as_they_weigh(weights)
     x[0], y[1] = np.inf, -np.inf
     count = np.ones(60, int) if weights is None else rng.choice(weights, 60)
     expected = stats.spearmanr(np.repeat(x, count), np.repeat(y, count)).statistic
-    assert predictors.rank_correlation(x, y, count) == pytest.approx(expected)
+    assert correlations.rank_correlation(x, y, count) == pytest.approx(expected)
     x = np.append(x, np.nan)
-    assert predictors.rank_correlation(x, np.append(y, 1.0), np.append(count, 5)) == pytest.approx(expected)
-    assert np.isnan(predictors.rank_correlation(np.ones(4), np.arange(4.0), np.ones(4)))
-    assert np.isnan(predictors.rank_correlation([np.nan], [1.0], [1.0]))
+    assert correlations.rank_correlation(x, np.append(y, 1.0), np.append(count, 5)) == pytest.approx(expected)
+    assert np.isnan(correlations.rank_correlation(np.ones(4), np.arange(4.0), np.ones(4)))
+    assert np.isnan(correlations.rank_correlation([np.nan], [1.0], [1.0]))

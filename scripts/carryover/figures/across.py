@@ -1,18 +1,21 @@
-"""Trained networks compared with their exact limits (E1), and our risks with the published ones (B9)."""
+"""Figures across papers: trained networks beside their exact limits (E1), our risks beside the published ones (B9), and
+the atlas (E7)."""
 
 from itertools import cycle
+from math import ceil
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.claims import agreement
 from carryover.claims.agreement import distances, relative_differences
+from carryover.claims.atlas import by_seed, cells
 from carryover.claims.support.transferability import transferability
 from carryover.figures.drawing import layout, panels
-from carryover.labels import value_labels
 from carryover.runs import where
 
 FLOW, DESCENT = {"color": "#332288"}, {"color": "#DDAA33"}
+LARGEST = 1.0  # gain in the atlas, log₁₀ of a ratio of risks, at which colours end
 SOLVERS = [
     ({"solver": "flow"}, "gradient flow, adaptive", FLOW),
     ({"solver": "descent"}, "gradient descent", DESCENT),
@@ -76,18 +79,16 @@ def linear_agreement(data, p):
 
     Roles: `coefficients` and `risk` of one experiment solved and simulated.
     """
-    near = 1e-3  # distance that counts as agreement
     solvers = [({"solver": "descent"}, "gradient descent", {"color": "k"}),
                ({"solver": "balanced"}, "flow of balanced networks", {"color": "#009E73"})]  # fmt: skip
     distance, risk = distances(data["coefficients"]), data["risk"]
     protocols = panels.values(distance, "protocol")
     names = {protocol: panels.name(risk, "protocol", protocol) for protocol in protocols}
-    size = (3.2 * len(protocols) + 0.8, 5.6)
-    fig, axes = plt.subplots(2, len(protocols), figsize=size, sharex=True, squeeze=False)
+    fig, axes = plt.subplots(2, len(protocols), figsize=(3.2 * len(protocols) + 0.8, 5.6), sharex=True)
     for ax, protocol in zip(axes[0], protocols, strict=True):
         ax.sharey(axes[0, 0])
         panels.curves(ax, where(distance, protocol=protocol), "distance", "gamma", solvers)
-        ax.axhline(near, color="0.5", linestyle=":", label=f"agreement: below {near:g}")
+        ax.axhline(agreement.FLOW, color="0.5", linestyle=":", label=f"agreement: below {agreement.FLOW:g}")
         ax.set(yscale="log", title=names[protocol])
     axes[0, 0].set_ylabel("relative distance from\nthe exact limit")
 
@@ -120,21 +121,19 @@ def published_risk(data, p):
     """Our risks of a family of networks and the published ones, cell by cell, and their distance in standard errors.
 
     Roles: `published` (the table), and per published experiment (`overlap`, `nested`, `correlation_magnitude`) our risk
-    dataset. Left: ours against published, in colours of the protocol and markers of the sample size. Right: z-scores. A
-    row for the smallest and one for the last risk of the same cells, and one of cells whose networks were fitted, not
-    trained.
+    dataset. Left: ours against published. Right: z-scores. A row for the smallest and one for the last risk of the same
+    cells, and one of cells whose networks were fitted, not trained.
     """
     farthest, near = 12, agreement.NEAR  # standard errors: that are drawn, and that count as agreement
-    cells = agreement.compared(data, p.family)
-    ours = [data[name] for name in cells["experiment"].unique()]
-    names = {value: label for runs in ours for value, label in value_labels(runs, "protocol").items()}
-    done = cells["z_best"].notna()
-    rows = [("smallest along training", "best", cells[done]), ("at the end of training", "final", cells[done]),
-            ("of ridge regression", "final", cells[~done])]  # fmt: skip
+    compared = agreement.compared(data, p.family)
+    ours = [data[name] for name in compared["experiment"].unique()]
+    done = compared["z_best"].notna()
+    rows = [("smallest along training", "best", compared[done]), ("at the end of training", "final", compared[done]),
+            ("of ridge regression", "final", compared[~done])]  # fmt: skip
     rows = [row for row in rows if len(row[-1])]
     size = (9.6, 3.2 * len(rows) + 1.2)
     fig, axes = plt.subplots(len(rows), 2, figsize=size, width_ratios=[1, 1.4], squeeze=False, sharex=True)
-    markers = panels.markers(sorted(cells["samples"].unique()))
+    markers = panels.markers(sorted(compared["samples"].unique()))
     for (meaning, column, shown), (scatter, scores) in zip(rows, axes, strict=True):
         for (protocol, n), group in shown.groupby(["protocol", "samples"], sort=False):
             look = {"color": panels.COLORS[protocol], "markersize": 5, "alpha": 0.75}
@@ -147,9 +146,65 @@ def published_risk(data, p):
         agree = agreement.agreeing(shown[f"z_{column}"])
         scores.set_title(f"{np.mean(agree):.0%} of {len(agree)} cells within {near} standard errors")
     plt.setp(axes[-1], xlabel="published risk")
-    protocols = [({"protocol": name}, label, {"color": panels.COLORS[name]})
-                 for name, label in names.items() if name in set(cells["protocol"])]  # fmt: skip
+    protocols = [({"protocol": name}, panels.name(ours[0], "protocol", name), {"color": color})
+                 for name, color in panels.COLORS.items() if name in set(compared["protocol"])]  # fmt: skip
     panels.name_points(axes[0, 0], protocols, markers, "n = {}")
     seeds = min(len(np.unique(runs["seed"])) for runs in ours)
     note = f"geometric means over seeds, {seeds} seeds of ours; z beyond ±{farthest} drawn there"
     return layout.finish(fig, p.title, note)
+
+
+def atlas(data, p):
+    """Maps of what pretraining gains in several families, over samples and similarity, in one colour scale (E7).
+
+    Roles: the maps of families, as comparisons.atlas makes them, by any names.
+    """
+    maps, columns = [], 3
+    for pairs in data.values():
+        table = cells(by_seed(pairs))
+        settings = panels.some(table["setting"].unique(), p.settings) if p.settings else [pairs.attrs["map_shown"]]
+        table = table[table["setting"].isin(settings)]
+        for (protocol, setting), part in table.groupby(["protocol", "setting"]):
+            # Finetuning, then transfer of the features alone, then families that have only one of them.
+            place = 2 if table["protocol"].nunique() == 1 else int(protocol != "finetuning")
+            maps.append((place, pairs.attrs, protocol, setting, part))
+    maps.sort(key=lambda panel: panel[0])
+    rows = ceil(len(maps) / columns)
+    fig, axes = plt.subplots(rows, columns, figsize=(3.1 * columns, 2.5 * rows + 1.1), squeeze=False)
+    for ax, (_, *panel) in zip(axes.flat, maps, strict=False):
+        image = _map(ax, *panel)
+    for ax in axes.flat[len(maps) :]:
+        ax.remove()
+    label = f"gain: log₁₀ of risk from scratch / after transfer, cut at ±{LARGEST:g}"
+    fig.colorbar(image, ax=fig.axes, label=label, shrink=0.6, extend="both", aspect=40)
+    notes = "dots: gains that the seeds do not decide, the others are counted", "dotted: one sample for each parameter"
+    return layout.finish(fig, p.title, *notes)
+
+
+def _map(ax, about, protocol, setting, table):
+    """Draw gains in colours, dots on cells of undecided sign, and a line where the predicted gain changes its sign."""
+    per_parameter = table.groupby("samples")["samples_per_parameter"].mean()
+    gain, predicted = (table.pivot(index="row", columns="samples", values=name) for name in ("gain", "predicted"))
+    undecided = table[~table["decided"] & table["gain"].notna()]
+    x, rows = np.arange(gain.shape[1]), np.arange(gain.shape[0])
+    edges = (np.arange(size + 1) - 0.5 for size in gain.shape[::-1])  # also of a map of one row or column
+    image = panels.gain_map(ax, *edges, gain.to_numpy(float), LARGEST)
+    ax.plot(gain.columns.get_indexer(undecided["samples"]), undecided["row"], ".", color="0.35", markersize=2.2)
+    if min(predicted.shape) > 1 and predicted.min().min() < 0 < predicted.max().max():
+        clipped = predicted.clip(-LARGEST, LARGEST).where(predicted != 0)
+        ax.contour(x, rows, clipped, levels=[0.0], colors="k", linewidths=1.4)
+        ax.plot([], [], color="k", label="between predicted gain and loss")
+    if per_parameter.min() <= 1 <= per_parameter.max():
+        ax.axvline(np.interp(0, np.log(per_parameter), x), color="0.35", linewidth=0.8, linestyle=":")
+    columns = x[:: ceil(len(x) / 5)]  # with labels for 5 columns and 7 rows at most
+    ax.set_xticks(columns, [f"{per_parameter.iloc[column]:.2g}" for column in columns])
+    similarity = table.groupby("row")["similarity"].mean()
+    labelled = similarity.index[:: ceil(len(similarity) / 7)]
+    ax.set_yticks(labelled, [f"{similarity[row]:.2g}".replace("-", "−") for row in labelled])
+    agrees = table["right"].dropna()
+    transfer = "finetuning" if protocol == "finetuning" else "linear transfer"
+    setting_in_words = f", {about['map_setting']} {setting:g}" if about["map_setting"] else ""
+    agreement = f", {agrees.sum():.0f} of {len(agrees)} as predicted" if len(agrees) else ""
+    ax.set(xlabel=f"samples per {about['map_parameters_are']}", ylabel=about["map_similarity_is"])
+    ax.set_title(f"{about['map_family']}{setting_in_words}\n{transfer}{agreement}")
+    return image

@@ -1,0 +1,128 @@
+"""Tables of correlations: of bounds with errors, and of what could be known beforehand with gains of finetuning."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from carryover.claims import atlas
+from carryover.claims import bound_correlations as claims
+from carryover.statistics import jackknife
+
+CANDIDATES = {
+    "similarity": "similarity of the tasks (rows of the maps)",
+    "predicted": "what theory predicts of the gain",
+    "samples_per_parameter": "samples per parameter",
+    "probe_gain": "gain of a linear probe on the same samples",
+    "target_alignment": "alignment of the pretrained kernel with the target",
+    "probe_r_squared": "R² of a readout of the pretrained features, samples left out",
+    "participation_ratio_start": "participation ratio of the pretrained features",
+    "divergence": "−KL divergence of the data",
+    "wasserstein": "−Wasserstein-1 distance of the data",
+    "ratio_flow_penalty_teacher": "penalty of the target (eq 22)",
+    "ratio_bound": "tangent kernel's bound",
+    "ratio_distance": "squared distance of the teachers",
+    "ratio_benign_overfitting": "benign overfitting bound",
+    "ratio_covariance": "covariance bound",
+}
+FALLS = ("divergence", "wasserstein")
+"""Candidates that are small where much is gained."""
+
+
+def bound_correlations(data, p):
+    """R² between the error of finetuning and bounds on it, beside the published ("Finetuning with linear teachers",
+    Table 1), and how often each bound is the first of the three.
+
+    Roles: `bounds`, the measure of an experiment of the family image_pairs, and `published`, the paper's table.
+
+    A data frame of texts: for each bound and cutoff of ours the mean ± deviation over repeats, as in the paper, and the
+    mean's 95 % interval over classes of images; where there are pairs enough, the share of random sets of 20 in which
+    the bound has the highest R², with its interval; and the published R². A column per number of samples of ours.
+    """
+    table = claims.pair_table(data["bounds"])
+    ours = claims.r_squared(table)
+    found, shares = claims.leave_one_class_out(table), claims.first_shares(table)
+    sizes, texts = table["samples"].values.tolist(), []
+
+    def estimates(values, scale, form):
+        """A text for each number of samples, of the jackknife's estimate."""
+        every = (jackknife.estimate(values.sel(samples=n).values, 0.0, scale) for n in sizes)
+        return [form.format(**one) for one in every]
+
+    for bound, name in claims.BOUNDS.items():
+        for cutoff in table["cutoff"].values:
+            label = f"ours, cutoff {cutoff:g}" if cutoff else "ours, least squares"
+            at = {"bound": bound, "cutoff": cutoff}
+            repeats = ours.sel(at)
+            means, deviations = repeats.mean("seed", skipna=False).values, repeats.std("seed", ddof=1).values
+            texts.append((name, f"{label}: R², mean ± s.d.", *map(_spread, means, deviations)))
+            ends = estimates(found.sel(at), jackknife.R_SQUARED, "{low:.2f} to {high:.2f}")
+            texts.append((name, f"{label}: R², 95 % interval", *ends))
+            if shares is not None:
+                cells = estimates(shares.sel(at), jackknife.SHARE, "{statistic:.2f} ({low:.2f} to {high:.2f})")
+                texts.append((name, f"{label}: first in sets of {claims.SET}", *cells))
+        theirs = (values.reindex(sizes) for values in claims.published(data["published"], bound))
+        texts.append((name, "published (MNIST): R², mean ± s.d.", *map(_spread, *theirs)))
+    return pd.DataFrame(texts, columns=["bound", "", *(f"n = {n:g}" for n in sizes)])
+
+
+def _spread(mean, deviation):
+    return "" if pd.isna(mean) else f"{mean:.2f} ± {deviation:.2f}"
+
+
+def predictors(data, p):
+    """What predicts gains of finetuning: rank correlations of what could be known beforehand, within families and over
+    all of them, with intervals over seeds.
+
+    Roles: maps, as comparisons.atlas makes them.
+
+    A data frame of texts: for each candidate Spearman's correlation with the gain of finetuning over the cells and
+    seeds of each map, and over those of all maps that have it, each map with the same weight; jackknife intervals of
+    95 %.
+    """
+    maps = {pairs.attrs["map_family"]: atlas.finetuned(pairs) for pairs in data.values()}
+    maps = {family: frame for family, frame in maps.items() if len(frame)}
+    texts = []
+    for name, meaning in CANDIDATES.items():
+        known = {family: frame for family, frame in maps.items() if name in frame and frame[name].nunique() > 1}
+        if known:
+            order = partial(_order, name=name)
+            by_family = {family: _text(atlas.leave_seeds_out([frame], order)) for family, frame in known.items()}
+            pooled = [*known.values()]
+            together = _text(atlas.leave_seeds_out(pooled, order, atlas.GROUPS)) if len(pooled) > 1 else ""
+            cells = [by_family.get(family, "") for family in maps]
+            texts.append((meaning, *cells, together, f"{len(pooled)} of {len(maps)}"))
+    return pd.DataFrame(texts, columns=["known beforehand", *maps, "all together", "families"])
+
+
+def _order(frames, name):
+    """Rank correlation of a column with the gain over the pairs of all maps, each map with the same total weight."""
+    counts = [frame[name].count() for frame in frames]
+    pairs = pd.concat([frame.assign(weight=max(counts) / n) for frame, n in zip(frames, counts, strict=True)])
+    return (-1 if name in FALLS else 1) * rank_correlation(pairs[name], pairs["gain"], pairs["weight"])
+
+
+def rank_correlation(x, y, weights):
+    """Spearman's correlation of weighted points (n,); NaN if x or y is constant.
+
+    The rank of a value, which may be infinite, is the weight below it and half of the weight at it. Points with a NaN
+    are left out.
+    """
+    known = ~(np.isnan(x) | np.isnan(y))
+    x, y, weights = (np.asarray(values, dtype=float)[known] for values in (x, y, weights))
+    if not len(x):
+        return np.nan
+    (xx, xy), (_, yy) = np.cov(_ranks(x, weights), _ranks(y, weights), aweights=weights, ddof=0)
+    return xy / np.sqrt(xx * yy) if xx * yy > 0 else np.nan
+
+
+def _ranks(values, weights):
+    _, place = np.unique(values, return_inverse=True)
+    at = np.bincount(place, weights)
+    return (np.cumsum(at) - at / 2)[place]
+
+
+def _text(values):
+    order = jackknife.estimate(values, 0.0, jackknife.DIFFERENCE, over="seeds")
+    low, high = max(order["low"], -1), min(order["high"], 1)
+    return f"{order['statistic']:.2f} ({low:.2f} to {high:.2f})".replace("-", "−") if np.isfinite(values).all() else ""
