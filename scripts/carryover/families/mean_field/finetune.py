@@ -18,7 +18,15 @@ def problems(p, shard):
     A data set depends on seed and draw alone, and a smaller one is part of a larger one. A run from scratch has no
     ablated fraction and no anchor (NaN); a network that is left as it is has no samples and no draw (0).
     """
-    networks, start, pretrained = _networks(p, shard)
+    pretrained = shard.pretrained
+    if pretrained is None:
+        networks = cartesian_product(seed=shard.seeds, teacher_scale=p.teacher_scale, ablated=[np.nan], anchor=[np.nan])
+        start = pretrain.initial(p, shard)[shard.places(networks["seed"])]
+    else:
+        wanted = pretrained["seed"].isin(shard.seeds) & pretrained["teacher_scale"].isin(p.teacher_scale)
+        pretrained = pretrained.isel(run=np.flatnonzero(wanted))
+        networks = {name: pretrained[name].values for name in ("seed", "teacher_scale", "ablated", "anchor")}
+        start = Weights.of_dataset(pretrained)
     teacher = pretrain.targets(p, shard, networks)
     for samples in p.samples if p.protocol in LEARNING["protocol"] else (0,):
         if samples:
@@ -29,18 +37,6 @@ def problems(p, shard):
         columns = {name: values[problem.networks] for name, values in networks.items()} | runs
         columns |= {"samples": samples, "noise": p.noise}
         yield Piece(problem, columns, partial(_variables, p, problem, pretrained), pretrain.MEANING)
-
-
-def _networks(p, shard):
-    """({column: (networks,) values}, weights, pretrained networks or None) that runs start from."""
-    if shard.pretrained is None:
-        columns = cartesian_product(seed=shard.seeds, teacher_scale=p.teacher_scale, ablated=[np.nan], anchor=[np.nan])
-        return columns, pretrain.initial(p, shard)[shard.places(columns["seed"])], None
-    axes = {"seed": shard.seeds, "teacher_scale": p.teacher_scale}
-    wanted = np.all([np.isin(shard.pretrained[name].values, values) for name, values in axes.items()], axis=0)
-    known = shard.pretrained.isel(run=np.flatnonzero(wanted))
-    columns = {name: known[name].values for name in ("seed", "teacher_scale", "ablated", "anchor")}
-    return columns, Weights.of_dataset(known), known
 
 
 def _problem(p, shard, places, samples, start, teacher):
