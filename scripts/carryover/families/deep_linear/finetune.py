@@ -32,10 +32,21 @@ def problems(p, shard):
     """
     runs, spectrum = _columns(p, shard.seeds), pretrain.eigenvalues(p)
     teacher = _targets(p, shard, runs)
+    # A data set for each seed, and for each value of what has draws of its own.
+    own = [name for name in p.own_draws if name != "depth" and np.isfinite(runs[name]).all()]
+    keys = list(zip(*(runs[name].tolist() for name in ("seed", *own)), strict=True))
+    known = list(dict.fromkeys(keys))
+    sets = np.array([known.index(key) for key in keys])
     groups = [(depth,) for depth in p.depth] if "depth" in p.own_draws else [p.depth]
     trained = p.trained_layers if p.protocol == "linear_transfer" else (None,)  # last layers, None for all
     for samples, depths in product(p.samples, groups):
-        inputs, noise, sets = _drawn(p, shard.experiment, runs, samples, depths[0], spectrum)
+        shared = {"samples": samples} | ({"depth": depths[0]} if "depth" in p.own_draws else {})
+        draws = [(shared | dict(zip(own, values, strict=True)), seed) for seed, *values in known]
+        inputs, noise = (
+            np.stack([generator(shard.experiment, *draw, stream).standard_normal(shape) for draw in draws])
+            for stream, shape in (("inputs", (samples, p.dimension)), ("noise", samples))
+        )
+        inputs = inputs * np.sqrt(spectrum)
         clean = np.stack([inputs[s] @ beta for s, beta in zip(sets, teacher, strict=True)])
         task = Task(inputs, clean + runs["noise"][:, None] * noise[sets], sets)
         data = [Factored.of(X) for X in inputs]
@@ -77,20 +88,6 @@ def _targets(p, shard, runs):
     deviation[:, slice(p.leading, None) if p.relation == "leading" else slice(p.leading)] = 0
     norms = np.array([np.linalg.norm(vector) for vector in deviation])[:, None]
     return columns["source_norm"] * (source + columns["deviation"] * deviation / norms)
-
-
-def _drawn(p, experiment, runs, samples, depth, spectrum):
-    """(inputs (sets, n, d), standard noise (sets, n), (runs,) the set of each run): one for each seed, and for each
-    value of what has draws of its own."""
-    own = [name for name in p.own_draws if name != "depth" and np.isfinite(runs[name]).all()]
-    shared = {"samples": samples} | ({"depth": depth} if "depth" in p.own_draws else {})
-    keys = list(zip(*(runs[name].tolist() for name in ("seed", *own)), strict=True))
-    known, inputs, noise = list(dict.fromkeys(keys)), [], []
-    for seed, *values in known:
-        condition = shared | dict(zip(own, values, strict=True))
-        inputs.append(generator(experiment, condition, seed, "inputs").standard_normal((samples, p.dimension)))
-        noise.append(generator(experiment, condition, seed, "noise").standard_normal(samples))
-    return np.stack(inputs) * np.sqrt(spectrum), np.stack(noise), np.array([known.index(key) for key in keys])
 
 
 def _start(p, shard, depth, runs):

@@ -52,10 +52,6 @@ class Problem:
         """Expected squared error of functions (·, d) of some runs, (·,)."""
         return (self.eigenvalues * (coefficients - self.teacher[runs]) ** 2).sum(1)
 
-    def weights(self):
-        """The networks before the first step, as matrices."""
-        return balanced(self.coefficients, self.depth) if self.start is None else self.start
-
 
 def problems(p, shard):
     """A piece for each depth: one network per seed and source norm, trained on the population loss of its source."""

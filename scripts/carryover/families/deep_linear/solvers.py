@@ -24,8 +24,14 @@ def exact(problem, p):
     for s in np.unique(sets):
         runs = sets == s
         coefficients[runs] = _limits(problem, p, problem.data[s], targets[runs], runs)
-        if folds:
-            validation[runs] = _validated(problem, folds, s)
+        if folds:  # mean squared error on each fold of the network that the others trained, mean over folds
+            X, y, squares = problem.task.X[s], problem.task.y[runs], np.zeros(runs.sum())
+            for held in np.array_split(np.arange(len(X)), folds):
+                rest = np.delete(np.arange(len(X)), held)
+                data = Factored.of(X[rest])
+                beta = weight_decayed(data, data.targets(y[:, rest]), problem.weight_decay[runs])
+                squares += ((beta @ X[held].T - y[:, held]) ** 2).sum(1)
+            validation[runs] = squares / len(X)
     above_floor = np.empty(len(coefficients))  # in the coordinates of the data, without what no function can fit
     for run, s in enumerate(sets):
         data = problem.data[s]
@@ -42,45 +48,30 @@ def _limits(problem, p, data, targets, runs):
     protocol = getattr(p, "protocol", "pretraining")
     if protocol == "finetuning":
         return finetuned(data, targets, problem.coefficients[runs], problem.depth)
-    if protocol == "linear_transfer":
-        features = _pretrained_features(problem, np.flatnonzero(runs)[0], p.truncation)
-        start, ridge = problem.coefficients[runs], problem.ridge[runs]
-        # A penalty pulls the readout towards zero; without one it leaves what the data do not see as it was.
-        origin = np.where(ridge[:, None] > 0, 0.0, start)
-        unexplained = targets - (origin @ data.directions.T) * data.values
-        limit = origin + on_features(data, unexplained, features, ridge)
-        if problem.frozen >= problem.depth - 1:
-            return limit
-        # Several balanced layers behind the frozen ones keep the sign of their product, and stop at 0 on their way.
-        return np.where((limit * start).sum(1, keepdims=True) > 0, limit, 0.0)
-    return weight_decayed(data, targets, problem.weight_decay[runs])  # for none the least norm, at any depth
-
-
-def _pretrained_features(problem, run, truncation):
-    """Φ (d, r) of a pretrained network, without directions that vanish with the initial weights; UserError where
-    several layers learn behind features that are more than one."""
+    if protocol != "linear_transfer":
+        return weight_decayed(data, targets, problem.weight_decay[runs])  # for none the least norm, at any depth
+    # The features of the runs' pretrained network, without directions that vanish with the initial weights.
+    network = np.flatnonzero(runs)[0]
     if problem.start is None:
-        beta = problem.coefficients[run]
-        return beta[:, None] / np.linalg.norm(beta) ** (1 / problem.depth)
-    if problem.frozen < problem.depth - 1:
+        beta = problem.coefficients[network]
+        features = beta[:, None] / np.linalg.norm(beta) ** (1 / problem.depth)
+    elif problem.frozen < problem.depth - 1:
         raise UserError(
             "trained_layers above 1 has an exact limit for pretraining with the solver exact or balanced alone: set it "
             "to 1, or the solver of finetuning to descent."
         )
-    left, values, _ = np.linalg.svd(problem.start[run].features().astype(np.float64))
-    return (left * values)[:, values > truncation * values[0]]
-
-
-def _validated(problem, folds, s):
-    """Mean squared error on each fold of the network that the others trained, the mean over folds, (runs,)."""
-    runs, X = problem.task.sets == s, problem.task.X[s]
-    y, squares = problem.task.y[runs], np.zeros(runs.sum())
-    for held in np.array_split(np.arange(len(X)), folds):
-        rest = np.delete(np.arange(len(X)), held)
-        data = Factored.of(X[rest])
-        beta = weight_decayed(data, data.targets(y[:, rest]), problem.weight_decay[runs])
-        squares += ((beta @ X[held].T - y[:, held]) ** 2).sum(1)
-    return squares / len(X)
+    else:
+        left, values, _ = np.linalg.svd(problem.start[network].features().astype(np.float64))
+        features = (left * values)[:, values > p.truncation * values[0]]
+    # A penalty pulls the readout towards zero; without one it leaves what the data do not see as it was.
+    start, ridge = problem.coefficients[runs], problem.ridge[runs]
+    origin = np.where(ridge[:, None] > 0, 0.0, start)
+    unexplained = targets - (origin @ data.directions.T) * data.values
+    limit = origin + on_features(data, unexplained, features, ridge)
+    if problem.frozen >= problem.depth - 1:
+        return limit
+    # Several balanced layers behind the frozen ones keep the sign of their product, and stop at 0 on their way.
+    return np.where((limit * start).sum(1, keepdims=True) > 0, limit, 0.0)
 
 
 def balanced(problem, p):
@@ -100,7 +91,9 @@ def descent(problem, p):
         "learning_rate": p.learning_rate, "tolerance": p.tolerance, "max_steps": p.max_steps,
         "precision": p.precision, "device": p.device,
     }  # fmt: skip
-    task, start = problem.task, problem.weights()
+    task, start = problem.task, problem.start
+    if start is None:
+        start = Balanced(problem.coefficients, problem.depth).full()
     if not problem.frozen:
         targets = problem.reduced_targets()
         return gradient_descent(problem.data, targets, task.sets, start, risk=problem.risk, **settings)
