@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carryover.families.mean_field import pretrain
 from carryover.families.mean_field.solvers import Quadratic
 from carryover.networks.relu import Weights
 from carryover.training.readout_flow import Modes
-from toy.mean_field_toys import followed, pretrained
+from toy.mean_field_toys import followed, outputs, pretrained
 
 FLOWS = {"readout": ("zero", "pretrained"), "draws": 2, "noise": 0.2, "tolerance": 1e-30}
 
@@ -39,7 +38,7 @@ def descended(features, y, readout, rate, steps):
 def sampled_risk(network, readout, teacher):
     """(mean, standard error) of the squared error over many inputs."""
     X = np.random.default_rng(1).standard_normal((40_000, network.first.shape[-1]))
-    errors = (np.maximum(X @ network.first.T, 0) @ readout / len(readout) - pretrain.outputs(teacher, X)) ** 2
+    errors = (np.maximum(X @ network.first.T, 0) @ readout / len(readout) - outputs(teacher, X)) ** 2
     return errors.mean(), errors.std() / 200
 
 

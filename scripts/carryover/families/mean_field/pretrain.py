@@ -40,7 +40,7 @@ class Problem:
     start: Weights  # first (networks, m, d) of unit length, second (networks, 1, m)
     teacher: Weights  # first (networks, m*, d), second (networks, 1, m*)
     networks: np.ndarray  # (runs,)
-    task: Task | None = None  # None where the whole distribution is learned, or nothing
+    task: Task | None = None  # None where the whole distribution is learned
     anchor: np.ndarray | None = None  # (networks,) of pretraining
     readout: np.ndarray | None = None  # (runs,) as in the parameters
     max_time: np.ndarray | None = None  # (runs,)
@@ -101,12 +101,6 @@ def summed(network):
     return Weights(network.first / scale, network.second / scale)
 
 
-def averaged(network):
-    """The inverse of `summed`."""
-    scale = np.sqrt(network.first.shape[-2])
-    return Weights(network.first * scale, network.second * scale)
-
-
 def targets(p, shard, networks):
     """Teachers of the target task, equation 17: directions (networks, m*, d) and coefficients c* (networks, 1, m*).
 
@@ -143,8 +137,3 @@ def initial(p, shard):
     """Networks before training from scratch, one a seed: input weights uniform on the sphere, readouts 1e-7 N(0, 1)."""
     first = shard.draw(unit_vectors, "weights", p.width, p.dimension)
     return Weights(first, 1e-7 * shard.draw(Generator.standard_normal, "readout", (1, p.width)))
-
-
-def outputs(network, X):
-    """f(x), (..., n), of a mean over units at inputs X (..., n, d)."""
-    return network.outputs(X)[..., 0] / network.first.shape[-2]

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from carryover.families.mean_field.pretrain import averaged, summed
+from carryover.families.mean_field.pretrain import summed
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import function_power, relu_kernel, relu_risk
 from carryover.training.devices import tensor
@@ -35,20 +35,21 @@ def flow(problem, p):
             unit_teacher, start, tolerance=p.tolerance, max_time=p.max_time, anchor=problem.anchor,
             precision=p.precision, **settings,
         )  # fmt: skip
-        return replace(trained, weights=averaged(trained.weights))
-    teacher = summed(teacher)
+    else:
+        teacher = summed(teacher)
 
-    def risk(first, second, runs):
-        which = problem.networks[runs]
-        units = teacher.first[which], teacher.second[which, 0]
-        return relu_risk(first, second[:, 0], *(tensor(values, first.device) for values in units))
+        def risk(first, second, runs):
+            which = problem.networks[runs]
+            units = teacher.first[which], teacher.second[which, 0]
+            return relu_risk(first, second[:, 0], *(tensor(values, first.device) for values in units))
 
-    trained = gradient_flow(
-        [problem.task], start, tolerance=2 * p.tolerance, on_sphere=True, observe={"risk": risk}, **settings
-    )
-    curves = {**trained.curves, "loss": trained.curves["loss"] / 2}
-    weights = averaged(trained.weights)
-    return replace(trained, weights=weights, loss=trained.loss / 2, time=2 * trained.time, curves=curves)
+        trained = gradient_flow(
+            [problem.task], start, tolerance=2 * p.tolerance, on_sphere=True, observe={"risk": risk}, **settings
+        )
+        curves = {**trained.curves, "loss": trained.curves["loss"] / 2}
+        trained = replace(trained, loss=trained.loss / 2, time=2 * trained.time, curves=curves)
+    root = np.sqrt(start.first.shape[-2])
+    return replace(trained, weights=Weights(trained.weights.first * root, trained.weights.second * root))
 
 
 def exact(problem, p):
@@ -63,7 +64,7 @@ def exact(problem, p):
     features cannot represent, at a risk up to thousands of times the target's power where n is near the number of such
     directions. Readouts fitted to samples are not stored.
     """
-    if problem.max_time is None:
+    if getattr(p, "protocol", "") == "pretrained":
         network, teacher = summed(problem.start), summed(problem.teacher)
         risks = relu_risk(network.first, network.second[:, 0], teacher.first, teacher.second[:, 0])
         return Trained.solved(problem.start, np.full(len(problem.networks), np.nan), risks)
