@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 from numpy.random import Generator
 
+from carryover.config.parameters import described
 from carryover.errors import UserError
 from carryover.families.deep_linear import pretrain
 from carryover.families.stages import Piece, cartesian_product
@@ -14,14 +15,6 @@ from carryover.networks.deep_linear import Weights
 from carryover.streams import generator
 from carryover.training.linear_limits import Factored
 from carryover.training.result import Task
-
-# Coordinates in which the runs of a relation differ; the coordinates of other relations are NaN.
-RELATED = {
-    "angle": ("angle", "target_norm"),
-    "stretch": ("stretch", "deviation"),
-    "leading": ("deviation",),
-    "trailing": ("deviation",),
-}
 
 
 def problems(p, shard):
@@ -56,7 +49,13 @@ def problems(p, shard):
             problem = pretrain.Problem(
                 task, data, start, coefficients, teacher, depth, spectrum, runs["ridge"], runs["weight_decay"], frozen
             )
-            columns = {"samples": samples, "gamma": samples / p.dimension, "depth": depth, "frozen": frozen}
+            columns = {
+                "relation": p.relation,
+                "samples": samples,
+                "gamma": samples / p.dimension,
+                "depth": depth,
+                "frozen": frozen,
+            }
             yield Piece(problem, runs | columns, partial(pretrain.variables, problem, features), pretrain.MEANING)
 
 
@@ -67,11 +66,12 @@ def _columns(p, seeds):
     """
     if p.relation in ("leading", "trailing") and not 0 < p.leading < p.dimension:
         raise UserError(f"relation {p.relation} needs leading from 1 to below dimension, not {p.leading}.")
-    names = (*RELATED[p.relation], "source_norm", "noise", "ridge", "weight_decay")
+    relations = {name: about["when"].get("relation") for name, about in described(type(p)).items()}
+    own = {name: p.relation in needed for name, needed in relations.items() if needed}
+    names = (*(name for name in own if own[name]), "source_norm", "noise", "ridge", "weight_decay")
     runs = cartesian_product(seed=seeds, **{name: getattr(p, name) for name in names})
-    others = {name for read in RELATED.values() for name in read} - runs.keys()
     missing = np.full(len(runs["seed"]), np.nan)
-    return runs | dict.fromkeys(sorted(others), missing) | {"relation": np.full(len(missing), p.relation)}
+    return runs | {name: missing for name in sorted(own) if not own[name]}
 
 
 def _targets(p, shard, runs):
@@ -100,7 +100,8 @@ def _start(p, shard, depth, runs):
         return start, start.coefficients(), {}
     depths = np.full(len(runs["seed"]), depth)
     known = pretrained.isel(run=shard.rows(seed=runs["seed"], depth=depths, source_norm=runs["source_norm"]))
-    features = pretrain.features(known["feature_share"].values, known["feature_alignment"].values)
+    names = ("feature_share", "feature_alignment")
+    features = {name: ("run", known[name].values, known[name].attrs["long_name"]) for name in names}
     coefficients = known["coefficients"].values[:, 0].astype(np.float64)
     if "hidden" not in pretrained:
         return None, coefficients, features

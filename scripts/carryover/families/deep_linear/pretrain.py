@@ -88,7 +88,11 @@ def _variables(p, problem, trained):
         }) | {"layer": ("layer", np.arange(1, most), "layer")}  # fmt: skip
     lengths = np.linalg.norm(feature, axis=1) * np.linalg.norm(source, axis=1)
     cosine = np.abs((feature * source).sum(1)) / lengths
-    return variables(problem, features(share, cosine) | weights, trained)
+    return variables(problem, {
+        "feature_share": ("run", share, "share of the pretrained features' power that is of rank one"),
+        "feature_alignment": ("run", cosine, "cosine of that one feature with the source task"),
+        **weights,
+    }, trained)  # fmt: skip
 
 
 def variables(problem, extra, trained):
@@ -99,14 +103,6 @@ def variables(problem, extra, trained):
         "teacher": (("run", "input"), problem.teacher, "coefficients of the task that is learned"),
     }
     return {**single_precision(single), **of_training(trained), **extra}
-
-
-def features(share, alignment):
-    """Variables of what pretraining made of the features Φ = W_1 … W_{L−1} (theorem 3.4)."""
-    return {
-        "feature_share": ("run", share, "share of the pretrained features' power that is of rank one"),
-        "feature_alignment": ("run", alignment, "cosine of that one feature with the source task"),
-    }
 
 
 def eigenvalues(p):
