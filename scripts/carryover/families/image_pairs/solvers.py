@@ -50,20 +50,15 @@ def descent(problem, p):
     residual = problem.labels[..., None] - pixels @ start
     a, evaluations = np.zeros_like(residual), np.zeros(residual.shape[-1], dtype=np.int64)
     for _ in range(p.max_steps):
-        running = _losses(residual).max(0) > p.tolerance
+        running = (residual**2).mean(1).max(0) / 2 > p.tolerance
         if not running.any():
             break
         evaluations += running
         a += (p.learning_rate / n * running) * residual
         residual -= p.learning_rate * (gram @ residual) * running
     coefficients = (start + pixels.mT @ a).transpose(2, 0, 1)
-    converged = _losses(residual).max(0) <= p.tolerance
+    converged = (residual**2).mean(1).max(0) / 2 <= p.tolerance
     return _trained(problem, coefficients, evaluations=evaluations, converged=converged)
-
-
-def _losses(residual):
-    """Half the mean squared error, (draws, runs), of residuals (draws, n, runs)."""
-    return (residual**2).mean(1) / 2
 
 
 def _trained(problem, coefficients, **known):
