@@ -206,7 +206,6 @@ def portable(p: Any) -> str:
 def of_training(trained: Trained) -> Variables:
     """Variables of a `Trained`, without its weights."""
     curve = ("run", "checkpoint")
-    curves = {f"{k}_curve": (curve, v, f"{CURVES[k]} along training") for k, v in trained.curves.items()}
     return {
         "loss": ("run", trained.loss, "loss on the training data"),
         "evaluations": ("run", trained.evaluations, "gradient evaluations"),
@@ -215,7 +214,7 @@ def of_training(trained: Trained) -> Variables:
         "risk_best": ("run", trained.risk_best, "smallest risk along training"),
         **{name: ("run", values, MEASURED[name]) for name, values in trained.measured.items()},
         "time": (curve, trained.time, "flow time of the checkpoint"),
-        **curves,
+        **{f"{k}_curve": (curve, v, f"{CURVES[k]} along training") for k, v in trained.curves.items()},
     }
 
 

@@ -42,21 +42,15 @@ def problems(p, shard):
         inputs = inputs * np.sqrt(spectrum)
         clean = np.stack([inputs[s] @ beta for s, beta in zip(sets, teacher, strict=True)])
         task = Task(inputs, clean + runs["noise"][:, None] * noise[sets], sets)
-        data = [Factored.of(X) for X in inputs]
+        data, sizes = [Factored.of(X) for X in inputs], {"samples": samples, "gamma": samples / p.dimension}
         for depth, last in product(depths, trained):
             frozen = depth - (last or depth)
             start, coefficients, features = _start(p, shard, depth, runs)
             problem = pretrain.Problem(
                 task, data, start, coefficients, teacher, depth, spectrum, runs["ridge"], runs["weight_decay"], frozen
             )
-            columns = {
-                "relation": p.relation,
-                "samples": samples,
-                "gamma": samples / p.dimension,
-                "depth": depth,
-                "frozen": frozen,
-            }
-            yield Piece(problem, runs | columns, partial(pretrain.variables, problem, features), pretrain.MEANING)
+            columns = runs | {"relation": p.relation, **sizes, "depth": depth, "frozen": frozen}
+            yield Piece(problem, columns, partial(pretrain.variables, problem, features), pretrain.MEANING)
 
 
 def _columns(p, seeds):

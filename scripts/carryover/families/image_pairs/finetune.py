@@ -37,24 +37,23 @@ def problems(p, shard):
     images than samples are asked for.
     """
     pairs, pretrained, most = pretrain.pairs(p, shard.experiment), shard.pretrained, max(p.samples)
-    named = [pretrain.named(number, four) for number, four in enumerate(pairs)]
     for seed, split in zip(shard.seeds, pretrain.splits(p, shard), strict=True):
         regression, dimension = pretrain.regressions(split), split.pixels.shape[1]
         starts = np.zeros((len(pairs), len(p.cutoff), dimension))
         if pretrained is not None:
             if (found := pretrained.sizes["input"]) != dimension:
                 raise UserError(f"{p.images} has {dimension} pixels, but the pretrained networks have {found}.")
-            kinds = [{"seed": seed, **names, "cutoff": cutoff} for names, cutoff in product(named, p.cutoff)]
+            kinds = [{"seed": seed, **names, "cutoff": cutoff} for (names, *_), cutoff in product(pairs, p.cutoff)]
             rows = shard.rows(**{key: [kind[key] for kind in kinds] for key in kinds[0]})
             starts = pretrained["coefficients"].values[rows, 0].reshape(starts.shape)
-        for number, (_, _, first, second) in enumerate(pairs):
-            known, target, start = split.members(first, second), regression(first, second), starts[number]
+        for start, (names, _, (first, second)) in zip(starts, pairs, strict=True):
+            known, target = split.members(first, second), regression(first, second)
             if most > len(known):
                 raise UserError(
                     f"samples has {most}, but the classes {first} and {second} have {len(known)} training images: "
                     "lower samples."
                 )
-            conditions = [{"pair": number, "draw": draw} for draw in range(p.draws)]
+            conditions = [{"pair": names["pair"], "draw": draw} for draw in range(p.draws)]
             rngs = [generator(shard.experiment, condition, seed, "samples") for condition in conditions]
             drawn = np.stack([known[rng.permutation(len(known))[:most]] for rng in rngs])
             pixels, labels = split.pixels[drawn], np.where(split.labels[drawn] == first, 1.0, -1.0)
@@ -69,7 +68,7 @@ def problems(p, shard):
                     "covariance": covariance_bound(differences, target.spectrum, n, TOP_DIRECTIONS, CONFIDENCE),
                     "target_alignment": target.explained(start),
                 }
-                runs = {"seed": seed, **named[number], "cutoff": list(p.cutoff), "pixels": p.pixels, "samples": n}
+                runs = {"seed": seed, **names, "cutoff": list(p.cutoff), "pixels": p.pixels, "samples": n}
                 yield Piece(problem, runs, partial(_variables, problem, bounds), pretrain.MEANING)
 
 

@@ -41,12 +41,12 @@ class Problem:
 
 def problems(p, shard):
     """A piece for each seed and pair of tasks, with a run per cutoff: linear functions of least norm."""
-    fours = pairs(p, shard.experiment)
+    tasks = pairs(p, shard.experiment)
     for seed, split in zip(shard.seeds, splits(p, shard), strict=True):
         regression = regressions(split)
-        for number, four in enumerate(fours):
-            runs = {"seed": seed, **named(number, four), "cutoff": list(p.cutoff)}
-            yield Piece(regression(*four[:2]), runs, _variables, MEANING)
+        for columns, source, _ in tasks:
+            runs = {"seed": seed, **columns, "cutoff": list(p.cutoff)}
+            yield Piece(regression(*source), runs, _variables, MEANING)
 
 
 def _variables(trained):
@@ -55,9 +55,10 @@ def _variables(trained):
 
 
 def pairs(p, experiment):
-    """`pairs` different (a, b, c, d), source and target classes; UserError where the classes do not give as many.
+    """[(columns, (a, b), (c, d))] of `pairs` different pairs of a source and a target task, by their classes.
 
-    The classes of a source task are in the order of `classes`: to exchange them in both tasks changes no error.
+    Columns are such as {'pair': 0, 'source_classes': '2 3', 'target_classes': '5 6'}. The classes of a source task are
+    in the order of `classes`: to exchange them in both tasks changes no error. UserError where there are not as many.
     """
     order = {label: place for place, label in enumerate(p.classes)}
     possible = [four for four in permutations(p.classes, 4) if order[four[0]] < order[four[1]]]
@@ -67,7 +68,10 @@ def pairs(p, experiment):
             "lower pairs or add classes."
         )
     drawn = generator(experiment, "", 0, "pairs").choice(len(possible), size=p.pairs, replace=False)
-    return [possible[index] for index in drawn]
+    return [
+        ({"pair": number, "source_classes": f"{a} {b}", "target_classes": f"{c} {d}"}, (a, b), (c, d))
+        for number, (a, b, c, d) in enumerate(possible[index] for index in drawn)
+    ]
 
 
 @dataclass(frozen=True)
@@ -110,11 +114,6 @@ def splits(p, shard):
             test[order[: max(1, int(HELD_OUT * len(members)))]] = True
         train = np.isin(labels, p.classes) & ~test
         yield Split(pixels - pixels[train].mean(0) if p.pixels == "centred" else pixels, labels, train, test)
-
-
-def named(number, four):
-    """{'pair': 0, 'source_classes': '2 3', 'target_classes': '5 6'} of a pair of tasks."""
-    return {"pair": number, "source_classes": f"{four[0]} {four[1]}", "target_classes": f"{four[2]} {four[3]}"}
 
 
 @dataclass(frozen=True)

@@ -85,9 +85,10 @@ def weights(network, start_first, target, source_readout):
 
 def size(target):
     """Variables `target_power`, E f*², and `target_variance` of targets (runs, …)."""
-    power, variance = (of(target.second[:, 0], target.first) for of in (function_power, function_variance))
+    readout, units = target.second[:, 0], target.first
+    variance = function_variance(readout, units)
     return {
-        "target_power": ("run", power, "mean square of the target without noise"),
+        "target_power": ("run", function_power(readout, units), "mean square of the target without noise"),
         "target_variance": ("run", variance, "variance of the target without noise, which risks are compared with"),
     }
 

@@ -48,25 +48,19 @@ def problems(p, shard):
 
 def variables(problem, auxiliary, trained):
     """Variables of networks and of the tasks that they and their pretraining learn, teachers (runs, …)."""
-    first, second, teacher = ("run", "unit", "input"), ("run", "output", "unit"), problem.teacher
+    first, second = ("run", "unit", "input"), ("run", "output", "unit")
     single = {
         "first": (first, trained.weights.first, "input weights"),
         "second": (second, trained.weights.second, "readout weights"),
         "start_first": (first, problem.start.first, "input weights before training"),
         "start_second": (second, problem.start.second, "readout weights before training"),
-        "teacher_directions": (
-            ("run", "teacher_unit", "input"),
-            teacher.first,
-            "unit vectors of the task that is learned",
-        ),
-        "teacher_readout": (("run", "teacher_unit"), teacher.second[:, 0], "coefficients of the task that is learned"),
-        "auxiliary_directions": (
-            ("run", "auxiliary_unit", "input"),
-            auxiliary.first,
-            "unit vectors of the auxiliary task",
-        ),
-        "auxiliary_readout": (("run", "auxiliary_unit"), auxiliary.second[:, 0], "coefficients of the auxiliary task"),
     }
+    for name, teacher, what in (
+        ("teacher", problem.teacher, "task that is learned"), ("auxiliary", auxiliary, "auxiliary task")
+    ):  # fmt: skip
+        unit = ("run", f"{name}_unit")
+        single[f"{name}_directions"] = ((*unit, "input"), teacher.first, f"unit vectors of the {what}")
+        single[f"{name}_readout"] = (unit, teacher.second[:, 0], f"coefficients of the {what}")
     return {**single_precision(single), **of_training(trained)}
 
 
