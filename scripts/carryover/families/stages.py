@@ -14,8 +14,6 @@ parameters that contradict each other.
 A stage poses problems and a solver solves them; `run` does the rest for all families.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
@@ -182,8 +180,9 @@ def run(p: Any, experiment: str, seeds: Sequence[int], pretrained: xr.Dataset | 
     runs = {name: ("run", np.concatenate([own[name] for own, _ in solved])) for name in columns}
     data = xr.Dataset(joined, {**runs, "output": list(piece.outputs)}, piece.attributes)
     meanings = {**MEANING, **piece.meaning, **{name: text for name, (_, _, text) in variables.items()}}
-    for name, variable in data.variables.items():
-        label, unit = meanings[name] if isinstance(meanings[name], tuple) else (meanings[name], "1")
+    for key, variable in data.variables.items():
+        meaning = meanings[str(key)]
+        label, unit = (meaning, "1") if isinstance(meaning, str) else meaning
         variable.attrs = {"long_name": label, "units": unit}
     return data
 

@@ -6,8 +6,6 @@ tasks of a seed alike, all but those that are drawn as `left_out`. Each seed dra
 seeds cover the choice of classes, too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache, partial
 from itertools import product

@@ -81,8 +81,7 @@ class Finetune(Training):
     @model_validator(mode="after")
     def check(self):
         """Refuse what has no such solution; UserError."""
-        decayed = max(self.weight_decay) > 0
-        if decayed and self.depth != (2,):
+        if max(self.weight_decay) > 0 and self.depth != (2,):
             raise UserError("weight_decay has an exact limit at depth 2 alone: set depth to 2.")
         if self.solver == "balanced" and self.protocol == "linear_transfer":
             raise UserError("linear_transfer has no solver balanced: choose exact or descent.")

@@ -98,11 +98,10 @@ def _variables(p, problem, trained):
 def variables(problem, extra, trained):
     """Variables of networks, with others that are known of them."""
     coefficients = ("run", "output", "input")
-    single = {
+    return single_precision({
         "coefficients": (coefficients, trained.weights.coefficients[:, None], "coefficients of the network's function"),
         "teacher": (("run", "input"), problem.teacher, "coefficients of the task that is learned"),
-    }
-    return {**single_precision(single), **of_training(trained), **extra}
+    }) | of_training(trained) | extra  # fmt: skip
 
 
 def eigenvalues(p):

@@ -81,10 +81,9 @@ class Finetune(Training):
     @model_validator(mode="after")
     def check(self):
         """Refuse a solver that the protocol does not have; UserError."""
-        if self.solver not in SOLVERS[self.protocol]:
-            raise UserError(
-                f"{self.protocol} has no solver {self.solver}: choose {' or '.join(SOLVERS[self.protocol])}."
-            )
+        known = SOLVERS[self.protocol]
+        if self.solver not in known:
+            raise UserError(f"{self.protocol} has no solver {self.solver}: choose {' or '.join(known)}.")
         if self.protocol in FIXED["protocol"] and self.solver == "descent" and "least_squares" in self.readout:
             raise UserError("least_squares is fitted without steps: its solver is exact, not descent.")
         return self

@@ -59,7 +59,7 @@ def problems(p, shard):
         teacher=sources(p, shard, columns, target),
         networks=np.arange(len(places)),
         anchor=columns["anchor"],
-        max_time=np.full(len(places), p.max_time) if p.solver == "exact" else None,
+        max_time=np.full(len(places), p.max_time),
     )
     yield Piece(problem, columns, partial(_variables, problem, target), MEANING)
 
@@ -72,23 +72,21 @@ def _variables(problem, target, trained):
 def weights(network, start_first, target, source_readout):
     """Variables of networks (runs, …) that are means over units, with where they started and both teachers."""
     first, unit = ("run", "unit", "input"), ("run", "teacher_unit")
-    variables = {
+    return single_precision({
         "first": (first, network.first, "input weights, of length 1"),
         "second": (("run", "output", "unit"), network.second, "readout weights; the output is the mean over units"),
         "start_first": (first, start_first, "input weights before pretraining"),
         "teacher_directions": ((*unit, "input"), target.first, "unit vectors of the target's units"),
         "teacher_readout": (unit, target.second[:, 0], "coefficients of the target, which is a mean over units"),
         "source_readout": (unit, source_readout, "coefficients of the source, 0 where a unit is ablated"),
-    }
-    return single_precision(variables)
+    })  # fmt: skip
 
 
 def size(target):
     """Variables `target_power`, E f*², and `target_variance` of targets (runs, …)."""
-    readout, units = target.second[:, 0], target.first
-    variance = function_variance(readout, units)
+    power, variance = (of(target.second[:, 0], target.first) for of in (function_power, function_variance))
     return {
-        "target_power": ("run", function_power(readout, units), "mean square of the target without noise"),
+        "target_power": ("run", power, "mean square of the target without noise"),
         "target_variance": ("run", variance, "variance of the target without noise, which risks are compared with"),
     }
 

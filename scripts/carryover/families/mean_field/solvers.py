@@ -1,7 +1,7 @@
 """Solvers of mean-field ReLU networks; losses are half the mean squared error, and risks are exact."""
 
 from bisect import bisect_left
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -70,7 +70,7 @@ def exact(problem, p):
         return Trained.solved(problem.start, np.full(len(problem.networks), np.nan), risks)
     loss, risk, time = np.empty((3, len(problem.networks)))
     weights = Weights(problem.start.first, np.empty_like(problem.start.second)) if problem.task is None else None
-    for run, modes, start, quadratic in _learning(problem):
+    for run, modes, start, error in _learning(problem):
         if weights is None and problem.readout[run] == "least_squares":
             readout, time[run] = modes.least_squares(p.cutoff), np.nan
         else:
@@ -78,7 +78,7 @@ def exact(problem, p):
             readout = modes.after(start, time[run])
         loss[run] = modes.loss(readout)
         if weights is None:
-            risk[run] = quadratic.risk(readout)
+            risk[run] = _risk(readout, *error)
         else:
             weights.second[run, 0], risk[run] = readout, 2 * loss[run]
     converged = np.isnan(time) | (loss <= p.tolerance * (1 + 1e-9))  # the flow stops at the tolerance, to rounding
@@ -92,20 +92,20 @@ def descent(problem, p):
     It is linear, so the result of its steps is computed in closed form. Readouts themselves are not stored.
     """
     (loss, risk, rates), steps = np.empty((3, len(problem.networks))), np.empty(len(problem.networks), dtype=np.int64)
-    for run, modes, start, quadratic in _learning(problem):
+    for run, modes, start, error in _learning(problem):
         rate = p.learning_rate
         while rate * modes.rates[:1].sum() >= 2:
             rate /= CUT
         after, most = partial(modes.descended, start, rate), min(p.max_steps, round(problem.max_time[run] / rate))
         rates[run] = rate
         steps[run] = bisect_left(range(most), True, key=lambda count: modes.loss(after(count)) <= p.tolerance)
-        loss[run], risk[run] = modes.loss(after(steps[run])), quadratic.risk(after(steps[run]))
+        loss[run], risk[run] = modes.loss(after(steps[run])), _risk(after(steps[run]), *error)
     known = {"evaluations": steps, "converged": loss <= p.tolerance, "measured": {"learning_rate": rates}}
     return Trained.solved(None, loss, risk, steps * rates, **known)
 
 
 def _learning(problem):
-    """For each run: its number, the `Modes` of its readout, its initial readout, and the `Quadratic`.
+    """For each run: its number, the `Modes` of its readout, its initial readout, and the `quadratic` of its error.
 
     One decomposition of a network's features of a data set serves all of its readouts.
     """
@@ -113,10 +113,10 @@ def _learning(problem):
     for index in range(count):
         report(step=index, active=count - index)
         network = problem.start[index]
-        before, quadratic = network.second[0], Quadratic.of(network, problem.teacher[index])
+        before, error = network.second[0], quadratic(network, problem.teacher[index])
         if task is None:
-            modes = Modes.of_population(quadratic.kernel, quadratic.overlaps, quadratic.power, speed=len(before))
-            yield index, modes, before, quadratic
+            modes = Modes.of_population(*error, speed=len(before))
+            yield index, modes, before, error
             continue
         of_network = problem.networks == index
         for which in np.unique(task.sets[of_network]):
@@ -125,25 +125,21 @@ def _learning(problem):
             modes = Modes.of_samples(features, task.y[runs[0]], speed=len(before))
             for run in runs:
                 start = before if problem.readout[run] == "pretrained" else np.zeros(len(before))
-                yield run, modes, start, quadratic
+                yield run, modes, start, error
 
 
-@dataclass(frozen=True)
-class Quadratic:
-    """Mean squared error over x ~ N(0, I) of any readout of a network, against a teacher; both are means over units."""
+def quadratic(network, teacher):
+    """(K (m, m), b (m,), c) of the mean squared error aᵀKa − 2aᵀb + c of a readout a of a network, over x ~ N(0, I).
 
-    kernel: np.ndarray  # (m, m) E φφᵀ/m² of the network's features
-    overlaps: np.ndarray  # (m,) E φ f*/m
-    power: float  # E f*²
+    K = E φφᵀ/m² for the features φ of the network (m, d), b = E φ f*/m and c = E f*² for the teacher f* (m*, d) with
+    the readout (1, m*); both are means over units.
+    """
+    m, m_star, c_star = len(network.first), len(teacher.first), teacher.second[0]
+    kernel = relu_kernel(network.first, network.first) / m**2
+    overlaps = relu_kernel(network.first, teacher.first) @ c_star / (m * m_star)
+    return kernel, overlaps, float(function_power(c_star, teacher.first))
 
-    @classmethod
-    def of(cls, network, teacher):
-        """For the features of a network (m, d) and a teacher (m*, d) with the readout (1, m*)."""
-        m, m_star, c_star = len(network.first), len(teacher.first), teacher.second[0]
-        kernel = relu_kernel(network.first, network.first) / m**2
-        overlaps = relu_kernel(network.first, teacher.first) @ c_star / (m * m_star)
-        return cls(kernel, overlaps, float(function_power(c_star, teacher.first)))
 
-    def risk(self, readout):
-        """The risk of a readout (m,)."""
-        return max(0.0, readout @ self.kernel @ readout - 2 * readout @ self.overlaps + self.power)
+def _risk(readout, kernel, overlaps, power):
+    """The mean squared error of a readout (m,), see `quadratic`."""
+    return max(0.0, readout @ kernel @ readout - 2 * readout @ overlaps + power)

@@ -83,9 +83,7 @@ class Finetune(Training):
     @model_validator(mode="after")
     def check(self):
         """Refuse a solver that the protocol does not have; UserError."""
-        fitted = self.protocol.endswith(("_probe", "_kernel"))
-        if fitted != (self.solver == "ridge"):
-            raise UserError(
-                f"{self.protocol} has no solver {self.solver}: choose {'ridge' if fitted else 'descent or flow'}."
-            )
+        known = ("ridge",) if self.protocol.endswith(("_probe", "_kernel")) else ("descent", "flow")
+        if self.solver not in known:
+            raise UserError(f"{self.protocol} has no solver {self.solver}: choose {' or '.join(known)}.")
         return self
