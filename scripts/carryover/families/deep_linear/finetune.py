@@ -60,6 +60,7 @@ def _columns(p, seeds):
     """
     if p.relation in ("leading", "trailing") and not 0 < p.leading < p.dimension:
         raise UserError(f"relation {p.relation} needs leading from 1 to below dimension, not {p.leading}.")
+    # Parameters that some relations alone read: those of the others are NaN.
     relations = {name: about["when"].get("relation") for name, about in described(type(p)).items()}
     own = {name: p.relation in needed for name, needed in relations.items() if needed}
     names = (*(name for name in own if own[name]), "source_norm", "noise", "ridge", "weight_decay")
