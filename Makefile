@@ -33,9 +33,10 @@ papers fashion: $(READY)
 	@$(VENV)/bin/python scripts/archive.py check --configfile config/config.yaml $(SCALE)
 	@$(SNAKEMAKE) --configfile $(SCALE)
 
-# whether today's code still gives the archived values: two minutes of training, of runs drawn by the commit
+# whether today's code still gives the archived values: two minutes of training, of runs drawn by the commit; another
+# sample by SAMPLE="--seed 7 --seconds 600"
 papers-check: $(READY)
-	@$(VENV)/bin/python scripts/papers_check.py
+	@PYTHONPATH=scripts $(VENV)/bin/python tests/papers_check.py $(SAMPLE)
 
 # one process more than there are cores, since some wait: for Slurm, for jobs of Snakemake
 PYTEST := $(VENV)/bin/python -m pytest -n $$(($(CORES) + 1)) --dist loadgroup

@@ -8,7 +8,7 @@ from toy.small_project import ROOT
 
 # what the scripts of the four rules load by name
 LOADED = ("families.stages", "families.relu.parameters", "families.relu.pretrain", "families.relu.finetune",
-          "families.relu.solvers", "measures.risk", "figures.facets")  # fmt: skip
+          "families.relu.solvers", "measures.recorded", "figures.facets")  # fmt: skip
 ASIDE = ("config/", "workflow/", "provenance/")
 
 

@@ -6,15 +6,13 @@ python docs/tutorial/pretrained.py                      # after the run, whose w
 import sys
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import torch
 import xarray as xr
 
 from carryover import compare
-from carryover.measures.stages import load, network_and_images, test_images
+from carryover.measures.stages import load, network_and_images, tested_task
 from carryover.networks.convnet_weights import packed
-from carryover.tasks.class_subsets import class_task
 
 COUNT, BATCH = 500, 50  # test images of both classes
 LAYERS = ["_blocks.0", "_blocks.4", "_blocks.10", "_blocks.15", "_bn1"]
@@ -25,7 +23,7 @@ def compared(data, run):
     """The diagnosis of one run, with the statistics of normalisation of the same images before and after."""
     classes = str(data["target_classes"].values[run])
     untrained, prepared = network_and_images(data.attrs, "cpu")
-    chosen = test_images(prepared.images, classes, COUNT)
+    task = tested_task(prepared.images, classes, COUNT)
     states = {
         "before": data["start_state"].values[int(data["start"][run])],
         "after": data["state"].values[run],
@@ -33,10 +31,9 @@ def compared(data, run):
     }
     networks = {when: network_and_images(data.attrs, "cpu")[0] for when in states}
     for when, state in states.items():
-        load(networks[when], state, prepared, chosen, True, when)
-    task = class_task(prepared.images, classes.split())
-    labels = torch.tensor(task.test_labels[np.searchsorted(task.test, chosen)].astype(int))
-    batches = list(zip(prepared.batch("test", chosen).split(BATCH), labels.split(BATCH), strict=True))
+        load(networks[when], state, prepared, task.test, True)
+    images, labels = prepared.batch("test", task.test), torch.tensor(task.test_labels)
+    batches = list(zip(images.split(BATCH), labels.split(BATCH), strict=True))
     before, after, untrained = networks.values()
     return compare(before, after, batches, layers=LAYERS, reduce="mean", baseline=untrained, progress=False)
 

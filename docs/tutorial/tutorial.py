@@ -24,9 +24,8 @@ from carryover import choose_factor, diagnose, record
 from carryover.diagnosis.rescaling import load_rescaled
 from carryover.networks.convnet import ResNet18
 from carryover.streams import generator
-from carryover.tasks.class_subsets import class_task, other_classes, sampled
+from carryover.tasks.image_tasks import PreparedImages, class_task, sampled
 from carryover.tasks.images import images
-from carryover.tasks.prepared_images import PreparedImages
 
 PAIR = (3, 8)  # the two digits of finetuning; the other eight are for pretraining
 SAMPLES, VALIDATION = 8, 100  # labelled images of the pair
@@ -71,7 +70,7 @@ def train(network, batches, learning_rate, until=0.0):
 
 
 def pretrained():
-    task = class_task(digits, other_classes(10, PAIR))
+    task = class_task(digits, [label for label in range(10) if label not in PAIR])
     network, order = build(0, classes=8), torch.Generator().manual_seed(0)
 
     def batches(epochs):

@@ -9,7 +9,6 @@ imports this module, so it imports nothing large.
 import hashlib
 import json
 import lzma
-import tempfile
 from itertools import product
 from pathlib import Path
 
@@ -60,13 +59,6 @@ def unpacked(packed):
     if hashlib.sha256(content).hexdigest() != known["unpacked"]["sha256"]:
         raise UserError(f"{packed} unpacks to other bytes than its record names: restore both.")
     return content
-
-
-def load(folder, experiment, measure):
-    """The archived dataset, an `xarray.Dataset`; UserError as `unpacked`."""
-    with tempfile.NamedTemporaryFile(suffix=".nc") as file:
-        Path(file.name).write_bytes(unpacked(path(folder, experiment, measure)))
-        return store.load(file.name)
 
 
 def save(folder, known, content):
@@ -121,7 +113,7 @@ def lacking(sweep, audit=None):
 
 def unarchive(arguments):
     """Unpack the dataset in the file `packed` that has the hash `sha256`, by the command line of `unarchive.py`."""
-    packed, sha256 = arguments.packed, arguments.sha256
+    packed, sha256 = Path(arguments.packed), arguments.sha256
     known = record(packed)
     if known["unpacked"]["sha256"] != sha256:
         raise UserError(f"--sha256 {sha256}: the record of {packed} names another dataset.")

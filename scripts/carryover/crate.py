@@ -49,20 +49,11 @@ def main(argv):
 def gather(targets):
     """Follow results back to the data that they were made of.
 
-    Parameters
-    ----------
-    targets : list of Path
-        Results or their records, or folders of them, in the working folder.
-
-    Returns
-    -------
-    records, files : dict
-        {path: record} of every result, {path: SHA-256} of every file. Hashes of results and inputs are the records'.
-        UserError where a target has no result with a record, or a file is not what the record says.
+    `targets` are results or their records, or folders of them, in the working folder. The result is {path: record} of
+    every result and {name in the project: Path} of every file. UserError where no target has a result with a record, or
+    a file is not what the record says.
     """
-    if not (ROOT / "Snakefile").is_file():
-        raise UserError(f"there is no Snakefile in {ROOT}: export a crate by the scripts of a project")
-    known, records, files = {}, {}, {}
+    known, records = {}, {}
     for folder in {target.parts[0] for target in targets}:
         known |= all_records(folder)
     starts = [target.as_posix().removesuffix(".json") for target in targets]
@@ -70,55 +61,59 @@ def gather(targets):
         if any(name == start or name.startswith(f"{start}/") for start in starts):
             records |= upstream(name, known)
     records = {name: record for name, record in records.items() if record["rule"] != "crate"}
-    for name, record in records.items():
-        hashes = record["inputs"] | {name: record["outputs"][name]}
-        files |= {path: facts["sha256"] for path, facts in hashes.items()}
     if not records:
         raise UserError(f"{', '.join(map(str, targets))}: there is no result with a record to export")
-    for name, sha256 in files.items():
-        if store.sha256(name) != sha256:
+    recorded = {}
+    for name, record in records.items():
+        recorded |= record["inputs"] | {name: record["outputs"][name]}
+    for name, facts in recorded.items():
+        if store.sha256(name) != facts["sha256"]:
             raise UserError(f"{name} is not what the records say: run again, or ask audit why")
     # Without archived datasets: a crate holds those that its results were made of.
     parts = (ROOT / part for part in PROJECT)
     project = (path for part in parts for path in ([part] if part.is_file() else part.rglob("[!.]*")))
     others = [path for path in project if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".xz"]
-    project_files = {path.relative_to(ROOT).as_posix(): store.sha256(path) for path in others}
-    return records, project_files | {path.as_posix(): store.sha256(path) for path in map(record_path, records)} | files
+    files = {path.relative_to(ROOT).as_posix(): path for path in others}
+    files |= {path.as_posix(): path for path in map(record_path, records)}
+    return records, files | {name: Path(name) for name in recorded}
 
 
 def describe(records, files):
     """The `ROCrate` of the records and files that `gather` found; nothing is written."""
-    crate = ROCrate(version="1.1")
+    crate, places = ROCrate(version="1.1"), {}
     crate.metadata.extra_contexts.append(RUN_CONTEXT)
-    places = {name: _place(name, sha256) for name, sha256 in sorted(files.items())}
-    for name, place in places.items():
-        # of this name in the working folder, or else of the project
-        file = Path(name) if store.sha256_or_none(name) == files[name] else ROOT / name
+    for name, file in sorted(files.items()):
+        sha256, outside = store.sha256(file), PurePath(name).is_absolute() or ".." in PurePath(name).parts
+        places[name] = f"external/{sha256[:16]}/{file.name}" if outside else name
         kind = "application/x-netcdf" if name.endswith(".nc") else mimetypes.guess_type(name)[0] or "text/plain"
-        facts = {"sha256": files[name], "contentSize": str(file.stat().st_size), "encodingFormat": kind}
+        facts = {"sha256": sha256, "contentSize": str(file.stat().st_size), "encodingFormat": kind}
         if name == "README.md" or name.removesuffix(".json") in records:
             facts["about"] = {"@id": "./" if name == "README.md" else quote(name.removesuffix(".json"))}
-        crate.add_file(file, place, properties={"name": place, **facts})
+        crate.add_file(file, places[name], properties={"name": places[name], **facts})
 
     job_records = jobs(record for _, record in sorted(records.items()))
-    authors = _describe_root(crate, job_records)
+    _describe_root(crate, len(job_records))
     _add_workflow(crate, job_records)
+
+    # One action for the whole workflow, and one for each job with the values of its parameters.
     inputs, outputs = ({name for record in job_records for name in record[part]} for part in ("inputs", "outputs"))
     run = _add_action(crate, "#run", job_records, "Snakefile", inputs - outputs, outputs - inputs, places)
     run["name"], run["description"] = "The workflow", "All jobs, which may have run at different times and places."
-    crate.root_dataset["mentions"] = [run, *(_add_job(crate, record, places) for record in job_records)]
-    for action in crate.root_dataset["mentions"]:
-        action["agent"] = authors
+    for record in job_records:
+        script, identifier = f"scripts/{record['rule']}.py", f"#job/{record_digest(record)}"
+        action = _add_action(crate, identifier, [record], script, record["inputs"], record["outputs"], places)
+        action["name"] = f"{record['rule']} {min(record['outputs'])}"
+        action["description"] = f"One job of the rule {record['rule']}: {' '.join(record['command'])}"
+        for name, value in (record["parameters"] | {"seeds": record["seeds"]}).items():
+            text = value if isinstance(value, str | int | float) else json.dumps(value)
+            identifier = f"#{name}/{json_digest(value)[:16]}"
+            action.append_to("object", _add(crate, identifier, "PropertyValue", name=name, value=text))
+    crate.root_dataset["datePublished"] = run["endTime"]
+
     for entity in crate.get_entities():  # RO-Crate has a single value in place of a list of one
         facts = entity.properties()
         facts.update({key: value[0] for key, value in facts.items() if isinstance(value, list) and len(value) == 1})
     return crate
-
-
-def _place(name, sha256):
-    """Path of a file in the crate: its path in the project, or `external/<hash>/<name>` for a file outside."""
-    outside = PurePath(name).is_absolute() or ".." in PurePath(name).parts
-    return f"external/{sha256[:16]}/{PurePath(name).name}" if outside else name
 
 
 def _add(crate, identifier, kind, **properties):
@@ -126,8 +121,8 @@ def _add(crate, identifier, kind, **properties):
     return crate.get(identifier) or crate.add(ContextEntity(crate, identifier, {"@type": kind, **properties}))
 
 
-def _describe_root(crate, job_records):
-    """Describe the crate by CITATION.cff, and return its authors."""
+def _describe_root(crate, count):
+    """Describe the crate of so many jobs by CITATION.cff."""
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     authors = []
     for number, author in enumerate(cited["authors"]):
@@ -138,15 +133,12 @@ def _describe_root(crate, job_records):
     licence = f"https://spdx.org/licenses/{cited['license']}"
     root = crate.root_dataset
     root["name"], root["keywords"] = cited["title"], ", ".join(cited["keywords"])
-    count = len(job_records)
     root["description"] = f"Results of {count} jobs, with their inputs, code, records and the workflow of the jobs."
-    root["datePublished"] = max(_times(record)[1] for record in job_records)
     root["author"], root["publisher"] = authors, authors[0]
     root["license"] = _add(crate, licence, "CreativeWork", name=cited["license"], url=licence)
     root["conformsTo"] = [
         _add(crate, url, "CreativeWork", name=name, version=PurePath(url).name) for url, name in PROFILES.items()
     ]
-    return authors
 
 
 def _add_workflow(crate, job_records):
@@ -177,34 +169,20 @@ def _version(job_records):
     return ", ".join(commits(job_records) or sorted({record["code"]["digest"] for record in job_records}))
 
 
-def _add_job(crate, record, places):
-    """Add the action of one job, identified by the digest of its record, with the values of its parameters."""
-    rule, identifier = record["rule"], f"#job/{record_digest(record)}"
-    action = _add_action(crate, identifier, [record], f"scripts/{rule}.py", record["inputs"], record["outputs"], places)
-    action["name"] = f"{rule} {min(record['outputs'])}"
-    action["description"] = f"One job of the rule {rule}: {' '.join(record['command'])}"
-    for name, value in (record["parameters"] | {"seeds": record["seeds"]}).items():
-        text = value if isinstance(value, str | int | float) else json.dumps(value)
-        identifier = f"#{name}/{json_digest(value)[:16]}"
-        action.append_to("object", _add(crate, identifier, "PropertyValue", name=name, value=text))
-    return action
-
-
 def _add_action(crate, identifier, job_records, instrument, inputs, outputs, places):
-    """Add a CreateAction from the start of the first job to the end of the last.
+    """Add a CreateAction by the authors, from the start of the first job to the end of the last.
 
     Files that are not in the crate, such as another format of a figure, are left out.
     """
-    starts, ends = zip(*map(_times, job_records), strict=True)
-    facts = {"startTime": min(starts), "endTime": max(ends)}
+    starts, ends = [], []
+    for record in job_records:
+        starts.append(datetime.fromisoformat(record["volatile"]["start"]))
+        ends.append(starts[-1] + timedelta(seconds=record["volatile"]["duration"]))
+    facts = {"startTime": min(starts).isoformat(timespec="seconds"), "endTime": max(ends).isoformat(timespec="seconds")}
     facts["actionStatus"] = "http://schema.org/CompletedActionStatus"
     objects, results = ([{"@id": quote(places[name])} for name in sorted(names) if name in places]
                         for names in (inputs, outputs))  # fmt: skip
-    return crate.add_action(crate.get(instrument), identifier, object=objects, result=results, properties=facts)
-
-
-def _times(record):
-    """Start and end of a job, in ISO 8601."""
-    start = datetime.fromisoformat(record["volatile"]["start"])
-    end = start + timedelta(seconds=record["volatile"]["duration"])
-    return start.isoformat(timespec="seconds"), end.isoformat(timespec="seconds")
+    action = crate.add_action(crate.get(instrument), identifier, object=objects, result=results, properties=facts)
+    action["agent"] = crate.root_dataset["author"]
+    crate.root_dataset.append_to("mentions", action)
+    return action

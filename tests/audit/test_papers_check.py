@@ -6,8 +6,8 @@ import hashlib
 import pytest
 import yaml
 
+import papers_check
 from carryover import archive
-from carryover.audit import papers_check
 from carryover.families.diagonal import solvers as diagonal
 from carryover.families.relu import solvers as relu
 from carryover.provenance import store

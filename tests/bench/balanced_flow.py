@@ -9,8 +9,7 @@ import deep_linear
 import numpy as np
 from _plain import refuse_difference, row, sgd, timed
 
-from carryover.training.balanced_flow import balanced_flow
-from carryover.training.linear_limits import Factored, finetuned
+from carryover.training.linear_flow import Factored, balanced_flow, finetuned
 
 D, RATE, TOLERANCE, NOISE = 500, 1e-3, 1e-6, 0.2
 SETTINGS = ((100, 500), (250, 500), (900, 500))  # samples, times faster

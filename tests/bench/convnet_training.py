@@ -7,7 +7,7 @@ import torch
 from _plain import best_in_turns, row
 from torch.nn import functional as F
 
-from carryover.networks.efficientnet import NETWORKS
+from carryover.networks.convnet import NETWORKS
 from carryover.training.convnet_ensemble import ConvnetEnsemble
 
 # Network, width, pixels, networks together, images of each in a step, times faster: calls cost more than arithmetic

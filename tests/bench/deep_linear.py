@@ -8,7 +8,7 @@ from _plain import best_in_turns, refuse_difference, row, sgd
 
 from carryover.networks.deep_linear import Weights
 from carryover.training.deep_linear import gradient_descent
-from carryover.training.linear_limits import Factored
+from carryover.training.linear_flow import Factored
 
 D, RATE, SCALE, ROUNDS = 500, 0.01, 1e-2, 3
 SETTINGS = ((50, 25, 6), (500, 1, 10), (1000, 1, 15))  # samples, networks (as the trainer takes), times faster

@@ -7,11 +7,10 @@ import numpy as np
 import torch
 from _times import fastest, row
 
-from carryover.networks.efficientnet import NETWORKS
+from carryover.networks.convnet import NETWORKS
 from carryover.streams import generator
-from carryover.tasks.class_subsets import ClassTask
+from carryover.tasks.image_tasks import ClassTask, PreparedImages
 from carryover.tasks.images import ImageSet, images
-from carryover.tasks.prepared_images import PreparedImages
 from carryover.training.convnet import Problem, gradient_descent
 from carryover.training.convnet_ensemble import ConvnetEnsemble
 

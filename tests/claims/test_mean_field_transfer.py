@@ -1,10 +1,12 @@
-"""Claims about mean-field ReLU networks hold, fail or stay open as the runs that they are about say."""
+"""Claims about mean-field ReLU networks hold, fail or stay open as the runs that they are about say; where gains end,
+and which anchor others choose."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
-from carryover.claims.mean_field_transfer import FACTOR, FITTED, READOUT
+from carryover.claims.mean_field_transfer import FACTOR, FITTED, READOUT, boundary, gains, leave_one_out_choice
 from toy.made_up_runs import SEEDS, checks_of, dataset, size
 
 
@@ -141,3 +143,43 @@ def test_exponents_and_residuals_are_those_of_the_risks():
         )
         assert steps.loc["by_steps", "verdict"] == verdict
     assert (steps.loc[names[:-1], "statistic"] == checked.loc[names[:-1], "statistic"]).all()
+
+
+def by_samples(values):
+    return pd.Series(values, index=[8, 16, 32, 64, 128, 256])
+
+
+def test_the_boundary_is_where_gains_change_their_sign():
+    assert boundary(by_samples(5.5 - np.arange(3, 9))) == pytest.approx(2**5.5)
+    assert boundary(by_samples([1, 1, 1, -3, -3, -3])) == pytest.approx(32 * 2**0.25)
+    assert boundary(by_samples([1, 1, 0, -1, -1, -1])) == pytest.approx(32)
+
+
+def readouts():
+    """Linear transfer by two readouts; a scratch risk of 5 times a variance that differs by seed."""
+
+    def values(seed, protocol, readout, max_time, **_):
+        risk = 5.0 if protocol == "single_task" else {"zero": 5.0 - max_time, "least_squares": 3.0}[readout]
+        return {"risk_final": (2.0 + seed) * risk, "target_variance": 2.0 + seed}
+
+    common = {"samples": SAMPLES, "solver": ["exact"]}
+    return dataset(
+        values,
+        {"protocol": ["linear_transfer"], "readout": ["zero"], "max_time": [1.0, 4.0], **common},
+        {"protocol": ["linear_transfer"], "readout": ["least_squares"], "max_time": [np.nan], **common},
+        {"protocol": ["single_task"], "readout": [""], "max_time": [np.nan], **common},
+    )
+
+
+def test_gains_are_those_of_one_readout_after_its_longest_flow():
+    for readout, expected in (("zero", 4.0), ("least_squares", 2.0)):
+        found = gains(readouts(), readout)
+        assert len(found) == len(SEEDS) * len(SAMPLES)
+        np.testing.assert_allclose(found["transferability"], expected)
+
+
+def test_every_seed_has_the_anchor_that_is_best_for_the_others():
+    gained = {0.1: [9, 1, 1], 0.2: [2, 2, 2]}
+    columns = pd.MultiIndex.from_product([gained, [1, 2]], names=["anchor", "samples"])
+    found = leave_one_out_choice(pd.DataFrame(np.repeat([*gained.values()], 2, axis=0).T, columns=columns))
+    np.testing.assert_array_equal(found, [[2, 2], [1, 1], [1, 1]])

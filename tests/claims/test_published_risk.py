@@ -27,7 +27,8 @@ def test_moments_are_those_of_sampled_log_normals():
 def test_z_is_the_difference_of_mean_logs_in_standard_errors():
     theirs = pd.DataFrame([{"family": "diagonal", **CELL, "risk_mean": 0.3, "risk_std": 0.15, "seeds": 6}])
     ours = pd.DataFrame([{**CELL, "seed": s, "risk_final": r} for s, r in enumerate((0.2, 0.4, 0.3))])
-    (row,) = agreement.z_scores(ours, theirs, "risk_final").itertuples()
+    data = {"published": theirs, CELL["experiment"]: ours.drop(columns="experiment").to_xarray()}
+    (row,) = agreement.z_scores(data, "diagonal", "risk_final").itertuples()
     logs = np.log([0.2, 0.4, 0.3])
     variance = np.log(1 + 0.25)  # (.15/.3)²
     mu = np.log(0.3) - variance / 2

@@ -6,7 +6,7 @@ import pytest
 import xarray as xr
 from scipy import stats
 
-from carryover.claims.support.runs import Runs, common
+from carryover.claims.support.runs import Runs, common, only
 from carryover.errors import UserError
 from toy.made_up_runs import SEEDS
 from toy.relu_runs import dataset, nesting
@@ -28,7 +28,7 @@ def test_several_runs_a_seed_and_none_are_refused_with_what_they_are():
     with pytest.raises(UserError, match="one run a seed of the role risk; several differ in rescale"):
         runs.where(samples=64).table("risk_final")
     with pytest.raises(UserError, match="runs of one rescale are needed here, not of"):
-        runs.only("rescale")
+        only(runs.data, "rescale")
     with pytest.raises(UserError, match=r"of the data of the role risk: no run has rescale=3\.0: rescale is "):
         runs.where(rescale=3.0)
 

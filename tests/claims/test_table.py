@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from carryover.claims.support import headlines
+from carryover.claims.support import checks
 from carryover.claims.support import table as claims_table
 from carryover.errors import UserError
 from carryover.provenance import store
@@ -38,7 +38,7 @@ def test_a_claim_holds_with_all_checks_and_fails_with_one_that_does_among_so_man
 
 
 def test_every_archived_check_belongs_to_a_claim_and_every_claim_has_checks():
-    named = [claim for claims in headlines.read().values() for claim in claims]
+    named = [claim for claims in checks.read_claims().values() for claim in claims]
     tables = [claims_table.read(file) for file in sorted(ARCHIVE.glob("*/claims.csv"))]
     assert sorted({name for table in tables for name in table["headline"]}) == sorted(named)  # each once
     assert len(named) <= 130
@@ -46,19 +46,19 @@ def test_every_archived_check_belongs_to_a_claim_and_every_claim_has_checks():
 
 def test_a_check_belongs_to_one_claim(tmp_path, monkeypatch):
     claim = {"sentence": "it is so", "measured": "number", "checks": {"one/*": {"statement": "it is", "above": 2.0}}}
-    monkeypatch.setattr(headlines, "FILE", tmp_path / "claims.yaml")
-    headlines.FILE.write_text(json.dumps({"Paper": {"whole": claim}}))
-    found = headlines.definitions("one", ["up"])["up"]
+    monkeypatch.setattr(checks, "CLAIMS_FILE", tmp_path / "claims.yaml")
+    checks.CLAIMS_FILE.write_text(json.dumps({"Paper": {"whole": claim}}))
+    found = checks.definitions("one", ["up"])["up"]
     assert (found["headline"], found["headline_paper"], found["measured"], found["bound"]) == (
         "whole", "Paper", "number", 2.0)  # fmt: skip
     with pytest.raises(UserError, match="two/up must belong to one claim, not to none"):
-        headlines.definitions("two", ["up"])
-    headlines.FILE.write_text(json.dumps({"Paper": {"whole": claim, "other": claim}}))
+        checks.definitions("two", ["up"])
+    checks.CLAIMS_FILE.write_text(json.dumps({"Paper": {"whole": claim, "other": claim}}))
     with pytest.raises(UserError, match="one/up must belong to one claim, not to whole and other"):
-        headlines.definitions("one", ["up"])
-    headlines.FILE.write_text(json.dumps({"Paper": {"whole": claim | {"sentense": ""}}}))
+        checks.definitions("one", ["up"])
+    checks.CLAIMS_FILE.write_text(json.dumps({"Paper": {"whole": claim | {"sentense": ""}}}))
     with pytest.raises(UserError, match=r"^claims\.yaml: Paper\.whole: unknown key sentense; allowed here: sentence, "):
-        headlines.definitions("one", ["up"])
+        checks.definitions("one", ["up"])
 
 
 def test_by_paper_the_worst_news_comes_first_and_what_no_paper_says_last(tmp_path):

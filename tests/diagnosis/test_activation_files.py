@@ -59,6 +59,8 @@ def test_names_of_samples_are_compared_in_order(tmp_path):
     assert diagnose(path, path)["regime"].sizes == {"layer": 2}
     with pytest.raises(UserError, match=r"same samples in the same order, but sample 0 is image 0 and image 1$"):
         diagnose(path, BEFORE | {"sample_id": IDS[[1, 0, *range(2, 90)]]})
+    with pytest.raises(UserError, match=r"must have the same samples, got 80 in layer conv1 of after, not 90$"):
+        diagnose(BEFORE, {name: values[:80] for name, values in AFTER.items()})
 
 
 def test_layers_that_only_one_side_has_can_be_left_out():

@@ -72,7 +72,9 @@ def test_every_seed_leaves_classes_of_its_own_out_of_the_pretraining_of_its_one_
         assert one(tuned["all"], seed=seed)["target_classes"] == " ".join(left)
         known.append(source)
     assert known[0] != known[1]
-    assert "3 classes give 3 sets of 2" in refused(finetuned, left_out=3, tasks=4)
+    assert refused(finetuned, left_out=3, tasks=4) == "tasks is 4, but 3 classes give 3 sets of 2."
+    said = "left_out is 9, but of 10 classes two must be left for pretraining: lower it."
+    assert refused(pretrained, left_out=9) == said
 
 
 def test_training_starts_from_the_pretrained_network_with_a_new_last_layer_rescaled(start):
@@ -121,7 +123,7 @@ def test_published_weights_are_read_from_a_file(tmp_path):
     assert f"{file} cannot be read safely" in refused(pretrained, solver="published", weights=str(file))
     other = tmp_path / "other.pth"
     torch.save(ResNet18(torch.Generator(), 1000, 3, "small", 1).state_dict(), other)
-    assert "'conv1.weight' of the shape (3, 1, 3, 3), in this ResNet18 of (2, 1, 3, 3)" in refused(
+    assert "'conv1.weight' of the shape (3, 1, 3, 3), in this ResNet18 of the shape (2, 1, 3, 3)" in refused(
         pretrained, solver="published", weights=str(other)
     )
 

@@ -15,14 +15,13 @@ from carryover.families.diagonal.parameters import PROTOCOLS
 from carryover.families.mean_field.parameters import SOLVERS
 from carryover.families.relu.parameters import PRETRAINED, SCRATCH
 from carryover.figures.drawing import panels, style
-from carryover.measures import risk
 from toy.diagonal_networks import measured
 
 STYLE = Path(__file__).resolve().parents[2] / "config/figures.mplstyle"
 
 
 def test_values_come_in_the_order_of_the_field_and_protocols_have_colours():
-    data = measured("overlapping", risk)
+    data = measured("overlapping", "risk")
     assert panels.values(data, "protocol") == [
         "single_task", "multi_task", "finetuning", "single_task_probe", "finetuning_probe"
     ]  # fmt: skip

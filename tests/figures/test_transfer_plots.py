@@ -1,8 +1,11 @@
 """What the figures of transfer between linear tasks show: means over draws, their spread, and the theory's curves."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from carryover.claims.support.transferability import predicted
+from carryover.figures.linear_transfer import averages, best, shares_in_words
 from carryover.theory import transfer
 from toy.deep_linear_networks import PENALTIES, measured, roles
 from toy.drawn import drawn
@@ -98,3 +101,28 @@ def test_ridge_risks_and_their_changes_lie_beside_the_theory_of_their_samples():
         for (ridge, found), n in zip(below, (None, 10), strict=True):
             risk, zero = (transfer.ridge_transfer_risk(theta, one, n, SIGMA) for one in (ridge, 0.0))
             np.testing.assert_allclose(found, risk - zero, atol=1e-12)
+
+
+def test_averages_have_standard_errors_and_those_within_two_are_counted():
+    gained = [0.0, -0.02, -0.49, -0.51]  # theory: (1 − γ)(√2 − 1), and −(1 − γ)
+    runs = pd.DataFrame({"transferability": gained, "angle": [0.25, 0.25, 0.5, 0.5], "gamma": 0.5, "noise": 0.0})
+    table = averages(runs, ("angle", "gamma", "noise"))
+    np.testing.assert_allclose(table[["mean", "sem"]], [[-0.01, 0.01], [-0.5, 0.01]])
+    np.testing.assert_allclose(predicted("finetuning", table), [0.5 * (np.sqrt(2) - 1), -0.5])
+    assert shares_in_words(table, ["finetuning"]).startswith("eq 15: 50%")
+
+
+def test_shares_are_told_by_block_and_only_where_a_formula_says_something():
+    gamma, angle = (grid.ravel() for grid in np.meshgrid([0.1, 0.4, 0.5, 0.9, 1.0, 1.5], [0.1, 0.5]))
+    table = pd.DataFrame({"gamma": gamma, "angle": angle, "noise": 0.2, "sem": 0.01})
+    off = np.where((gamma == 0.4) & (angle == 0.1), 0.021, 0.019)
+    table = table.assign(mean=predicted("finetuning", table) + off)
+    found = shares_in_words(table, ["finetuning"]).replace("\N{NO-BREAK SPACE}", " ")
+    assert found == "eq 15: 75% at γ < 1/2, 100% at 1/2 ≤ γ < 1"
+
+
+def test_the_best_penalty_has_the_smallest_mean_and_an_interval():
+    rng = np.random.default_rng(0)
+    penalties = np.array([0.1, 0.2, 0.3, 0.4])
+    risk = (penalties - 0.2 - 0.05 * rng.standard_normal((30, 1))) ** 2
+    assert best(pd.DataFrame(risk, columns=penalties), rng) == (0.2, 0.2, 0.2)

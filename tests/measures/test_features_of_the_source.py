@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from carryover.config.parameters import model_of
-from carryover.measures import gram, out_of_rkhs
+from carryover.measures.pretrained_features import gram, out_of_rkhs
 from carryover.streams import generator
 from toy import made_up_networks
 from toy.students import unit
@@ -29,7 +29,7 @@ def kernel(units, x, z):
 
 def test_kernels_are_means_over_units_and_alignments_those_of_centred_kernels():
     data = networks()
-    result = gram.measure(data, model_of("measures", "gram")(samples=50))
+    result = gram(data, model_of("measures", "gram")(samples=50))
     X = generator("gram", "", 0, "inputs").standard_normal((50, 5))
     source = data["teacher_directions"].values[:, KEPT]
     units = {"gram": data["first"].values, "initial_gram": data["start_first"].values, "source_gram": source}
@@ -53,7 +53,7 @@ def share(units, X, y):
 
 def test_out_of_rkhs_is_what_least_squares_leaves_of_many_samples():
     data = networks()
-    result = out_of_rkhs.measure(data, model_of("measures", "out_of_rkhs")())
+    result = out_of_rkhs(data, model_of("measures", "out_of_rkhs")())
     X = np.random.default_rng(0).standard_normal((100_000, 5))
     for run in range(2):
         first, start, directions, readout = (data[name].values[run] for name in ("first", "start_first", *TEACHER))
@@ -64,6 +64,6 @@ def test_out_of_rkhs_is_what_least_squares_leaves_of_many_samples():
             (first, "least_risk", y.var()),
         ):
             assert result[name].values[run] == pytest.approx(share(units, X, y) / whole, rel=0.02)
-    cut = out_of_rkhs.measure(data, model_of("measures", "out_of_rkhs")(cutoff=1e-3))
+    cut = out_of_rkhs(data, model_of("measures", "out_of_rkhs")(cutoff=1e-3))
     assert (cut["cutoff"] == 1e-3).all()
     assert (cut["out_of_rkhs"] >= result["out_of_rkhs"]).all()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from carryover.config.parameters import model_of
-from carryover.measures import least_penalty
+from carryover.measures.relu_solutions import least_penalty
 from carryover.theory.penalty import relu_penalty
 from toy import made_up_networks
 from toy.relu_toys import finetuned, pretrained
@@ -24,7 +24,7 @@ def network(first, readout, samples=((1.0, 0.0),), targets=(2**0.5,)):
 
 
 def measured(*told, **more):
-    found = least_penalty.measure(network(*told, **more), model_of("measures", "least_penalty")(gap=1e-8)).isel(run=0)
+    found = least_penalty(network(*told, **more), model_of("measures", "least_penalty")(gap=1e-8)).isel(run=0)
     assert all(variable.attrs["long_name"] for variable in found.values())
     return {name: float(value) for name, value in found.items()}
 
@@ -56,7 +56,7 @@ def test_samples_of_trained_networks_are_those_that_they_learned():
     start = pretrained(dimension=3)
     for protocol in ("finetuning", "single_task"):
         data = finetuned(start, protocol, dimension=3, samples=(3, 5), overlap=(1.0,), keep_samples=True, max_epochs=9)
-        found = least_penalty.measure(data, model_of("measures", "least_penalty")())
+        found = least_penalty(data, model_of("measures", "least_penalty")())
         assert np.isfinite(data["targets"]).sum("sample").values.tolist() == data["samples"].values.tolist()
         power = (data["targets"] ** 2).mean("sample")
         np.testing.assert_allclose(found["unfitted"] * power, data["loss"], rtol=1e-4)

@@ -9,9 +9,8 @@ from carryover.networks.convnet import ResNet18
 from carryover.networks.convnet_layers import renewing_statistics
 from carryover.networks.convnet_weights import unpacked
 from carryover.streams import generator
-from carryover.tasks.class_subsets import class_task, sampled
+from carryover.tasks.image_tasks import PreparedImages, class_task, sampled
 from carryover.tasks.images import images
-from carryover.tasks.prepared_images import PreparedImages
 from toy import convnet_networks
 
 
@@ -50,7 +49,8 @@ def test_probes_are_ridge_classifiers_of_the_features_before_and_after_finetunin
     for run in range(data.sizes["run"]):
         start, classes = int(data["start"][run]), str(data["target_classes"].values[run])
         whole = class_task(prepared.images, classes.split())
-        tested = linear_probe.test_images(prepared.images, classes, 40)
+        order = generator("stages", "", 0, "images").permutation(len(whole.test))
+        tested = np.sort(whole.test[order[:40]])
         task = sampled(whole, 8, generator("linear_probe", "", start, "samples"))
         for name, state in (("probe_start", data["start_state"][start]), ("probe", data["state"][run])):
             assert found[name].values[run] == accuracy(state.values, task, tested, prepared)

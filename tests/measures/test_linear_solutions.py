@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from carryover.config.parameters import model_of
-from carryover.measures import norms, sparsity
-from carryover.measures.sparsity import auxiliary_share, top_k_variance
+from carryover.measures.linear_solutions import auxiliary_share, norms, sparsity, top_k_variance
 from toy import made_up_networks
 
 SCALE = 0.5  # readout γ
@@ -30,7 +29,7 @@ def made(coefficients, protocol, start=((1.0, 0.5), (0.5, 0.5), (0.5, 0.5), (0.5
 
 
 def measure(*told, **more):
-    return norms.measure(made(*told, **more), model_of("measures", "norms")(readout_scale=SCALE))
+    return norms(made(*told, **more), model_of("measures", "norms")(readout_scale=SCALE))
 
 
 def q(z):
@@ -108,11 +107,11 @@ def test_measure_takes_the_main_readout_and_cuts_at_the_largest_k():
             "auxiliary_teacher": [[-0.7, 0.7, 0, 0], [0, 0.7, 0.7, 0]],
         }
     )
-    measured = sparsity.measure(data, model_of("measures", "sparsity")(largest_k=3))
+    measured = sparsity(data, model_of("measures", "sparsity")(largest_k=3))
     np.testing.assert_allclose(measured["top_k_variance"], [[0.64, 1, 1], [0.8, 1, 1]])
     np.testing.assert_allclose(measured["top_k_variance_teacher"], [[1, 1, 1], [0.5, 1, 1]])
     np.testing.assert_allclose(measured["auxiliary_share"], [0.6, 2 / 5**0.5])
     np.testing.assert_allclose(measured["auxiliary_share_teacher"], [0, 0])
     assert measured["k"].values.tolist() == [1, 2, 3]
     assert set(measured.coords) == {"seed", "k"}
-    assert sparsity.measure(data, model_of("measures", "sparsity")()).sizes["k"] == 4
+    assert sparsity(data, model_of("measures", "sparsity")()).sizes["k"] == 4

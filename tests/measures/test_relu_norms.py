@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linprog, minimize
 
 from carryover.config.parameters import model_of
-from carryover.measures import relu_norms
+from carryover.measures.relu_solutions import relu_norms
 from toy import made_up_networks
 
 RNG = np.random.default_rng(0)
@@ -19,7 +19,7 @@ def measured(first, second):
         "teacher_directions": [MAIN], "teacher_readout": [[0.5, -2.0, 0.0]],
         "auxiliary_directions": [AUXILIARY], "auxiliary_readout": [[1.2, -3.0]],
     }  # fmt: skip
-    return relu_norms.measure(made_up_networks.networks(variables), model_of("measures", "relu_norms")()).isel(run=0)
+    return relu_norms(made_up_networks.networks(variables), model_of("measures", "relu_norms")()).isel(run=0)
 
 
 @pytest.mark.parametrize("outputs", [1, 2])

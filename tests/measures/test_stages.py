@@ -11,8 +11,8 @@ from carryover.config.parameters import model_of
 from carryover.measures import stages
 from carryover.measures.dimensionality import cka, compare_kernels, ensd, participation_ratio
 from carryover.measures.stages import centred_kernel
+from carryover.networks.convnet import NETWORKS
 from carryover.networks.convnet_weights import unpacked
-from carryover.networks.efficientnet import NETWORKS
 from carryover.tasks.images import images
 from toy import trainer_shards
 

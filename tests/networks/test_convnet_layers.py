@@ -8,8 +8,8 @@ import torch
 from torch.func import functional_call
 from torch.nn import functional as F
 
+from carryover.networks.convnet import NETWORKS
 from carryover.networks.convnet_layers import Conv2d, Dropout, crop_kernels
-from carryover.networks.efficientnet import NETWORKS
 
 
 @pytest.mark.portable

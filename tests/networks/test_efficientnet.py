@@ -8,11 +8,10 @@ import torch
 
 from carryover.config.parameters import model_of
 from carryover.families import stages
-from carryover.networks.convnet import ResNet18
-from carryover.networks.convnet_weights import load_weights
-from carryover.networks.efficientnet import EfficientNetLite0, installed_weights
+from carryover.networks.convnet import EfficientNetLite0, ResNet18
+from carryover.networks.convnet_weights import installed_weights, load_weights
+from carryover.tasks.image_tasks import PreparedImages
 from carryover.tasks.images import ImageSet, images
-from carryover.tasks.prepared_images import PreparedImages
 from toy.refusal import refused
 
 TASK = {"network": "efficientnet_lite0", "width": 64, "stem": "imagenet", "normalisation": "network", "pixels": 32,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from carryover.claims.support import headlines
+from carryover.claims.support.checks import read_claims
 from carryover.config import papers
 from carryover.report import page
 from carryover.workflow import startup
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LAYERS = [ROOT / "config/config.yaml", ROOT / "config/paper.yaml"]
 CONFIG = papers.resolved(startup.configuration(list(map(str, LAYERS))), ROOT / "config/papers")
 ITEMS = [item for about in CONFIG["papers"].values() for item in about.get("items", [])]
-CLAIMS = {name for claims in headlines.read().values() for name in claims}
+CLAIMS = {name for claims in read_claims().values() for name in claims}
 
 
 def named(key):

@@ -8,6 +8,7 @@ import pandas as pd
 import table
 from carryover.claims import bound_correlations
 from carryover.provenance import job_record, store
+from carryover.report import typesetting
 from toy.bound_runs import made
 
 FILES = ["bounds.nc", "published.csv"]
@@ -46,6 +47,6 @@ def test_both_formats_hold_the_rows_and_their_records_are_true(tmp_path, monkeyp
 
 
 def test_bars_and_minus_signs_break_no_format():
-    rows = pd.DataFrame({"a|b": ["|x|", "\N{MINUS SIGN}1"]})
-    assert table.typeset(rows, ".md", "note").splitlines()[2] == r"| \|x\|  |"
-    assert "$-$1" in table.typeset(rows, ".tex", "note")
+    rows, heads = [["|x|"], ["\N{MINUS SIGN}1"]], ["a|b"]
+    assert typesetting.markdown(rows, heads).splitlines()[2] == r"| \|x\|  |"
+    assert "$-$1" in typesetting.latex(rows, heads)

@@ -6,7 +6,7 @@ from scipy.optimize import linprog
 from scipy.spatial.distance import cdist
 from scipy.stats import multivariate_normal
 
-from carryover.theory.discrepancy import distant_target_scale, dudley_metric, kl_divergence, wasserstein1
+from carryover.theory.discrepancy import dudley_metric, kl_divergence, wasserstein1
 
 SOURCE = np.array([1.0, 0.0])
 
@@ -61,9 +61,9 @@ def test_kl_divergence_is_the_mean_log_ratio_of_the_densities():
 
 
 @pytest.mark.parametrize("delta", [0.01, 1.0, 1e4])
-def test_distant_target_has_the_divergence_asked_for(delta):
+def test_theorem_2_2_gives_a_target_of_any_divergence(delta):
     beta, sigma = np.array([0.3, -1.2]), 0.7
-    scale = distant_target_scale(beta @ beta, sigma, delta)
+    scale = 1 - sigma * np.sqrt(2 * delta / (beta @ beta))
     assert kl_divergence(beta, scale * beta, sigma) == pytest.approx(delta, rel=1e-12)
     assert kl_divergence(beta, (scale - 1) * beta, sigma) > delta
 

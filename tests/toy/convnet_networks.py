@@ -2,7 +2,6 @@
 
 from functools import cache
 
-from carryover.measures import risk, stages, trajectory
 from toy import shards
 
 SEEDS = [0, 1]
@@ -39,7 +38,7 @@ def roles(plot):
     """The data of a plot, by role."""
     controls = ("finetuned", "scratch", "part", "slower")
     if plot == "convnet_rescaling":
-        return {"pairs": measured(risk, "finetuned", "scratch"), "controls": measured(risk, *controls)}
+        return {"pairs": measured("risk", "finetuned", "scratch"), "controls": measured("risk", *controls)}
     if plot == "convnet_controls":
-        return {"risk": measured(risk, *controls), "trajectory": measured(trajectory, *controls)}
-    return {"stages": measured(stages, "kept"), "risk": measured(risk, "kept")}
+        return {"risk": measured("risk", *controls), "trajectory": measured("trajectory", *controls)}
+    return {"stages": measured("stages", "kept"), "risk": measured("risk", "kept")}

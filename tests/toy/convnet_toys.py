@@ -4,11 +4,10 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from carryover.networks.efficientnet import NETWORKS
+from carryover.networks.convnet import NETWORKS
 from carryover.streams import generator
-from carryover.tasks.class_subsets import ClassTask
+from carryover.tasks.image_tasks import ClassTask, PreparedImages
 from carryover.tasks.images import ImageSet
-from carryover.tasks.prepared_images import PreparedImages
 
 
 def network(kind="resnet18", seed=0, classes=3):

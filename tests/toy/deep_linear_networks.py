@@ -3,7 +3,6 @@
 from functools import cache
 
 from carryover.config.parameters import model_of
-from carryover.measures import coefficients, risk
 from carryover.theory.curves import linear_teachers, linear_transfer
 from toy import shards
 
@@ -81,7 +80,7 @@ def _shards(experiment):
 
 
 @cache
-def measured(*experiments, measure=risk):
+def measured(*experiments, measure="risk"):
     """The collected dataset of a measure over the networks of experiments."""
     return shards.measured("deep_linear", measure, [one for name in experiments for one in _shards(name)])
 
@@ -128,7 +127,7 @@ ROLES = {
         "distances": distances(),
     },
     "linear_agreement": lambda: {
-        "coefficients": measured("agreement", measure=coefficients),
+        "coefficients": measured("agreement", measure="coefficients"),
         "risk": measured("agreement"),
     },
 }

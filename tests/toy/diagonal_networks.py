@@ -3,7 +3,6 @@
 from functools import cache
 
 from carryover.families.diagonal import parameters
-from carryover.measures import trajectory
 from toy import shards
 from toy.shards import shard
 
@@ -53,7 +52,7 @@ def measured(experiment, measure):
 def classifying():
     told = {"solver": "descent", "loss": "cross_entropy", "initial_scale": (0.5, 0.1), "learning_rate": 0.2}
     run = finetuned("single_task", samples=(6,), main_features=(2,), max_steps=400, **told)
-    return shards.measured("diagonal", trajectory, [run])
+    return shards.measured("diagonal", "trajectory", [run])
 
 
 @cache
@@ -61,4 +60,4 @@ def endless():
     told = {"solver": "descent", "loss": "cross_entropy", "normalised": True, "max_steps": 2000, "tolerance": 1e-6}
     told |= {"samples": (6,), "main_features": (2,), "auxiliary_samples": 20, "initial_scale": (0.5, 0.1)}
     runs = [finetuned(protocol, **told) for protocol in ("single_task", "multi_task", "finetuning")]
-    return shards.measured("diagonal", trajectory, runs)
+    return shards.measured("diagonal", "trajectory", runs)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from carryover.measures import bounds
 from toy import shards
 from toy.image_pair_toys import finetuned, pretrained
 
@@ -19,4 +18,4 @@ def roles(plot):
     assert plot == "bound_correlations"
     told = {"pairs": 5, "samples": (10, 20), "draws": 2}
     made = [finetuned(start, SEEDS, **told) for start in (pretrained(SEEDS, pairs=5), None)]
-    return {"bounds": shards.measured("image_pairs", bounds, made), "published": pd.read_csv(TABLE)}
+    return {"bounds": shards.measured("image_pairs", "bounds", made), "published": pd.read_csv(TABLE)}

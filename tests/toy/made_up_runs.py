@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from carryover.claims.support import checks, headlines
+from carryover.claims.support import checks
 from carryover.config import plugins
 from carryover.config.parameters import model_of
 from carryover.statistics.intervals import student
@@ -45,7 +45,7 @@ def dataset(values, *grids, along="input"):
 def checks_of(name, data, **options):
     """The dataset of a claims plug-in, by its name, and its data."""
     found = plugins.function_of("claims", name)(data, model_of("claims", name)(**options))
-    return checks.table(found, headlines.definitions(name, found))
+    return checks.table(found, checks.definitions(name, found))
 
 
 def group(values, data="toy/risk", portable="rounding", estimate=student, claim=None):
@@ -58,7 +58,7 @@ def group(values, data="toy/risk", portable="rounding", estimate=student, claim=
             "bound": 0.0,
             "headline": claim or name,
             "sentence": "it is so" if claim else f"{name} is above 0",
-            "headline_paper": "Paper" if claim else headlines.OWN,
+            "headline_paper": "Paper" if claim else checks.OWN,
             "headline_section": "",
         }
         for name in values

@@ -3,11 +3,10 @@
 from functools import cache
 from itertools import product
 
-from carryover.measures import gram, out_of_rkhs, risk
 from toy import shards
 
 SEEDS = [0, 1]
-MEASURES = {"gram": (gram, {"samples": 40}), "out_of_rkhs": (out_of_rkhs, {})}
+MEASURES = {"gram": {"samples": 40}, "out_of_rkhs": {}}
 QUICK = {"max_steps": 200}
 READOUTS = {"readout": ("zero", "pretrained", "least_squares"), "max_time": (3.0, 30.0)}
 # {experiment: what its pretraining and its teacher are told}
@@ -40,7 +39,5 @@ def roles(plot):
     """The data of a plot, by role."""
     made = _shards({"mean_field_transfer": "ablated", "mean_field_anchor": "anchored"}[plot])
     kept = [shard for (protocol, _), shard in made.items() if protocol == "pretrained"]
-    found = {"risk": shards.measured("mean_field", risk, made.values())}
-    for name, (measure, told) in MEASURES.items():
-        found[name] = shards.measured("mean_field", measure, kept, **told)
-    return found
+    found = {"risk": shards.measured("mean_field", "risk", made.values())}
+    return found | {name: shards.measured("mean_field", name, kept, **told) for name, told in MEASURES.items()}

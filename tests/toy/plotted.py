@@ -9,10 +9,7 @@ import xarray as xr
 
 from carryover.claims import agreement
 from carryover.config.parameters import model_of
-from carryover.labels import labelled
-from carryover.measures import coefficients, norms, risk, sparsity, trajectory
 from carryover.theory.curves import relu_penalty
-from carryover.workflow.collecting import collect
 from toy import (
     convnet_networks,
     convnet_runs,
@@ -20,6 +17,7 @@ from toy import (
     image_pair_networks,
     mean_field_networks,
     relu_toys,
+    shards,
     wide_relu_networks,
 )
 from toy.atlas_runs import mapped
@@ -39,7 +37,7 @@ def relu_by_flow_and_descent():
         for protocol in ("single_task", "finetuning")
         for how in ({"solver": "flow"}, *({"solver": "descent", "learning_rate": rate} for rate in (0.1, 0.02)))
     ]
-    return labelled(collect([risk.measure(run, model_of("measures", "risk")()) for run in runs]), "relu")
+    return shards.measured("relu", "risk", runs)
 
 
 def near_published(experiment):
@@ -71,8 +69,8 @@ ROLES = {
     "clusters": lambda: relu("clusters", "regimes", "overlap", "nested"),
     "cross_entropy": lambda: {"diagonal": classifying(), "relu": classifying()},
     "diagonal_solutions": lambda: {
-        "norms": measured("overlapping", norms), "sparsity": measured("overlapping", sparsity),
-        "rescaled": measured("nested", sparsity),
+        "norms": measured("overlapping", "norms"), "sparsity": measured("overlapping", "sparsity"),
+        "rescaled": measured("nested", "sparsity"),
     },
     "dimensionality": lambda: relu("dimensionality", "regimes", "overlap", "nested"),
     "endless_training": lambda: {"trajectory": endless()},
@@ -88,7 +86,7 @@ ROLES = {
     },
     "relu_penalty": lambda: {"curve": relu_penalty.compute(model_of("theory.curves", "relu_penalty")(points=21))},
     "solver_agreement": lambda: {
-        **{m.__name__.rpartition(".")[2]: measured("agreeing", m) for m in (coefficients, trajectory, risk)},
+        **{name: measured("agreeing", name) for name in ("coefficients", "trajectory", "risk")},
         "relu": relu_by_flow_and_descent(),
     },
 }  # fmt: skip
@@ -106,8 +104,8 @@ ROLES |= {plot: partial(module.roles, plot) for module, plots in MODULES.items()
 RESCALED = {"column": "main_features", "row": "overlap", "hue": ("rescale",), "only": ("protocol=single_task",)}
 # Of the facet plot: (function that makes the risks, options, number of panels).
 FACETS = [
-    (partial(measured, "overlapping", risk), {"column": "overlap"}, 3),
-    (partial(measured, "nested", risk), RESCALED, 4),
+    (partial(measured, "overlapping", "risk"), {"column": "overlap"}, 3),
+    (partial(measured, "nested", "risk"), RESCALED, 4),
     (
         partial(measured_relu, "magnitude", "risk"),
         {"column": "magnitude", "row": "correlation", "relative_to": "magnitude", "apart": 0.05}, 4

@@ -8,20 +8,12 @@ import xarray as xr
 
 from carryover.families.relu import parameters
 from carryover.labels import labelled
-from carryover.measures import clusters, dimensionality, displacement, least_penalty, relu_norms, risk
 from toy import shards
 
 SEEDS = [0, 1]
 TASK = {"dimension": 5, "width": 16, "auxiliary_features": 2}
 QUICK = {"learning_rate": 0.3, "batch_size": 0, "tolerance": 1e-3, "max_epochs": 60}
-MEASURES = {
-    "clusters": (clusters, {"largest_k": 5}),
-    "dimensionality": (dimensionality, {"samples": 50}),
-    "relu_norms": (relu_norms, {}),
-    "displacement": (displacement, {}),
-    "least_penalty": (least_penalty, {}),
-    "risk": (risk, {}),
-}
+OPTIONS = {"clusters": {"largest_k": 5}, "dimensionality": {"samples": 50}}
 SIZES = (4, 8)
 NESTED = {"main_features": (1, 2), "overlap": (0.0, 1.0)}
 COSINES = {"main_features": (2,), "unit_correlations": ("0 0", "1 0", "1 1")}
@@ -71,11 +63,10 @@ def _shards(experiment):
 @cache
 def measured(experiment, measure):
     """The collected dataset of a measure over the networks of an experiment."""
-    module, told = MEASURES[measure]
     made = _shards(experiment)
     if measure == "displacement":
         made = [shard for shard in made if shard["protocol"].values[0] == "finetuning"]
-    return shards.measured("relu", module, made, **told)
+    return shards.measured("relu", measure, made, **OPTIONS.get(measure, {}))
 
 
 def dataset(rows):

@@ -2,6 +2,7 @@
 
 from unittest.mock import patch
 
+from carryover.config import plugins
 from carryover.config.parameters import model_of
 from carryover.families import stages
 from carryover.labels import labelled
@@ -29,6 +30,6 @@ def followed(make, *arguments, **told):
 
 
 def measured(family, measure, shards, **told):
-    """The collected dataset of a measure."""
-    p = model_of(*measure.__name__.split(".")[1:])(**told)
-    return labelled(collect([measure.measure(one, p) for one in shards]), family)
+    """The collected dataset of a measure, by its name."""
+    take, p = plugins.function_of("measures", measure), model_of("measures", measure)(**told)
+    return labelled(collect([take(one, p) for one in shards]), family)

@@ -2,7 +2,6 @@
 
 from functools import cache
 
-from carryover.measures import ntk_bound
 from toy import shards
 from toy.wide_relu_toys import finetuned, pretrained
 
@@ -17,4 +16,4 @@ def roles(plot):
     told = {**TASK, "samples": (2, 8), "distance": (0.25, 1.5)}
     starts = (None, pretrained(SEEDS, **TASK))
     made = [finetuned(start, SEEDS, **told, solver=solver) for start in starts for solver in ("flow", "exact")]
-    return {"bound": shards.measured("wide_relu", ntk_bound, made)}
+    return {"bound": shards.measured("wide_relu", "ntk_bound", made)}

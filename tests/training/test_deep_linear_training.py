@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from carryover.networks.deep_linear import Weights, balanced
 from carryover.training.deep_linear import gradient_descent
-from carryover.training.linear_limits import Factored
+from carryover.training.linear_flow import Factored
 from carryover.training.result import Divergence
 
 FIXED = settings(derandomize=True, deadline=None, max_examples=40)

@@ -51,7 +51,7 @@ def labelled(y):
     return [np.where(t < 0, -1.0, 1.0) for t in y]
 
 
-def autograd(X, y, w, rate, steps, trainable=("first", "second"), objective=OBJECTIVES["squared"]):
+def autograd(X, y, w, rate, steps, trainable, objective, weights):
     """The papers' loop: one network, torch's own gradients and losses."""
     X, y = [torch.tensor(x[0]) for x in X], [torch.tensor(t[0]) for t in y]
     first = [torch.tensor(a[0], requires_grad="first" in trainable) for a in (w.first_plus, w.first_minus)]
@@ -60,46 +60,30 @@ def autograd(X, y, w, rate, steps, trainable=("first", "second"), objective=OBJE
     optimiser = torch.optim.SGD(moving, lr=rate)
     for _ in range(steps):
         beta = second[0] * first[0] - second[1] * first[1]
-        loss = sum(objective(X[o] @ beta[o], y[o]) for o in range(len(X)))
+        loss = sum(weight * objective(X[o] @ beta[o], y[o]) for o, weight in enumerate(weights))
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
     return [p.detach().numpy() for p in (*first, *second)]
 
 
-@pytest.mark.parametrize("samples", [(4,), (4, 9), (3, 4, 5)])
+@pytest.mark.parametrize(("samples", "weights"), [((4,), None), ((4, 9), None), ((3, 4, 5), (0.2, 0.3, 0.5))])
 @pytest.mark.parametrize("trainable", [("first", "second"), ("first",), ("second",)])
 @pytest.mark.parametrize("loss", OBJECTIVES)
-def test_steps_are_those_of_autograd(samples, trainable, loss):
+def test_steps_are_those_of_autograd(samples, weights, trainable, loss):
     X, y, w = ensemble(samples=samples)
     y = labelled(y) if loss == "cross_entropy" else y
     trained = gradient_descent(
-        X, y, w, learning_rate=0.02, tolerance=0.0, max_steps=130, loss=loss, trainable=trainable
+        X, y, w, learning_rate=0.02, tolerance=0.0, max_steps=130, loss=loss, trainable=trainable, weights=weights
     )
     u = trained.weights
     for run in range(3):
-        expected = autograd(*part(X, y, w, run), 0.02, 130, trainable, OBJECTIVES[loss])
+        told = 0.02, 130, trainable, OBJECTIVES[loss], weights or [1] * len(samples)
+        expected = autograd(*part(X, y, w, run), *told)
         for a, b in zip((u.first_plus, u.first_minus, u.second_plus, u.second_minus), expected, strict=True):
             np.testing.assert_allclose(a[run], b, rtol=1e-10, atol=1e-13)
     assert not trained.converged.any()
     np.testing.assert_array_equal(trained.evaluations, 131)
-
-
-@pytest.mark.parametrize("loss", ["squared", "cross_entropy"])
-def test_weights_that_are_shares_of_the_samples_give_the_mean_over_all_of_them(loss):
-    X, y, w = ensemble(runs=1, samples=(3, 5))
-    y = [np.sign(t) for t in y] if loss == "cross_entropy" else y
-    told = {"learning_rate": 0.03, "tolerance": 0.0, "max_steps": 1, "loss": loss}
-    step = gradient_descent(X, y, w, weights=(3 / 8, 5 / 8), **told)
-    layers = [torch.tensor(getattr(w, name), requires_grad=True) for name in (
-        "first_plus", "first_minus", "second_plus", "second_minus")]  # fmt: skip
-    beta = layers[2] * layers[0][:, None] - layers[3] * layers[1][:, None]
-    outputs = torch.cat([torch.tensor(x[0]) @ beta[0, o] for o, x in enumerate(X)])
-    targets = torch.tensor(np.concatenate([t[0] for t in y]))
-    each = (outputs - targets) ** 2 if loss == "squared" else torch.log1p(torch.exp(-targets * outputs))
-    each.mean().backward()
-    for name, layer in zip(("first_plus", "first_minus", "second_plus", "second_minus"), layers, strict=True):
-        np.testing.assert_allclose(getattr(step.weights, name), (layer - 0.03 * layer.grad).detach(), rtol=1e-6)
 
 
 def test_normalised_steps_are_divided_by_the_loss_and_its_logarithm():

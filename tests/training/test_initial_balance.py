@@ -7,7 +7,7 @@ import pytest
 
 from carryover.networks.deep_linear import Weights, balanced
 from carryover.training.deep_linear import gradient_descent
-from carryover.training.linear_limits import Factored
+from carryover.training.linear_flow import Factored
 
 D = 6
 

@@ -13,7 +13,7 @@ from toy.small_project import DESCENT, EXACT
 PRETRAINED = "results/tiny/pretrain/solver~exact/0.nc"
 CURVE = "results/theory/relu_penalty.nc"
 RISK, SPARSITY = "results/tiny/risk.nc", "results/tiny/sparsity.nc"
-MEASURE = "scripts/carryover/measures/risk.py"
+MEASURE = "scripts/carryover/measures/recorded.py"
 STYLE, RULE, PENALTY = "config/figures.mplstyle", "rules/curve.smk", "scripts/carryover/theory/curves/relu_penalty.py"
 FIGURE, THEORY_FIGURE = (
     [f"results/figures/{name}.{suffix}" for suffix in ("png", "pdf")] for name in ("tiny_risk", "relu_penalty")

@@ -34,10 +34,10 @@ def test_promise_bad_input_is_one_sentence_with_the_key_and_what_is_allowed(fres
     (fresh.folder / "over.yaml").write_text("experiments:\n  tiny: {seeds: 3}\n  tiny: {seeds: 4}\n")
     said = "over.yaml cannot be read: the key tiny stands twice in a section in line 2, column 3."
     assert refusal(fresh, "--configfile", "over.yaml") == said
-    file = fresh.folder / "scripts/carryover/measures/risk.py"
+    file = fresh.folder / "scripts/carryover/measures/recorded.py"
     text = file.read_text()
     file.write_text(f"def measure(:\n{text}")
-    assert refusal(fresh) == "scripts/carryover/measures/risk.py, line 1: invalid syntax."
+    assert refusal(fresh) == "scripts/carryover/measures/recorded.py, line 1: invalid syntax."
     file.write_text(text)
     shutil.rmtree(fresh.folder / "results", ignore_errors=True)
     (fresh.folder / "results").write_text("a file")

@@ -56,11 +56,11 @@ def test_results_without_snakemakes_metadata_are_compared_with_their_records(pro
     config = project.config()
     config["experiments"]["tiny"]["finetune"]["grids"]["simulated"]["learning_rate"] = 0.03
     config["experiments"]["tiny"]["finetune"]["grids"]["solved"]["overlap"] = [0.0, 0.9]
-    project.replace("scripts/carryover/measures/risk.py", "return data[[*names,", "return 1.0 * data[[*names,")
+    project.replace("scripts/carryover/measures/recorded.py", "return data[[*names,", "return 1.0 * data[[*names,")
     project.configure(config)
     *causes, advice = [line for line in project.make("--dry-run").splitlines() if line.startswith("carryover:")]
     assert sorted(causes) == [
-        "carryover: collect, 1 job(s): code: scripts/carryover/measures/risk.py changed.",
+        "carryover: collect, 1 job(s): code: scripts/carryover/measures/recorded.py changed.",
         "carryover: finetune, 1 job(s): configuration: learning_rate 0.02 → 0.03.",
         "carryover: finetune, 1 job(s): configuration: overlap 1.0 → 0.9.",
     ]

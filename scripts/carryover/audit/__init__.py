@@ -2,5 +2,4 @@
 
 - `findings`: the verdict on each result and its cause.
 - `replay`: recorded jobs run again, and their results compared.
-- `papers_check`: a random sample of the archive trained again, and compared run by run.
 """

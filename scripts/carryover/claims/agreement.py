@@ -116,11 +116,10 @@ def relu_flow(data, p):
     by_rate = table.groupby(["learning_rate", "seed"])["difference"]
     largest_difference, median_difference = by_rate.max(), by_rate.median()
     smallest, largest = table["learning_rate"].min(), table["learning_rate"].max()
-    statistics = {
+    return checks({
         "descent_follows": np.log10(DESCENT / largest_difference[smallest]),
         "steps_shrink": np.log10(median_difference[largest] / median_difference[smallest]),
-    }
-    return checks(statistics, smallest=smallest, largest=largest)
+    }, smallest=smallest, largest=largest)  # fmt: skip
 
 
 def image_pairs(data, p):
@@ -156,8 +155,7 @@ def published_stopping(data, p):
     which most cells agree. `<experiment>` is the share of its cells that agree, `<experiment>_far` the same of the
     cells that differ by more than `FAR` standard errors at the smallest risk of the whole training.
     """
-    published, results = data["published"].query("family == @p.family"), {}
-    cells = z_scores(_ours(data), published, "risk_stopped", "stopping_loss")
+    cells, results = z_scores(data, p.family, "risk_stopped", "stopping_loss"), {}
     z = cells.pivot(index=CELLS[p.family], columns="stopping_loss", values="z")
     for experiment in (role for role in data if role != "published"):
         by_loss = z.loc[experiment]
@@ -175,16 +173,9 @@ def compared(data, family):
     and at the smallest risk: `ours_final`, `z_final`, `ours_best`, `z_best`. Networks that were fitted, not trained,
     have no smallest risk: NaN.
     """
-    runs, published = _ours(data), data["published"].query("family == @family")
     columns = [*CELLS[family], "published"]
-    final, best = (z_scores(runs, published, quantity)[[*columns, "ours", "z"]] for quantity in RISKS)
+    final, best = (z_scores(data, family, quantity)[[*columns, "ours", "z"]] for quantity in RISKS)
     return final.merge(best, on=columns, how="left", suffixes=("_final", "_best"))
-
-
-def _ours(data):
-    """Our runs of all published experiments, one data frame."""
-    return pd.concat([runs.to_dataframe().reset_index().assign(experiment=experiment)
-                      for experiment, runs in data.items() if experiment != "published"])  # fmt: skip
 
 
 def agreeing(z):
@@ -192,15 +183,17 @@ def agreeing(z):
     return z.abs() < NEAR
 
 
-def z_scores(risk, published, quantity, *by):
+def z_scores(data, family, quantity, *by):
     """Differences of mean log risks in standard errors, one row per cell that both sides have, above `FLOOR`.
 
-    `risk` has our runs with the columns of a cell, `seed`, the quantity, which may be NaN, and `by`, whose values get
-    separate rows; `published` the published rows of one family. Columns of the result are those of a cell, `risk_mean`,
-    `ours` and `published` (geometric means) and `z`. If one seed was published, the spread is that over our seeds.
+    Data are by role as for `published_risk`. The quantity of our runs may be NaN, and each value of the coordinates
+    `by` gets a row. Columns of the data frame are those of a cell, `risk_mean`, `ours` and `published` (geometric
+    means) and `z`. If one seed was published, the spread is that over our seeds.
     """
-    cell = CELLS[published["family"].iloc[0]]
-    ours = risk.dropna(subset=[quantity]).assign(log_risk=lambda runs: np.log(runs[quantity]))
+    cell, published = CELLS[family], data["published"].query("family == @family")
+    runs = pd.concat([runs.to_dataframe().reset_index().assign(experiment=experiment)
+                      for experiment, runs in data.items() if experiment != "published"])  # fmt: skip
+    ours = runs.dropna(subset=[quantity]).assign(log_risk=lambda runs: np.log(runs[quantity]))
     seeds = ours.groupby([*cell, *by, "seed"])["log_risk"].mean()  # a network solved in two ways counts once
     moments = seeds.groupby([*cell, *by]).agg(["mean", "std", "count"]).reset_index()
     rows = published.merge(moments[moments["count"] > 1], on=cell)

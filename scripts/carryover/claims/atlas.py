@@ -12,8 +12,7 @@ from carryover.claims.support.checks import Check, checks
 from carryover.statistics import jackknife
 from carryover.statistics.intervals import LEVEL, clopper_pearson
 
-ROUNDING = 1e-6
-"""Gains and predictions up to this size are none: where nothing differs, rounding is as large."""
+ROUNDING = 1e-6  # gains and predictions up to this size are none: where nothing differs, rounding is as large
 CELL = ["protocol", "setting", "row", "samples"]
 PREDICTORS = {
     "predicted": "predicted",
@@ -22,10 +21,8 @@ PREDICTORS = {
     "alignment": "target_alignment",
 }
 """{check: column of the maps}; each check is on how well the column orders gains."""
-FEATURES = ["probe_r_squared", "target_alignment"]
-"""Columns that are compared over the families that have both."""
-GROUPS = 6
-"""Groups of seeds of which each is left out in turn, where several families are compared."""
+FEATURES = ["probe_r_squared", "target_alignment"]  # columns that are compared over the families that have both
+GROUPS = 6  # groups of seeds of which each is left out in turn, where several families are compared
 
 
 def check(data, p):
@@ -41,8 +38,8 @@ def check(data, p):
             if frame["predicted"].notna().any():
                 name, transfer = (role, "finetuning") if protocol == "finetuning" else (
                     f"{role}_transfer", "linear transfer")  # fmt: skip
-                # Of all seeds, then without each.
-                tables = leave_seeds_out([frame], lambda parts: predictable(*parts))
+                # Decided cells with a prediction, of all seeds, then without each.
+                tables = leave_seeds_out([frame], lambda parts: cells(*parts).dropna(subset="right"))
                 # The sign that fewer cells have, which a constant guess would not predict.
                 rarer = -1.0 if (tables[0]["gain"] > 0).mean() > 0.5 else 1.0
                 of_sign = [table[rarer * table["predicted"] > ROUNDING] for table in tables]
@@ -98,19 +95,11 @@ def by_seed(data):
 
 
 def cells(frame):
-    """The cells of a map.
+    """The cells of a map, from a frame as `by_seed` returns it: a data frame.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        As `by_seed` returns it.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Means over seeds, and Student's 95 % interval `low`, `high` of the gain. `decided` are gains whose interval
-        excludes 0, to `ROUNDING`. `right` is 1 for a decided gain with the predicted sign, 0 for another, also if no
-        change is predicted, and NaN if nothing is decided or predicted.
+    Means over seeds, and Student's 95 % interval `low`, `high` of the gain. `decided` are gains whose interval excludes
+    0, to `ROUNDING`. `right` is 1 for a decided gain with the predicted sign, 0 for another, also if no change is
+    predicted, and NaN if nothing is decided or predicted.
     """
     groups = frame.groupby(CELL)
     table, gain = groups.mean().drop(columns="seed"), groups["gain"]
@@ -121,11 +110,6 @@ def cells(frame):
     agrees = (np.sign(clear) == np.sign(table["gain"])).astype(float)
     table["right"] = agrees.where(table["decided"] & table["predicted"].notna())
     return table.reset_index()
-
-
-def predictable(frame):
-    """Decided cells with a prediction, as `cells` has them."""
-    return cells(frame).dropna(subset="right")
 
 
 def finetuned(data):

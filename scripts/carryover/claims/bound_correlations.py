@@ -22,12 +22,9 @@ SCALES = {
     "first": jackknife.SHARE,
 }
 """{check: scale on which its statistic has an interval}."""
-FEWEST = 3  # pairs; two points always lie on a line
-SET = 20
-"""Pairs in the paper's table."""
+SET = 20  # pairs in the paper's table
 SETS = 5000
-ENOUGH = 10 * SET
-"""Pairs from which sets of 20 are drawn: with fewer, sets would be nearly the same."""
+ENOUGH = 10 * SET  # pairs from which sets of 20 are drawn: with fewer, sets would be nearly the same
 
 
 def check(data, p):
@@ -54,13 +51,8 @@ def check(data, p):
 
 
 def pair_table(data):
-    """The finetuned runs of the measure `bounds`, arranged by pair.
-
-    Returns
-    -------
-    xarray.Dataset
-        `error` (cutoff, seed, samples, pair); `bounds`, along `bound` too; `has` (pair, label), the classes of a pair.
-    """
+    """The finetuned runs of the measure `bounds`, arranged by pair: a dataset of `error` (cutoff, seed, samples, pair),
+    `bounds`, along `bound` too, and `has` (pair, label), the classes of a pair."""
     runs = data.to_dataframe().query("protocol == 'finetuning'")
     table = runs.set_index(["cutoff", "seed", "samples", "pair"])[["risk_final", *BOUNDS]].to_xarray()
     pairs = runs.drop_duplicates("pair").set_index("pair").sort_index()
@@ -72,11 +64,10 @@ def pair_table(data):
 
 def r_squared(table, along="pair"):
     """R² of the error with each bound (bound, …) of a `pair_table`; NaN where either is constant or not finite."""
-    if table.sizes[along] < FEWEST:
-        return table["bounds"].sum(along) * np.nan
     error, bounds = (table[name] - table[name].mean(along, skipna=False) for name in ("error", "bounds"))
     squares = xr.dot(error, error, dim=along) * xr.dot(bounds, bounds, dim=along)
-    return xr.dot(error, bounds, dim=along) ** 2 / squares.where(squares > 0)
+    determined = (squares > 0) & (table.sizes[along] > 2)  # two points always lie on a line
+    return xr.dot(error, bounds, dim=along) ** 2 / squares.where(determined)
 
 
 def mean_r_squared(table, along="pair"):

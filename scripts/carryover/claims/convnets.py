@@ -17,11 +17,9 @@ from carryover.claims.support.runs import Runs, common, mean_over_samples, worst
 from carryover.labels import value_labels
 from carryover.runs import where
 
-PAIRS = 2
 IMAGES = {"mnist": "MNIST", "fashion-mnist": "Fashion-MNIST", "cifar-10": "CIFAR-10", "cifar-100": "CIFAR-100",
           "stl-10": "STL-10"}  # fmt: skip
 FACTOR = 0.5
-PARTS = ("weights", "readout")
 AS_RATES = (0.5, 0.25)  # factors that are compared with the learning rate over their square
 
 
@@ -34,12 +32,13 @@ def convnet_rescaling(data, p):
     """
     results = {}
     for role, risk in data.items():
-        gains, network = [], network_in_words(risk)
+        gains = []
         for name, runs in by_classes(role, risk).items():
+            network, target = in_words(runs)
             statistics = _rescaling_statistics(Runs(name, runs))
             gains.append(np.sign(statistics["all"].mean()) * statistics["all"])
             named = {f"{name}_{check}": values for check, values in statistics.items()}
-            results |= checks(named, network=network, target=target_in_words(runs))
+            results |= checks(named, network=network, target=target)
         if len(gains) == 2:
             pairs, classes = gains
             results |= checks({f"{role}_pairs_stronger": pairs - classes}, network=network)
@@ -52,13 +51,15 @@ def _rescaling_statistics(runs):
     errors, converged = (at_common_rate.table(name, "protocol", "rescaled", "rescale", "samples", "task")
                          for name in ("risk_final", "converged"))  # fmt: skip
     scaled = errors["finetuning", "all", FACTOR]
-    statistics = {"all": _mean(_difference(errors["finetuning", "all", 1.0], scaled))}
+    statistics = {"all": _gain(errors["finetuning", "all", 1.0], scaled)}
     if ("single_task", "all", FACTOR) in errors:
         finished = errors.where(converged == 1)
-        tuned_gain, scratch_gain = (_difference(finished[protocol, "all", 1.0], finished[protocol, "all", FACTOR])
-                                    for protocol in ("finetuning", "single_task"))  # fmt: skip
-        statistics["over_scratch"] = _mean(_difference(tuned_gain, scratch_gain))
-    for part in PARTS:
+        tuned_gain, scratch_gain = (
+            np.subtract(*common(finished[protocol, "all", 1.0], finished[protocol, "all", FACTOR]))
+            for protocol in ("finetuning", "single_task")
+        )
+        statistics["over_scratch"] = _gain(tuned_gain, scratch_gain)
+    for part in ("weights", "readout"):
         if ("finetuning", part, FACTOR) in errors:
             statistics[f"over_{part}"] = _over_best([errors["finetuning", part, FACTOR]], scaled)
     unscaled = runs.where(protocol="finetuning", rescaled="all", rescale=1.0)
@@ -69,22 +70,18 @@ def _rescaling_statistics(runs):
     return statistics
 
 
-def _mean(table):
-    """Mean over numbers of samples and tasks, by seed, of the tasks that have every number of samples."""
-    return mean_over_samples(table, table.columns.unique("samples")).mean(axis=1)
-
-
-def _difference(first, second):
-    """The first table less the second, at the samples and tasks of both; of errors, the gain of the second."""
+def _gain(first, second):
+    """The first table of errors less the second, by seed: mean over numbers of samples and tasks that both have, of the
+    tasks that have every number of samples."""
     first, second = common(first, second)
-    return first - second
+    return mean_over_samples(first - second, first.columns.unique("samples")).mean(axis=1)
 
 
 def _over_best(controls, scaled):
     """How much more accurate rescaled networks are than the best control. Test images choose it, in its own favour."""
     scaled, *controls = common(scaled, *controls)
     best = min(controls, key=lambda errors: errors.mean(axis=None))
-    return Check(_mean(best - scaled), facts={"sizes": listed(best.columns.unique("samples")), "rates": len(controls)})
+    return Check(_gain(best, scaled), facts={"sizes": listed(best.columns.unique("samples")), "rates": len(controls)})
 
 
 def convnet_stages(data, p):
@@ -117,35 +114,34 @@ def convnet_stages(data, p):
 def pretrained_rescaling(data, p):
     """Roles: `pairs` and `sets`, risks of networks finetuned with factors and at further learning rates, and from
     scratch, at one number of samples; `sizes`, with and without the factor at others; `probe`, linear probes."""
-    results = {}
+    results, which = {}, {role: " on ".join(in_words(data[role])) for role in ("pairs", "sets", "sizes")}
     for role in ("pairs", "sets"):
         common_rate = most_common(data[role], "learning_rate")
         errors = Runs(role, data[role]).table("risk_final", "protocol", "rescale", "learning_rate", "samples", "task")
         by_rate, scaled = errors["finetuning", 1.0], errors["finetuning", FACTOR, common_rate]
         rates = by_rate.columns.unique("learning_rate")
         statistics = {
-            f"{role}_helps": _mean(_difference(by_rate[common_rate], scaled)),
+            f"{role}_helps": _gain(by_rate[common_rate], scaled),
             f"{role}_over_rates": _over_best([by_rate[rate] for rate in rates], scaled),
-            f"{role}_over_scratch": _mean(_difference(errors["single_task", 1.0, common_rate], by_rate[common_rate])),
+            f"{role}_over_scratch": _gain(errors["single_task", 1.0, common_rate], by_rate[common_rate]),
         }
         for factor in AS_RATES:
             rate = common_rate / factor**2
-            difference = _mean(_difference(by_rate[rate], errors["finetuning", factor, common_rate]))
+            difference = _gain(by_rate[rate], errors["finetuning", factor, common_rate])
             facts = {"factor": factor, "usual": common_rate, "rate": rate}
             statistics[f"{role}_as_rate_{factor:g}"] = Check(-np.sign(difference.mean()) * difference, facts=facts)
-        results |= checks(statistics, which=in_words(data[role]))
+        results |= checks(statistics, which=which[role])
 
     sizes = Runs("sizes", data["sizes"]).where(protocol="finetuning")
     errors = sizes.table("risk_final", "samples", "rescale", "task")
-    for n in sizes.sizes():
-        which = f"{in_words(data['sizes'])}, with {n} training images"
+    for n in sizes.options("samples"):
         gain = (errors[n, 1.0] - errors[n, FACTOR]).mean(axis=1)
-        results |= checks({f"sizes_{n}_helps": gain}, which=which)
+        results |= checks({f"sizes_{n}_helps": gain}, which=f"{which['sizes']}, with {n} training images")
     common_rate = most_common(data["probe"], "learning_rate")
     runs = Runs("probe", data["probe"]).where(rescale=1.0, learning_rate=common_rate)
     before, after, tuned = (runs.table(name, "task") for name in ("probe_start", "probe", "accuracy"))
     probed = {"tuned_over_probe": (tuned - before).mean(axis=1), "probe_improves": (after - before).mean(axis=1)}
-    return results | checks(probed, which=in_words(data["pairs"]))
+    return results | checks(probed, which=which["pairs"])
 
 
 def most_common(runs, name):
@@ -163,22 +159,13 @@ def by_classes(role, data):
     known = np.unique(counts).tolist()
     if len(known) == 1:
         return {role: data}
-    names = {count: "pairs" if count == PAIRS else f"{count}_classes" for count in known}
+    names = {count: "pairs" if count == 2 else f"{count}_classes" for count in known}
     return {f"{role}_{names[count]}": data.isel(run=counts == count) for count in known}
 
 
 def in_words(runs):
-    """'ResNet-18 on 2 classes of digits': the network, and what it is finetuned on."""
-    return f"{network_in_words(runs)} on {target_in_words(runs)}"
-
-
-def network_in_words(runs):
-    """'ResNet-18'."""
-    network = str(runs["network"].values[0])
-    return value_labels(runs, "network").get(network, network)
-
-
-def target_in_words(runs):
-    """'2 classes of digits'."""
-    count, images = len(str(runs["target_classes"].values[0]).split()), runs.attrs.get("images", "images")
-    return f"{count} classes of {IMAGES.get(images, images)}"
+    """('ResNet-18', '2 classes of digits'): the network, and what it is finetuned on."""
+    network, classes = (str(runs[name].values[0]) for name in ("network", "target_classes"))
+    images = runs.attrs.get("images", "images")
+    target = f"{len(classes.split())} classes of {IMAGES.get(images, images)}"
+    return value_labels(runs, "network").get(network, network), target

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from carryover.claims.support.checks import checks
-from carryover.claims.support.runs import Runs
+from carryover.claims.support.runs import Runs, only
 from carryover.statistics import intervals
 
 HALF = 0.5  # share of features in common at which sharing is looked at
@@ -24,7 +24,6 @@ POSITIVE = np.log(2)  # training loss below which the margin of all samples is p
 EARLY, LATE = 10.0, 100.0  # margin of all samples early and late in training on what is fitted
 NEAR = 0.1  # decades of test error that count as no difference
 FAMILIES = {"diagonal": "Diagonal networks", "relu": "ReLU networks"}
-FEATURES = "effective_features_curve"
 NETWORKS = {"finetuning": "finetuned", "multi_task": "multi-task"}
 
 
@@ -34,13 +33,12 @@ def feature_reuse(data, p):
     all_shared = runs.extremes("overlap")[1]
 
     risks = runs.risks("protocol", "overlap")
-    statistics = {
+    return checks({
         "finetuning_shared": risks["single_task", all_shared] - risks["finetuning", all_shared],
         "multi_task_shared": risks["single_task", all_shared] - risks["multi_task", all_shared],
         "probe_insufficient": risks["finetuning_probe", HALF] - risks["finetuning", HALF],
         "multi_task_first": (risks["finetuning"] - risks["multi_task"]).mean(axis=1),
-    }
-    return checks(statistics, samples=p.samples)
+    }, samples=p.samples)  # fmt: skip
 
 
 def diagonal_nesting(data, p):
@@ -57,14 +55,13 @@ def diagonal_nesting(data, p):
         return tuned[rescale, many] - tuned[rescale, few] + np.log10(many / few)
 
     tuned_gain, scratch_gain = (networks[1.0, few] - networks[small, few] for networks in (tuned, scratch))
-    statistics = {
+    return checks({
         "unrescaled": -selection(1.0),
         "needs_rescaling": selection(small) - selection(1.0),
         "beyond_scratch": tuned_gain - scratch_gain,
         "helps_scratch": scratch_gain,
         "costs_reuse": tuned[small, many] - tuned[1.0, many],
-    }
-    return checks(statistics, few=few, many=many, small=small, samples=p.samples)
+    }, few=few, many=many, small=small, samples=p.samples)  # fmt: skip
 
 
 def diagonal_solutions(data, p):
@@ -76,7 +73,7 @@ def diagonal_solutions(data, p):
 
     # Norms where all features are shared, log₁₀ of the ratio to the teacher's.
     norms = norms.where(overlap=norms.options("overlap")[-1])
-    sizes = norms.sizes(3)
+    sizes = norms.options("samples", 3)
     few, most = sizes[0], sizes[-1]
     l1, l12, q = (norms.over_teacher(norm, "protocol", "samples") for norm in ("l1_norm", "l12_norm", "q_norm"))
     joint, tuned = l12["multi_task"], q["finetuning"]
@@ -89,7 +86,8 @@ def diagonal_solutions(data, p):
     }, few=few, most=most)  # fmt: skip
 
     # Variance in the largest weights, as many as the teacher has, where tasks share no feature and where all.
-    largest = sparsity.where(k=sparsity.only("main_features")).table("top_k_variance", "overlap", "protocol", "samples")
+    as_teacher = sparsity.where(k=only(data["sparsity"], "main_features"))
+    largest = as_teacher.table("top_k_variance", "overlap", "protocol", "samples")
     disjoint, shared = (largest[overlap] for overlap in sparsity.extremes("overlap"))
     scratch = disjoint["single_task"]
     first, *between, last = scratch.columns
@@ -118,28 +116,6 @@ def diagonal_solutions(data, p):
 def cross_entropy(data, p):
     """Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. Means over seeds."""
     results = {}
-    for role, networks in FAMILIES.items():
-        runs = Runs(role, data[role])
-        scales = runs.options("initial_scale", 2)
-        curves = [_by_seed(runs.where(initial_scale=scale).data) for scale in scales]
-        values = pd.DataFrame({seed: _of_seed([by_seed[seed] for by_seed in curves]) for seed in curves[0]}).T
-        results |= checks(values.add_prefix(f"{role}_"), networks=networks, small=scales[0], large=scales[-1])
-    return results
-
-
-def _by_seed(data):
-    """{seed: trajectory} from one initial scale: features, in decades, time and ratio by checkpoint, a data frame."""
-    ratio = margins(data["loss_curve"].values, FITTED) / data["initial_scale"].values[:, None] ** 2
-    columns = {"features": np.log10(data[FEATURES].values), "time": data["time"].values, "ratio": ratio}
-    return {seed: pd.DataFrame({name: values[run] for name, values in columns.items()})
-            for run, seed in enumerate(data["seed"].values)}  # fmt: skip
-
-
-def _of_seed(curves):
-    """The statistics of one seed's trajectories from several initial scales, rising."""
-    small, *_, large = curves
-    end, longest = (curve["features"].ffill().iloc[-1] for curve in (small, large))
-    start = large["features"].where(large["ratio"].notna()).bfill().iloc[0]  # when samples are first fitted
 
     def distance(first, second, along):
         """Distance of the features of two trajectories at the last time, or ratio, that both reach; NaN without one."""
@@ -147,8 +123,29 @@ def _of_seed(curves):
         features = (interpolated(curve[along], curve["features"], last) for curve in (first, second))
         return abs(np.subtract(*features))
 
-    nearer = pd.Series([distance(*pair, "time") - distance(*pair, "ratio") for pair in pairwise(curves)])
-    return {"smaller": longest - end, "longer": start - longest, "alike": nearer.mean()}
+    for role, networks in FAMILIES.items():
+        runs = Runs(role, data[role])
+        scales = runs.options("initial_scale", 2)
+        by_scale = [_by_seed(runs.where(initial_scale=scale).data) for scale in scales]
+        values = {}
+        for seed in by_scale[0]:
+            curves = [by_seed[seed] for by_seed in by_scale]
+            small, *_, large = curves
+            end, longest = (curve["features"].ffill().iloc[-1] for curve in (small, large))
+            start = large["features"].where(large["ratio"].notna()).bfill().iloc[0]  # when samples are first fitted
+            nearer = [distance(*pair, "time") - distance(*pair, "ratio") for pair in pairwise(curves)]
+            values[seed] = {"smaller": longest - end, "longer": start - longest, "alike": pd.Series(nearer).mean()}
+        values = pd.DataFrame(values).T.add_prefix(f"{role}_")
+        results |= checks(values, networks=networks, small=scales[0], large=scales[-1])
+    return results
+
+
+def _by_seed(data):
+    """{seed: trajectory} from one initial scale: features, in decades, time and ratio by checkpoint, a data frame."""
+    ratio = margins(data["loss_curve"].values, FITTED) / data["initial_scale"].values[:, None] ** 2
+    features, times = np.log10(data["effective_features_curve"].values), data["time"].values
+    return {seed: pd.DataFrame({"features": features[run], "time": times[run], "ratio": ratio[run]})
+            for run, seed in enumerate(data["seed"].values)}  # fmt: skip
 
 
 def interpolated(x, y, at):
@@ -179,33 +176,21 @@ def endless_training(data, p):
         return np.sign(early.mean()) * early - np.sign(late.mean()) * late
 
     error, tuned_error, joint_error = (r.where(margin=LATE).table("risk_curve") for r in (scratch, tuned, joint))
-    statistics = {
+    return checks({
         "norm_nearer": nearer("l1_norm_curve", tuned, scratch),
         "error_nearer": nearer("risk_curve", scratch, tuned),
         "alike": intervals.equivalence_margin(error - tuned_error, NEAR),
         "start_forgotten": nearer("group_norm_curve", lazier, joint),
         "shared": error - joint_error,
-    }
-    return checks(statistics, small=small, large=large)
+    }, small=small, large=large)  # fmt: skip
 
 
 def margins(loss, fitted=np.inf):
-    """γ = −log(e^L − 1), the margin of every sample if all had the training loss L.
+    """γ = −log(e^L − 1) of losses L (run, checkpoint): the margin of every sample if all had the training loss L.
 
     The state of a network of degree 2 from an initial scale α depends on γ/α² once its samples are fitted (Moroshko et
     al. 2020, "Implicit bias in deep linear classification: initialization scale vs training accuracy", for α → ∞).
-
-    Parameters
-    ----------
-    loss : array_like, shape (run, checkpoint)
-        NaN after a run's last checkpoint.
-    fitted : float
-        Largest loss for which it is defined.
-
-    Returns
-    -------
-    numpy.ndarray, shape (run, checkpoint)
-        Never falling along a run; NaN where it is not defined.
+    Margins never fall along a run. They are NaN after its last checkpoint, and where the loss is above `fitted`.
     """
     loss = np.asarray(loss, dtype=float)
     least = np.fmin.accumulate(loss, axis=1)  # noise of mini-batches must not lead back
@@ -214,20 +199,9 @@ def margins(loss, fitted=np.inf):
 
 
 def at_margins(data, curve, wanted):
-    """A curve along training at given margins of all samples, interpolated in logarithms of both.
+    """A curve along training (run, margin) at margins of all samples, rising, interpolated in logarithms of both.
 
-    Parameters
-    ----------
-    data : xarray.Dataset
-        `loss_curve` and the curve, of positive values, (run, checkpoint).
-    curve : str
-    wanted : array_like, shape (margin,)
-        Rising.
-
-    Returns
-    -------
-    xarray.DataArray, dims (run, margin)
-        NaN where a run has not had that margin.
+    `data` has `loss_curve` and the curve, of positive values, (run, checkpoint). NaN where a run has not had a margin.
     """
     reached, values = margins(data["loss_curve"].values, POSITIVE), np.log(data[curve].transpose("run", ...).values)
     curves = np.exp([interpolated(np.log(x), y, np.log(wanted)) for x, y in zip(reached, values, strict=True)])

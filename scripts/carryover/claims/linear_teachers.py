@@ -8,7 +8,7 @@ import pandas as pd
 
 from carryover.claims.agreement import converged_distances
 from carryover.claims.support.checks import checks
-from carryover.claims.support.runs import Runs, worst
+from carryover.claims.support.runs import Runs, only, worst
 from carryover.statistics.intervals import equivalence_margin, student
 
 NEAR = 1e-3  # largest relative distance of trained networks from the exact limit
@@ -37,7 +37,7 @@ def linear_teachers(data, p):
 
     # Covariance: the target differs from the source in the leading directions of the inputs, or in the others.
     few, many = alignment.extremes("samples")
-    gamma = _gamma_by_samples(alignment)
+    gamma = alignment.data.to_dataframe().groupby("samples")["gamma"].first()
     middle = gamma.index[gamma <= 2 / 3][-1]
     risks = alignment.risks("samples", "relation")
     results = checks({
@@ -71,18 +71,14 @@ def linear_teachers(data, p):
     return results | _of_frozen(*(Runs(role, data[role]) for role in ("frozen", "layers", "small")))
 
 
-def _gamma_by_samples(runs):
-    """Samples per dimension γ by numbers of samples, rising, a Series."""
-    return runs.data.to_dataframe().groupby("samples")["gamma"].first()
-
-
 def _of_frozen(runs, layers, small):
     """Checks on networks with frozen layers; `small` are those pretrained from small weights.
 
     These have more samples than dimensions, where the exact limit has no risk. The effective (stable) rank of their
     features is the inverse of the share of power in the leading direction.
     """
-    gamma = _gamma_by_samples(runs)  # for the fewest samples that determine a frozen network, n < d, and the most
+    # For the fewest samples that determine a frozen network, n < d, and the most.
+    gamma = runs.data.to_dataframe().groupby("samples")["gamma"].first()
     fewest, below_d, most = gamma.index[gamma >= LEAST][0], gamma.index[gamma < 1], gamma.index[-1]
     risks = runs.risks("protocol", "solver", "pretrain_solver", "samples")
     scratch, tuned = risks["single_task", "exact", ""], risks["finetuning", "descent", "exact"]
@@ -90,8 +86,8 @@ def _of_frozen(runs, layers, small):
     small = small.where(protocol="linear_transfer", solver="descent", pretrain_solver="descent")
     deep = layers.where(protocol="linear_transfer", solver="descent")
     over_frozen = deep.risks("samples", "frozen").T.groupby(level="samples")
-    samples = small.only("samples")
-    statistics = {
+    samples = only(small.data, "samples")
+    return checks({
         "frozen_flat": equivalence_margin(frozen[most] - frozen[fewest], FLAT),
         "frozen_poor": frozen[below_d[-1]] - scratch[below_d[-1]],
         "frozen_any": SAME - (over_frozen.max() - over_frozen.min()).max(),
@@ -99,9 +95,7 @@ def _of_frozen(runs, layers, small):
         "larger_cures": frozen[most] - from_larger[most],
         "small_rank": RANK - 1 / small.table("feature_share"),
         "small_slow": small.risks() - from_larger[samples],
-    }
-    facts = {"layers": deep.only("depth"), "samples": samples}
-    return checks(statistics, least=fewest, below=below_d[-1], enough=most, **facts)
+    }, least=fewest, below=below_d[-1], enough=most, layers=only(deep.data, "depth"), samples=samples)  # fmt: skip
 
 
 def aligned_teachers(data, p):
@@ -115,11 +109,9 @@ def aligned_teachers(data, p):
     *_, second_deepest, deepest = tuned.options("depth")
     risks = tuned.risks("depth", "samples", "target_norm")
 
-    def least_fall(depth):
-        """Least log₁₀ of the ratio of the risks at a depth and at the deepest, by seed."""
-        return (risks[depth] - risks[deepest]).min(axis=1)
-
-    statistics = {"deep": least_fall(1), "vanishes": least_fall(second_deepest) / np.log10(deepest / second_deepest)}
+    # Least log₁₀ of the ratio of the risks at a depth and at the deepest, by seed.
+    from_one, from_second = ((risks[depth] - risks[deepest]).min(axis=1) for depth in (1, second_deepest))
+    statistics = {"deep": from_one, "vanishes": from_second / np.log10(deepest / second_deepest)}
     return checks(statistics, before=second_deepest, deepest=deepest)
 
 
@@ -145,14 +137,13 @@ def covariance_bound(data, p):
         return np.log10(values.groupby(logs["block"]).std())
 
     residual, benign_residual = (spread(logs["risk"] - logs[bound]) for bound in ("covariance", "benign_overfitting"))
-    statistics = {
+    return checks({
         "orders": order("covariance"),
         "orders_benign": order("covariance") - order("benign_overfitting"),
         "orders_within": order("covariance", "alignment") - order("benign_overfitting", "alignment"),
         "scales": spread(logs["risk"]) - residual,
         "scales_benign": benign_residual - residual,
-    }
-    return checks(statistics, partial(student, over="blocks of instances"))
+    }, partial(student, over="blocks of instances"))  # fmt: skip
 
 
 def gaussian_bounds(data, p):
@@ -171,11 +162,10 @@ def gaussian_bounds(data, p):
         bounds = curve[name].sel(epsilon=curve["epsilon"] > 0)
         broken = (curve["risk"].sel(depth=depth, drop=True) > bounds).astype(float)
         at_high, at_low = broken.sel(dimension=high), broken.sel(dimension=low)
-        values = {
+        results |= checks({
             f"{name}_holds": worst(BROKEN - by_task(at_high.sel(epsilon=largest, drop=True))),
             f"{name}_falls": (at_low - at_high).mean([*TASKS, "epsilon"]).values,
-        }
-        results |= checks(values, over_draws, networks=networks, largest=largest, low=low, high=high)
+        }, over_draws, networks=networks, largest=largest, low=low, high=high)  # fmt: skip
     # The gain by depth, log₁₀ of the risk of one layer over that of infinitely many, and the same of their bounds.
     risks, bounds = curve["risk"].sel(dimension=high), curve.sel(dimension=high, epsilon=0.0)
     gain = by_task(np.log10(risks.sel(depth=1, drop=True) / risks.sel(depth=np.inf, drop=True)))
@@ -198,7 +188,7 @@ def ntk_bound(data, p):
     gain = np.log10(scratch["absolute_risk"] / tuned["absolute_risk"])
     distances, sizes = (gain.columns.get_level_values(name) for name in ("distance", "samples"))
     nearest, (*_, fewer, most) = distances.min(), np.unique(sizes)
-    statistics = {
+    return checks({
         "bound": np.log10(table["bound"] / table["absolute_risk"]).min(axis=1),
         "vacuous": np.log10(tuned["bound"] / tuned["start_risk"]).loc[:, sizes < most].min(axis=1),
         "sharp": (SHARP - ideal).min(axis=1),
@@ -208,5 +198,4 @@ def ntk_bound(data, p):
         "near_helps": gain.loc[:, distances < 1].min(axis=1),
         "far_hurts": -gain.loc[:, distances > 1].mean(axis=1),
         "limit": (WIDE - table["tangent_distance"] / table["start_risk"]).min(axis=1),
-    }
-    return checks(statistics, fewer=fewer, most=most, nearest=nearest)
+    }, fewer=fewer, most=most, nearest=nearest)  # fmt: skip

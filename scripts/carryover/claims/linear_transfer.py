@@ -5,10 +5,10 @@ import numpy as np
 import pandas as pd
 
 from carryover.claims.support.checks import Check, checks, listed
-from carryover.claims.support.runs import Runs, nearest, worst
+from carryover.claims.support.runs import Runs, nearest, only, worst
 from carryover.claims.support.transferability import at_critical, at_rows, predicted, transferability, with_decay
 from carryover.statistics.intervals import equivalence_margin, median
-from carryover.statistics.jackknife import pseudovalues
+from carryover.statistics.jackknife import leave_one_out, pseudovalues
 from carryover.theory import transfer
 
 NOISE = 0.2  # the paper's standard deviation of the label noise
@@ -94,16 +94,15 @@ def _boundaries(runs):
     def sign_change(chosen, expected, from_right=False):
         """A check of the first γ at which transferability turns negative, from the left or from the right."""
         table = chosen.pivot_table("transferability", "seed", "gamma").sort_index(axis=1, ascending=not from_right)
-        changes = pseudovalues(lambda seeds: first_loss(table.loc[seeds].mean()), table.index)
+        changes = pseudovalues(leave_one_out(lambda seeds: first_loss(table.loc[seeds].mean()), table.index))
         return Check(equivalence_margin(changes, NEAR, expected), facts={"expected": expected})
 
-    statistics = {
+    return checks({
         "boundary_low": sign_change(noisy.query("gamma < 1"), low),
         "boundary_high": sign_change(noisy.query("gamma < 1"), high, from_right=True),
         "boundary_above": sign_change(noisy.query("gamma > 1"), transfer.negative_transfer_threshold(theta, noise)),
         "boundary_quiet": sign_change(quiet.query("gamma < 1"), np.cos(theta) ** 2),
-    }
-    return checks(statistics, angle=angle)
+    }, angle=angle)  # fmt: skip
 
 
 def _ridge(runs):
@@ -119,13 +118,12 @@ def _ridge(runs):
     acute = runs.where(angle=max(angle for angle in runs.options("angle") if angle < 0.5))
     risks = acute.table("risk_final", "samples", "ridge")
     best = {n: risks[n].to_numpy().argmin(axis=1) for n in (fewest, most)}  # place of the best penalty, by seed
-    statistics = {
+    return checks({
         "one_over_n": equivalence_margin(term, TERM, 1.0),
         "ridge_formula": equivalence_margin(error.groupby("seed").mean().to_series(), RELATIVE),
         "ridge_hurts": risks[most, RIDGE] - risks[most, 0.0],
         "ridge_vanishes": best[fewest] - best[most],
-    }
-    return checks(statistics, fewest=fewest, most=most)
+    }, fewest=fewest, most=most)  # fmt: skip
 
 
 def first_loss(gain):
@@ -161,15 +159,13 @@ def linear_finetuning(data, p):
     gains = runs[runs["gamma"] == gamma].pivot_table("transferability", ["noise", "seed"], "angle")
     angles = gains.apply(first_loss, axis=1)
     at_quiet, at_loud = angles[quiet], angles[loud]
-    depth = Runs("diagram", data["diagram"]).only("depth")
-    angle = transfer.finetune_boundary(gamma, loud, int(depth)) / np.pi
-    turns = {
+    angle = transfer.finetune_boundary(gamma, loud, int(only(data["diagram"], "depth"))) / np.pi
+    results |= checks({
         "third_quiet": equivalence_margin(at_quiet, NEAR_ANGLE, 1 / 3),
         "third_noisy": equivalence_margin(at_loud, NEAR_ANGLE, 1 / 3),
         "noisy": equivalence_margin(at_loud, NEAR_ANGLE, angle),
         "moved": at_quiet - at_loud,
-    }
-    results |= checks(turns, quiet=quiet, loud=loud, angle=angle)
+    }, quiet=quiet, loud=loud, angle=angle)  # fmt: skip
 
     if trained := _trained(data["diagram"]):  # exact limits satisfy this by algebra
         results["forgotten"] = -runs.query("gamma > 1")["transferability"].abs().groupby("seed").max()
@@ -189,7 +185,7 @@ def dataset_distances(data, p):
     linear transfer to targets of several norms at any angle; `distances` of these targets' data from the source's.
     Statistics are means over draws, of rank correlations and of a gain."""
     kl = data["distances"]["kl"]
-    noise, gamma = (Runs("risk", data["risk"]).only(name) for name in ("noise", "gamma"))
+    noise, gamma = (only(data["risk"], name) for name in ("noise", "gamma"))
     setup = transferability(data["diagram"], "linear_transfer").query("gamma != 1")
     setup = setup[setup["noise"] == nearest(setup, "noise", noise)]
     single = kl.sel(target_norm=1.0)
@@ -203,10 +199,9 @@ def dataset_distances(data, p):
         """Rank correlation of transferability and distance by seed."""
         return runs.groupby("seed")["transferability"].corr(runs["kl"], method="spearman")
 
-    statistics = {
+    return checks({
         "kl_setup": order(setup),
         "not_kl": order(same),
         "same_features": farthest["transferability"].where(farthest["angle"] == 1),
         "monotone": -order(same[same["angle"] <= 0.5]),
-    }
-    return checks(statistics, gamma=gamma)
+    }, gamma=gamma)  # fmt: skip

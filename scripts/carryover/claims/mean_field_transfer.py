@@ -7,16 +7,10 @@ import pandas as pd
 from carryover.claims.agreement import relative_differences
 from carryover.claims.support.checks import Check, checks
 from carryover.claims.support.runs import Runs, worst
-from carryover.claims.support.transferability import (
-    FITTED,
-    boundary,
-    from_scratch,
-    gains,
-    leave_one_out_choice,
-)
+from carryover.claims.support.transferability import FITTED, from_scratch, normalised, transferability
 from carryover.runs import where
 from carryover.statistics import intervals, power_law
-from carryover.statistics.jackknife import pseudovalues
+from carryover.statistics.jackknife import leave_one_out, pseudovalues
 
 READOUT = "zero"  # how the readout was trained in the runs of linear transfer that claims are about
 PUBLISHED = 1.18  # the paper's exponent ν of that power law
@@ -74,13 +68,13 @@ def _power_law(scratch):
     def exponent(seeds, risks=fitted):
         return power_law.fit(risks.loc[seeds]).exponent
 
-    steeper = pseudovalues(lambda part: exponent(part, many) / exponent(part, few) - 1, seeds)
-    statistics = {
-        "exponent": intervals.equivalence_margin(pseudovalues(exponent, seeds), DIFFERENCE, PUBLISHED),
-        "power_law": intervals.equivalence_margin(steeper, DIFFERENCE / PUBLISHED),
-    }
+    exponents = pseudovalues(leave_one_out(exponent, seeds))
+    steeper = pseudovalues(leave_one_out(lambda part: exponent(part, many) / exponent(part, few) - 1, seeds))
     facts = {"exponent": exponent(seeds), "few": exponent(seeds, few), "many": exponent(seeds, many)}
-    return checks(statistics, first=fitted.columns[0], **facts)
+    return checks({
+        "exponent": intervals.equivalence_margin(exponents, DIFFERENCE, PUBLISHED),
+        "power_law": intervals.equivalence_margin(steeper, DIFFERENCE / PUBLISHED),
+    }, first=fitted.columns[0], **facts)  # fmt: skip
 
 
 def _residual(runs, least):
@@ -88,11 +82,10 @@ def _residual(runs, least):
     risks = runs.query("ablated > 0").pivot_table("risk", ["seed", "ablated"], "samples")
     floor = least.stack().reindex(risks.index)
     excess = risks.sub(floor, axis=0).groupby("seed").mean()
-    statistics = {
+    return checks({
         "residual": (floor / risks.iloc[:, -1]).groupby("seed").mean(),
         "excess": excess.iloc[:, 0] / excess.iloc[:, -1],
-    }
-    return checks(statistics, least=risks.columns[0], most=risks.columns[-1])
+    }, least=risks.columns[0], most=risks.columns[-1])  # fmt: skip
 
 
 def _boundaries(gain, least, scratch):
@@ -127,8 +120,9 @@ def _boundary(gain, least, scratch, percent):
     n = boundary(gain.mean())
     place = {0.0: "it loses at every n", np.inf: "it gains at every n"}.get(n, f"found is n = {n:.0f}")
     known = 0 < n < np.inf or (log_ratio(seeds) > near if n else log_ratio(seeds) < -near)
-    values = intervals.equivalence_margin(pseudovalues(log_ratio, seeds), near) if known else pd.Series(np.nan, seeds)
-    return Check(values, facts={"percent": percent, "place": place, "predicted": predicted(seeds)})
+    ratios = pseudovalues(leave_one_out(log_ratio, seeds)) if known else np.array([np.nan])
+    facts = {"percent": percent, "place": place, "predicted": predicted(seeds)}
+    return Check(intervals.equivalence_margin(ratios, near), facts=facts)
 
 
 def _anchors(gain):
@@ -139,7 +133,7 @@ def _anchors(gain):
     held = leave_one_out_choice(interior)
     by_size = pd.concat([leave_one_out_choice(interior.loc[:, (slice(None), [n])]) for n in held], axis=1)
     better = max((free, initial), key=lambda table: table.to_numpy().mean())
-    statistics = {
+    return checks({
         "anchor_helps": held.mean(axis=1) - free.mean(axis=1),
         "anchor_interior": held.mean(axis=1) - better.mean(axis=1),
         "anchor_turns": np.minimum(-free.mean().iloc[0], held.iloc[:, 0]),
@@ -147,5 +141,40 @@ def _anchors(gain):
         "anchor_avoids_others": worst(by_size),
         "lazy_loses": (initial <= 0).mean(axis=1),
         "rich_loses": (free < 0).mean(axis=1),
-    }
-    return checks(statistics, fewest=held.columns.min())
+    }, fewest=held.columns.min())  # fmt: skip
+
+
+def gains(risk, readout):
+    """`transferability` of linear transfer in shares of the target's variance, after the longest flow time of a way to
+    train the readout; UserError if no run has it."""
+    risk = normalised(risk)
+    # Descent only verifies what is solved.
+    solved = where(risk, protocol="linear_transfer", readout=readout, solver="exact")
+    runs = transferability(solved, "linear_transfer", risk)
+    return runs[runs["max_time"].isna() | (runs["max_time"] == runs["max_time"].max())]
+
+
+def boundary(gain):
+    """The number of samples n at which gains, a Series by n, turn from positive to negative, interpolated in log n.
+
+    Noisy gains may change their sign more than once: n is where the sum of gains on the wrong side of it is smallest.
+    It is infinite if gains are positive throughout, and 0 if they are negative.
+    """
+    gain = gain.sort_index()
+    values, n = gain.to_numpy(), gain.index.to_numpy(dtype=float)
+    before = np.concatenate([[0.0], np.cumsum(values)])
+    after = (2 * before - before[-1]).argmax()  # gains before, less gains from there on
+    if after in (0, len(values)):
+        return np.inf if after else 0.0
+    pair, ends = values[after - 1 : after + 1], n[after - 1 : after + 1]
+    return float(np.exp(np.interp(0.0, pair[::-1], np.log(ends[::-1]))).clip(*ends))
+
+
+def leave_one_out_choice(gains):
+    """Gains by seed and n, each seed's with the anchor that has the largest mean gain over all *other* seeds and n.
+
+    `gains` are by seed, and anchor and n (columns). A seed that took part in its own choice would gain by chance.
+    """
+    means = gains.T.groupby(level="anchor").mean().T
+    best = {seed: means.drop(index=seed).mean().idxmax() for seed in means.index}
+    return pd.DataFrame({seed: gains.loc[seed, anchor] for seed, anchor in best.items()}).T

@@ -8,7 +8,7 @@ leave next to nothing of their weight unexplained.
 import numpy as np
 
 from carryover.claims.support.checks import checks
-from carryover.claims.support.runs import Runs, common, worst
+from carryover.claims.support.runs import Runs, common, only, worst
 
 AUXILIARY_FEATURES = 6  # teacher units of the auxiliary task of the role overlap
 BETWEEN = 256  # samples at which networks are not yet the teacher, and no longer far below its norm
@@ -59,13 +59,12 @@ def relu_nesting(data, p):
     reuse = finished["single_task", 1.0, few] - tuned[1.0, few]
     gain = tuned_finished[1.0, many] - tuned[1.0, few]
     kernel_gain = risks["finetuning_kernel", 1.0, many] - finished["finetuning_kernel", 1.0, few]
-    statistics = {
+    return checks({
         "reuse": reuse,
         "no_rescaling_needed": reuse - (risks["single_task", small, few] - tuned_finished[small, few]),
         "selection_over_kernel": gain - kernel_gain,
         "selection_over_lazy": gain - (tuned[large, many] - tuned_finished[large, few]),
-    }
-    return checks(statistics, few=few, many=many, small=small, large=large)
+    }, few=few, many=many, small=small, large=large)  # fmt: skip
 
 
 def relu_richness(data, p):
@@ -82,15 +81,14 @@ def relu_richness(data, p):
     if p.lazy == "single_task_kernel":
         lazy = p.lazy, min(runs.where(protocol=p.lazy).options("initial_scale"))
     risks, finished = runs.risks_and_finished("main_features", "protocol", "initial_scale")
-    results = {
+    results = checks({
         "sparse": finished[few][lazy] - risks[few][rich],
         "dense": np.log10(GAIN) - (finished[many][lazy] - finished[many][rich]),
         "sparsity": (finished[few][lazy] - risks[few][rich]) - (risks[many][lazy] - finished[many][rich]),
-    }
-    results = checks(results, few=few, many=many, lazy=LAZY[p.lazy], samples=p.samples)
+    }, few=few, many=many, lazy=LAZY[p.lazy], samples=p.samples)  # fmt: skip
     if "norms" in data:
         dense = {"protocol": "single_task", "main_features": many, "initial_scale": small}
-        most = risk.where(**dense).sizes()[-1]
+        most = risk.where(**dense).options("samples")[-1]
         dense_risk, norms = (runs.where(**dense, samples=most) for runs in (risk, Runs("norms", data["norms"])))
         unexplained = dense_risk.table("risk_final") / norms.table("l2_norm_teacher") ** 2
         results |= checks({"dense_matched": 1 - unexplained}, many=many, most=most)
@@ -108,7 +106,7 @@ def relu_clusters(data, p):
     # Single-task learning of a sparse and of a dense teacher, from small (rich) and from large (lazy) weights.
     few, many = regimes.extremes("main_features")
     rich, lazy = regimes.where(main_features=few).regimes()
-    first, *between, last = rich.sizes(3)
+    first, *between, last = rich.options("samples", 3)
     inertia, lazy_inertia = (regime.where(clusters=few).table("inertia", "samples") for regime in (rich, lazy))
     rich_dense, lazy_dense = regimes.where(main_features=many).regimes()
     clusters = lazy_dense.table("effective_clusters", "samples")
@@ -122,10 +120,10 @@ def relu_clusters(data, p):
     }, few=few, many=many, first=first, last=last)  # fmt: skip
 
     # Alignment where all features are shared, inertia where none is, clusters of multi-task networks at every overlap.
-    features, joint = overlap.only("main_features"), overlap.where(protocol="multi_task")
+    features, joint = only(overlap.data, "main_features"), overlap.where(protocol="multi_task")
     alignment = overlap.where(overlap=1.0).table("alignment", "protocol", "samples")
     scratch, tuned, together = common(*(alignment[name] for name in ("single_task", "finetuning", "multi_task")))
-    fewest, most = scratch.columns[0], joint.sizes()[-1]
+    fewest, most = scratch.columns[0], joint.options("samples")[-1]
     inertia = overlap.where(overlap=0.0, clusters=features).table("inertia", "protocol", "samples")
     clusters = joint.where(samples=most).table("effective_clusters", "overlap")
     unique_features = AUXILIARY_FEATURES + ((1 - clusters.columns) * features).to_numpy().round()
@@ -140,7 +138,7 @@ def relu_clusters(data, p):
 
 def _clusters_of_subset(runs):
     """Checks of the inertia of as many clusters as a nested task has features, and of the alignment with these."""
-    few, tuned = runs.only("main_features"), runs.where(protocol="finetuning")
+    few, tuned = only(runs.data, "main_features"), runs.where(protocol="finetuning")
     low, high = tuned.rescalings()
     inertia = runs.where(overlap=1.0, clusters=few).table("inertia", "protocol", "rescale", "samples")
     rich, lazy, together = inertia["finetuning", 1.0], inertia["finetuning", high], inertia["multi_task", 1.0]
@@ -148,15 +146,14 @@ def _clusters_of_subset(runs):
     aligned = common(*(alignment[rescale, overlap] for rescale in (1.0, low) for overlap in (1.0, 0.0)))
     fewest = aligned[0].columns[0]
     old, new, low_old, low_new = (table[fewest] for table in aligned)
-    statistics = {
+    return checks({
         "nested": worst(1 - rich),
         "lazy_not_nested": worst(lazy),
         "lazy_less_nested": worst(lazy - rich),
         "multi_task_not_nested": worst((together - rich).dropna(axis=1, how="all")),
         "subset_aligns": old - new,
         "lost_by_rescaling": (old - new) / 2 - (low_old - low_new),
-    }
-    return checks(statistics, few=few, low=low, high=high, fewest=fewest)
+    }, few=few, low=low, high=high, fewest=fewest)  # fmt: skip
 
 
 def relu_dimensionality(data, p):
@@ -178,11 +175,10 @@ def relu_dimensionality(data, p):
     most = common(*(pr_ratio[rescale] for rescale in runs.options("rescale")))[0].columns[-1]
     low, high = runs.rescalings()
     for rescale, words in {low: f"rescaled by {low:g}", 1.0: "without rescaling"}.items():
-        values = {
+        results |= checks({
             f"falls_{rescale:g}": 1 - pr_ratio[rescale, most],
             f"inherited_{rescale:g}": -abs(shared[rescale, most] - 1),
-        }
-        results |= checks(values, few=few, rescaled=words, samples=most)
+        }, few=few, rescaled=words, samples=most)  # fmt: skip
     lazy = {f"kept_{high:g}": pr_ratio[high, most]}
     return results | checks(lazy, few=few, rescaled=f"rescaled by {high:g}", samples=most)
 
@@ -207,8 +203,7 @@ def relu_norms(data, p):
         fewest = table.columns[0]
         results |= checks({f"{name}_below": -table[fewest]}, few=few, fewest=fewest)
     new = norms.where(overlap=0.0, samples=BETWEEN).over_teacher("f1_norm", "protocol")
-    above = {
+    return results | checks({
         "scratch_above": by_size["scratch"][BETWEEN],
         "finetuning_above_scratch": new["finetuning"] - new["single_task"],
-    }
-    return results | checks(above, few=few)
+    }, few=few)  # fmt: skip

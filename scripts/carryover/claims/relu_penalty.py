@@ -5,7 +5,7 @@ import numpy as np
 import xarray as xr
 
 from carryover.claims.support.checks import checks
-from carryover.claims.support.runs import Runs, mean_over_samples, worst
+from carryover.claims.support.runs import Runs, mean_over_samples, only, worst
 from carryover.claims.support.transferability import at
 from carryover.errors import UserError
 from carryover.statistics import intervals
@@ -49,11 +49,10 @@ def relu_penalty(data, p):
     diagonal = xr.Dataset({name: curve[f"diagonal_{name}"] for name in ("penalty", "exponent")})
     for cosine in (1.0, 0.99):
         relu = at(curve, correlation=cosine)
-        values = {
+        results |= checks({
             f"gap_{cosine:g}": min(smallest_gap(relu), smallest_gap(diagonal)),
             f"like_diagonal_{cosine:g}": -abs(relu["exponent"] - diagonal["exponent"]).max(),
-        }
-        results |= checks(values, intervals.exact, cosine=cosine)
+        }, intervals.exact, cosine=cosine)  # fmt: skip
     return results
 
 
@@ -64,9 +63,10 @@ def relu_penalty_risk(data, p):
     over conditions. Raises UserError where no run has so many samples.
     """
     risk, penalty = Runs("risk", data["risk"]), Runs("penalty", data["penalty"])
-    sizes = [n for n in risk.sizes() if n >= SAMPLES]
+    known = risk.options("samples")
+    sizes = [n for n in known if n >= SAMPLES]
     if not sizes:
-        raise UserError(f"this claim needs {SAMPLES} samples or more of the role risk, not {risk.sizes()[-1]:g}.")
+        raise UserError(f"this claim needs {SAMPLES} samples or more of the role risk, not {known[-1]:g}.")
     low, high = risk.extremes("correlation")
     small, large = risk.extremes("magnitude")
 
@@ -81,14 +81,13 @@ def relu_penalty_risk(data, p):
     predicted_to_hurt = gain.loc[:, saved.mean() < -np.log10(FACTOR)]
     lost_by_small = expected_gain[high, small] - gain[low, small]
     lost_by_large = gain[high, large] - expected_gain[low, large]
-    statistics = {
+    return checks({
         "shared": expected_gain[high, small],
         "reversal": -predicted_to_hurt.mean(axis=1, skipna=False),
         "no_reversal": expected_gain[low, large],
         "loss_of_benefit": lost_by_small - lost_by_large,
         "order": saved.corrwith(gain, axis=1, method="spearman"),
-    }
-    return checks(statistics, low=low, high=high, small=small, large=large, fewest=sizes[0])
+    }, low=low, high=high, small=small, large=large, fewest=sizes[0])  # fmt: skip
 
 
 def relu_displacement(data, p):
@@ -101,18 +100,15 @@ def relu_displacement(data, p):
     low, _ = magnitude.extremes("correlation")
     small = magnitude.options("magnitude")[-2]
     similar = magnitude.where(correlation=low, magnitude=small)
-    most = similar.sizes()[-1]
+    most = similar.options("samples")[-1]
 
-    def nearest_start(runs, *conditions):
-        """1 − squared distance / penalty, by seed, at the condition and the n with the smallest mean."""
-        return worst(1 - runs.ratio("displacement", "penalty", *conditions, "samples"))
-
-    statistics = {
-        "nearest": nearest_start(overlap, "unit_correlations"),
-        "nearest_nested": nearest_start(nested.where(rescale=1.0), "main_features", "overlap"),
+    # 1 − squared distance / penalty, by seed, at the condition and the n with the smallest mean.
+    unscaled = nested.where(rescale=1.0)
+    return checks({
+        "nearest": worst(1 - overlap.ratio("displacement", "penalty", "unit_correlations", "samples")),
+        "nearest_nested": worst(1 - unscaled.ratio("displacement", "penalty", "main_features", "overlap", "samples")),
         "not_least": similar.where(samples=most).over_teacher("penalty"),
-    }
-    return checks(statistics, low=low, small=small, most=most)
+    }, low=low, small=small, most=most)  # fmt: skip
 
 
 def relu_least_penalty(data, p):
@@ -145,29 +141,22 @@ def relu_least_penalty(data, p):
         "similar": tuned & similar & ~small,
         "small": tuned & similar & small,
     }
-    statistics = {f"least_{name}": -_mean(10**excess - 1, group) for name, group in groups.items()}
-    statistics |= {"whole": _mean(turned - turned_least, groups["small"]), "apart": spread_gain}
-    statistics |= _risks(*logs(runs, "risk_found", "risk_predicted", floor=FLOOR), same, least, large)
-    return checks(statistics, same=same, least=least, large=large, magnitude=spread.only("magnitude"))
+    statistics = {f"least_{name}": -(10 ** excess.loc[:, group] - 1).mean(axis=1) for name, group in groups.items()}
+    statistics |= {"whole": (turned - turned_least).loc[:, groups["small"]].mean(axis=1), "apart": spread_gain}
 
-
-def _risks(trained, predicted, same, least, large):
-    """Statistics that compare gains, from log₁₀ of risks, of trained networks and of the functions of least penalty."""
+    # Gains by pretraining, log₁₀ of the ratio of risks, of trained networks and of the functions of least penalty.
+    trained, predicted = logs(runs, "risk_found", "risk_predicted", floor=FLOOR)
     gain, predicted_gain = (log_risk["single_task"] - log_risk["finetuning"] for log_risk in (trained, predicted))
     mean = predicted_gain.where(gain.notna()).mean()
-    similar = mean.index.get_level_values("correlation") < same
-    on_similar = [table.loc[:, similar] for table in (gain, predicted_gain)]
+    on_similar, predicted_on_similar = (table.loc[:, mean.index.get_level_values("correlation") < same]
+                                        for table in (gain, predicted_gain))  # fmt: skip
     rise, predicted_rise = (table.xs(large, axis=1, level="magnitude") - table.xs(least, axis=1, level="magnitude")
-                            for table in on_similar)  # fmt: skip
-    return {
+                            for table in (on_similar, predicted_on_similar))  # fmt: skip
+    statistics |= {
         "gains": gain.corrwith(predicted_gain, axis=1, method="spearman"),
-        "gains_similar": on_similar[0].corrwith(on_similar[1], axis=1, method="spearman"),
-        "reversal": _mean(rise, predicted_rise.mean() > 0),
-        "helps": _mean(gain, mean >= np.log10(FACTOR)),
-        "hurts": -_mean(gain, -mean >= np.log10(FACTOR)),
+        "gains_similar": on_similar.corrwith(predicted_on_similar, axis=1, method="spearman"),
+        "reversal": rise.loc[:, predicted_rise.mean() > 0].mean(axis=1),
+        "helps": gain.loc[:, mean >= np.log10(FACTOR)].mean(axis=1),
+        "hurts": -gain.loc[:, -mean >= np.log10(FACTOR)].mean(axis=1),
     }
-
-
-def _mean(table, chosen):
-    """Mean over some conditions of a table, by seed; NaN where there is none."""
-    return table.loc[:, chosen].mean(axis=1)
+    return checks(statistics, same=same, least=least, large=large, magnitude=only(spread.data, "magnitude"))

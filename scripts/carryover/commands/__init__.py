@@ -1,4 +1,4 @@
-"""The commands of `carryover`, one file each, found by its name in `carryover.__main__`.
+"""The commands of `carryover`, one file each, found by its name in `carryover.__main__`; `archive` is a script alone.
 
 - `audit`, `trace`: whether results are as recorded, and where a figure came from.
 - `diagnose`, `rescale`: for a user's own networks.

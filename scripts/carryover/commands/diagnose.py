@@ -6,18 +6,19 @@ Writes diagnosis.nc and diagnosis.png into a folder, and prints the verdicts.
 import argparse
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 from carryover.config import parameters
-from carryover.diagnosis.diagnosis import Options, diagnose
+from carryover.config.parameters import parameter
+from carryover.diagnosis.diagnosis import Parameters, diagnose
 from carryover.diagnosis.report import by_layer, draw
 from carryover.errors import UserError
 from carryover.figures.drawing import style
 from carryover.provenance.job_record import Job
 
 KINDS = "npz, npy, netCDF or safetensors: (samples, …) by layer"
+
+
+class Options(Parameters):
+    layers: tuple[str, ...] = parameter((), "layers to look at; none: all")
 
 
 def main(argv):

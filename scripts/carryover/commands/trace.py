@@ -70,14 +70,8 @@ def find(path, request, known):
 def tree(name, known, sha256=None, depth=0, shown=None):
     """Lines of text: a result and, indented below it, all that it was made of, each with its record's digest.
 
-    Parameters
-    ----------
-    name, known
-        A result, and {name: record} of all results.
-    sha256
-        The hash that the result had when it was read for the one above it; None at the root.
-    depth, shown
-        The level of indentation, and the results that have lines already.
+    `known` is {name: record} of all results, `sha256` the hash that the result had when it was read for the one above
+    it, and `shown` holds the results that have lines already.
     """
     indent, record, shown = "  " * depth, known.get(name), set() if shown is None else shown
     if record is None:

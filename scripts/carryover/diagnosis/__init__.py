@@ -3,8 +3,7 @@
 - `comparison`: two networks in one call; `diagnosis`: recorded activations; `report`: the result in words and drawn.
 - `recording`: activations of any torch module; `modules`: its layers by name; `networks`: one that has learnt nothing,
   and changed weights.
-- `quantities` of a layer: `inheritance` (what one layer predicts of another), `task` (what a probe reads) and the
-  verdict, `regimes`.
+- Of one layer: `inheritance` (what another predicts of it), `regimes` (the verdict), `task` (what a probe reads).
 - `sources`: activations in files; `layers`: how alike all layers of two networks are.
 - `rescaling`: a factor for pretrained weights; `search`: how it is found by noisy scores.
 """

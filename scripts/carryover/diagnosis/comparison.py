@@ -18,10 +18,9 @@ import xarray as xr
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from carryover.diagnosis.diagnosis import DEFAULTS, Parameters, diagnose
-from carryover.diagnosis.modules import Call, batches, called, labels_of, random_state_restored
+from carryover.diagnosis.diagnosis import DEFAULTS, Parameters, attributes, diagnose
+from carryover.diagnosis.modules import Call, batches, called, parted, random_state_restored
 from carryover.diagnosis.networks import reinitialised, renew_statistics, weight_changes
-from carryover.diagnosis.quantities import attributes
 from carryover.diagnosis.recording import Reduction, record
 from carryover.diagnosis.task import Task
 from carryover.errors import UserError
@@ -115,13 +114,13 @@ def compare(
             networks["baseline"] = baseline
         places = {"names": layers, "reduce": reduce, "batch_axis": batch_axis}
         recordings, found = _recorded(networks, call, adapter, loaded, samples, progress, places)
-    seen = min(len(next(iter(recordings["before"].values()))), samples)
     shared = [name for name in recordings["before"] if all(name in one for one in recordings.values())]
     if not shared:
         raise UserError(f"layers must be of all networks, and they share none of {', '.join(recordings['before'])}")
+    seen = len(recordings["before"][shared[0]])
     ids = {"sample_id": np.arange(seen) if sample_id is None else np.asarray(sample_id)}
-    sides: dict[str, Any] = {name: {key: one[key][:seen] for key in shared} | ids for name, one in recordings.items()}
-    labels = _usable(found, seen) if isinstance(labels, str) else labels
+    sides: dict[str, Any] = {name: {key: one[key] for key in shared} | ids for name, one in recordings.items()}
+    labels = found if isinstance(labels, str) else labels
     old, new = sides.pop("before"), sides.pop("after")
     result = diagnose(old, new, layers=shared, p=p, progress=progress, labels=labels, **sides)
     changes, result.attrs["note"] = weight_changes(before, networks["after"], shared, adapter)
@@ -149,20 +148,18 @@ def _networks(
 def _recorded(
     networks: dict[str, nn.Module], call: Call, adapter: bool, loaded: Iterable[Any], samples: int, progress: bool,
     places: dict[str, Any],
-) -> tuple[dict[str, dict[str, np.ndarray]], list[Any]]:  # fmt: skip
-    """{network: its recording} of so many samples, or a few more, and the labels of each batch."""
+) -> tuple[dict[str, dict[str, np.ndarray]], np.ndarray | None]:  # fmt: skip
+    """{network: its recording} of so many samples, and their labels, None where a probe cannot be fitted to any."""
     with ExitStack() as stack:
         sees = {name: stack.enter_context(record(one, **places)) for name, one in networks.items()}
         bar = stack.enter_context(tqdm(total=samples, unit=" samples", disable=not progress, file=sys.stderr))
-        found = []
+        by_batch: list[Any] = []
         for batch in loaded:
             for name, see in sees.items():
-                network: Any = networks[name]
-                if isinstance(network, nn.DataParallel):
-                    network = network.module  # replicas would be seen in any order
-                with network.disable_adapter() if adapter and name == "before" else nullcontext():
-                    see.during(partial(call, network, batch), batch)
-            found.append(labels_of(networks["before"], batch))
+                with see.module.disable_adapter() if adapter and name == "before" else nullcontext():
+                    see.during(partial(call, see.module, batch), batch)
+            *_, labels = parted(networks["before"], batch)
+            by_batch.append(labels.numpy(force=True) if isinstance(labels, Tensor) and labels.ndim == 1 else None)
             if (size := sum(see.nbytes for see in sees.values())) > LARGEST:
                 raise UserError(
                     f"activations of {sees['before'].samples} samples take {size / 2**30:.1f} GiB of memory, and "
@@ -173,16 +170,14 @@ def _recorded(
             bar.update(seen - bar.n)
             if seen == samples:
                 break
-    return {name: see.recording for name, see in sees.items()}, found
-
-
-def _usable(labels: list[Any], count: int) -> Any:
-    """The loader's labels (samples,), None where batches have none or no probe can be fitted to them."""
-    if any(one is None for one in labels):
-        return None
+    recordings = {
+        name: {layer: values[:samples] for layer, values in see.recording.items()} for name, see in sees.items()
+    }
+    if any(labels is None for labels in by_batch):
+        return recordings, None
     try:
-        joined = np.concatenate(labels)[:count]
-        Task.of(joined, count)
+        found = np.concatenate(by_batch)[:samples]
+        Task.of(found, seen)
     except (ValueError, UserError):
-        return None
-    return joined
+        return recordings, None
+    return recordings, found

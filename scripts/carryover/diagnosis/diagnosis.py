@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -23,12 +23,16 @@ from pydantic import Field
 from tqdm import tqdm
 
 from carryover.config.parameters import Model, parameter
-from carryover.diagnosis import report
-from carryover.diagnosis.inheritance import sample_blocks
-from carryover.diagnosis.quantities import MEANING, TEXTS, Sampling, attributes, of_layer
-from carryover.diagnosis.sources import as_array, check_comparable, opened
-from carryover.diagnosis.task import Task
+from carryover.diagnosis import inheritance, report, task
+from carryover.diagnosis.inheritance import Components, components, with_ends
+from carryover.diagnosis.regimes import CLOSE, decided, warnings_on
+from carryover.diagnosis.sources import as_array, common_samples, opened
 from carryover.errors import UserError
+from carryover.measures.dimensionality import compare_responses
+from carryover.statistics import jackknife
+
+_BYTES = 2**29  # of a layer, at the samples of which components are taken
+_SAMPLES = 4096  # of which components are taken: intervals of shares are narrower than .01 by then
 
 
 class Parameters(Model):
@@ -45,10 +49,68 @@ class Parameters(Model):
         0.95, "probability that an interval contains the truth")  # fmt: skip
 
 
-class Options(Parameters):
-    """What the command line and the configuration say of a diagnosis."""
+DEFAULTS = Parameters()
+TEXTS = {
+    "regime": "what finetuning did to the features of the layer",
+    "task": "what happened to the linear readability of the task",
+    "control_regime": "the verdict on the control",
+    "reason": "quantities and intervals behind the verdict",
+    "warning": "where the verdict may mislead",
+}
+BY_VARIANCE = {
+    "participation_ratio_before": "participation ratio (PR) before finetuning",
+    "participation_ratio_after": "participation ratio (PR) after finetuning",
+    "ensd": "effective number of dimensions shared before and after finetuning (ENSD)",
+    "cka": "linear centred kernel alignment of before and after finetuning (CKA)",
+    "change": "PR after over PR before finetuning",
+    "inherited": "ENSD over PR after finetuning",
+}
+"""Quantities of the paper, which weigh directions by their variance."""
+BY_REGRESSION = {
+    "inherited_share": "share of the components after finetuning predicted from the layer before, beyond the reference",
+    "kept_share": "share of the components before finetuning predicted from the layer after, beyond the reference",
+    "inherited_r2": "held-out R² of the components after finetuning, by ridge regression on the layer before",
+    "kept_r2": "held-out R² of the components before finetuning, by ridge regression on those that count after",
+    "inherited_weighted": "inherited share with components weighted by their variance after finetuning",
+    "kept_weighted": "kept share with components weighted by their variance before finetuning",
+    "reweighting": "typical factor between the changes of variances of directions that survived; NaN where few did",
+}
+WITH_INTERVALS = BY_REGRESSION | task.MEANING
+FACTS = {
+    "samples": "samples of which there are responses",
+    "groups": "different samples, by their names; as many as samples without any",
+    "units_before": "units of the layer before finetuning",
+    "units_after": "units of the layer after finetuning",
+    "components_before": "components that count before finetuning",
+    "components_after": "components that count after finetuning",
+    "dominant_before": "share of the variance before finetuning in the first principal component",
+    "dominant_after": "share of the variance after finetuning in the first principal component",
+    "inherited_reference": "held-out R² of the components after finetuning, by the baseline; NaN without one",
+    "kept_reference": "held-out R² of the components before finetuning, by the baseline; NaN without one",
+    "cka_reference": "CKA of the baseline and after finetuning; without one its mean over permutations of samples",
+    "ensd_reference": "ENSD of the baseline and after finetuning; without one its mean over permutations of samples",
+    "curvature": "held-out R² of products of the leading components before finetuning, less what is linear in them",
+    "told_of_itself": "held-out R² of a layer's components by the same layer: the smaller one of before and after",
+    "matched_units": "mean correlation of a unit before with itself after finetuning, beyond that with other units",
+    "samples_needed": "samples that suffice for a verdict where there are too few; else NaN",
+    "task_chance": "score of a probe without any input: frequency of the most common class, or 0",
+    "control_r2": "held-out R² of the components after finetuning, by ridge regression on the control",
+    "weight_change": "norm of the change of the layer's parameters over their norm before; NaN without parameters",
+    "weight_rank": "participation ratio of the squared singular values of the weight matrix that changed most",
+}
+ENDS = {"": "", "_low": "lower end of the interval of: ", "_high": "upper end of the interval of: "}
+MEANING = (
+    TEXTS
+    | BY_VARIANCE
+    | {f"{name}{end}": f"{of}{meaning}" for name, meaning in WITH_INTERVALS.items() for end, of in ENDS.items()}
+    | FACTS
+)
+"""Every variable of a diagnosis, in order."""
 
-    layers: tuple[str, ...] = parameter((), "layers to look at; none: all")
+
+def attributes(name: str) -> dict[str, str]:
+    """Meaning and units of a variable."""
+    return {"long_name": MEANING[name], "units": "1"}
 
 
 class Diagnosis(xr.Dataset):
@@ -64,9 +126,6 @@ class Diagnosis(xr.Dataset):
     def plot(self) -> Figure:  # type: ignore[override]
         """A figure of shares, dimensions and ratios by layer."""
         return report.draw(self)
-
-
-DEFAULTS = Parameters()
 
 
 def diagnose(
@@ -106,7 +165,7 @@ def diagnose(
     Returns
     -------
     Diagnosis
-        The variables of `quantities.MEANING`, (layer,). Intervals are of the jackknife over blocks of samples, with
+        The variables of `MEANING`, (layer,). Intervals are of the jackknife over blocks of samples, with
         Student's t; those of shares are wider by what the second half of the samples changed.
 
     Raises
@@ -124,29 +183,107 @@ def diagnose(
         names = list(dict.fromkeys([*sides["before"].layers, *sides["after"].layers] if chosen is None else chosen))
         if not names:
             raise UserError("layers must name at least one layer")
-        check_comparable(list(sides.values()), names)
-        ids = [side.ids for side in (sides["before"], sides["after"])]
-        sample_id = next((one for one in ids if one is not None), None)
+        samples, ids = common_samples(list(sides.values()), names)
+        sampling = Sampling(
+            block=inheritance.sample_blocks(samples, ids),
+            groups=samples if ids is None else len(np.unique(ids)),
+            ordered=all(sides[name].ids is not None for name in ("before", "after")),
+        )
+        probed = None if labels is None else task.Task.of(as_array(labels), samples)
         rows: list[dict[str, Any]] = []
-        task = None
         for name in tqdm(names, "layers", disable=not progress, leave=False):
-            found = {key: side.matrix(name) for key, side in sides.items()}
-            samples = len(found["before"])
-            for key, X in found.items():
-                if len(X) != samples:
-                    both = f"{sides['before'].name} and {sides[key].name}"
-                    raise UserError(f"{both} must have the same samples, got {samples} and {len(X)} of them")
-            if labels is not None and task is None:
-                task = Task.of(as_array(labels), samples)
-            groups = samples if sample_id is None else len(np.unique(sample_id))
-            sampling = Sampling(sample_blocks(samples, sample_id), groups, all(one is not None for one in ids))
-            second = found.pop("control", None)
-            rows.append(of_layer(list(found.values()), sampling, p, task, second))
+            rows.append(of_layer({key: side.matrix(name) for key, side in sides.items()}, sampling, p, probed))
     columns = {
         name: ("layer", [row.get(name, "" if name in TEXTS else np.nan) for row in rows], attributes(name))
         for name in MEANING
         if any(name in row for row in rows)
     }
-    layer = ("layer", names, {"long_name": "layer of the network", "units": "1"})
+    coords = {"layer": ("layer", names, {"long_name": "layer of the network", "units": "1"})}
+    criteria = p.model_dump(include=set(Parameters.model_fields))
     reference = "permutation of samples" if baseline is None else "baseline"
-    return Diagnosis(columns, {"layer": layer}, p.model_dump(exclude={"layers"}) | {"reference": reference})
+    return Diagnosis(columns, coords, {**criteria, "reference": reference})
+
+
+class Sampling(NamedTuple):
+    """The samples: `block` (samples,), the same for those that are left out together, how many different `groups` there
+    are by their names, and whether both sides are known to have the same order."""
+
+    block: np.ndarray
+    groups: int
+    ordered: bool
+
+
+def of_layer(
+    responses: Mapping[str, np.ndarray], sampling: Sampling, p: Parameters, labels: task.Task | None = None
+) -> dict[str, Any]:
+    """Quantities and verdicts of a layer, by the names of MEANING.
+
+    `responses` are centred, (samples, units), before, after and, maybe, of the baseline and of the control.
+    """
+    layers = {name: X for name, X in responses.items() if name != "control"}
+    samples, units = len(sampling.block), [X.shape[1] for X in layers.values()]
+    # Components are taken at samples that are spread over all; at fewer of layers with very many units.
+    most = min(_SAMPLES, max(_BYTES // (4 * max(units)), 64))
+    rows = np.linspace(0, samples - 1, min(samples, most)).astype(int)
+    recorded, block = [X[rows] for X in layers.values()], sampling.block[rows]
+    old = components(recorded[0], p.variance)
+    parts = [old, *(components(X, p.variance, old) for X in recorded[1:])]
+    new = parts[1]
+
+    after, before, ensd, cka = compare_responses(layers["before"], layers["after"])
+    row: dict[str, Any] = dict(zip(BY_VARIANCE, (before, after, ensd, cka, after / before, ensd / after), strict=True))
+    row |= {"samples": samples, "groups": sampling.groups, "units_before": units[0],
+            "units_after": units[1], "components_before": old.counted, "components_after": new.counted,
+            "dominant_before": old.dominant, "dominant_after": new.dominant,
+            "matched_units": inheritance.matched_units(*recorded[:2])}  # fmt: skip
+    if len(parts) > 2:  # from the leading components
+        other, sums = parts[2], [(one.variances**2).sum() for one in (parts[2], new)]
+        unrelated = np.square(other.weighted.T @ new.weighted / len(rows)).sum() / np.sqrt(sums[0] * sums[1])
+        row["ensd_reference"] = unrelated * np.sqrt(after / sums[0])
+    else:  # a permutation P of samples: E tr(K P L Pᵀ) = tr K tr L / (samples − 1) for centred K and L
+        unrelated = np.sqrt(before * after) / (samples - 1)
+        row["ensd_reference"] = before * after / (samples - 1)
+    row["cka_reference"] = min(float(unrelated), 1.0)
+
+    row |= _by_regression(parts, block, p.confidence)
+    row["regime"], row["reason"], row["samples_needed"] = decided(row, p)
+    row["warning"] = "; ".join(warnings_on(row, recorded, parts, block, sampling.ordered, p.most))
+    if labels is not None:
+        row |= task.probed(labels, parts, rows, block, p.confidence)
+    if "control" in responses:
+        control = components(responses["control"][rows], p.variance, old)
+        row["control_r2"] = inheritance.inherited(control, new, block).r2
+        row["control_regime"] = of_layer(layers | {"after": responses["control"]}, sampling, p)["regime"]
+    return row
+
+
+def _by_regression(parts: list[Components], block: np.ndarray, confidence: float) -> dict[str, float]:
+    """Quantities of `BY_REGRESSION` with intervals, and the facts behind them."""
+    old, new, *unrelated = parts
+    quantities = with_ends("reweighting", np.nan, np.nan, np.nan)
+    for name, source, targets, measure in (
+        ("inherited", old, new, inheritance.inherited),
+        ("kept", new, old, inheritance.kept),
+    ):
+        errors = measure(source, targets, block)
+        reference = measure(unrelated[0], targets, block) if unrelated else None
+        quantities[f"{name}_reference"] = np.nan if reference is None else reference.r2
+        # Beyond a reference that predicts nearly everything there is only noise.
+        distinct = None if reference is None or reference.r2 > CLOSE else reference
+        variances = targets.variances[: targets.counted]
+        for kind, base, weights in (("r2", None, None), ("share", reference, None), ("weighted", distinct, variances)):
+            values, half = inheritance.shares(errors, base, block, weights)
+            low, high = jackknife.interval(values, confidence)
+            change = values[0] - half  # twice the samples would change the share by no more than this
+            low, high = min(low, values[0]) + min(change, 0), max(high, values[0]) + max(change, 0)
+            quantities |= with_ends(f"{name}_{kind}", *np.clip([values[0], low, high], -1, 1))
+    if min(quantities["inherited_r2"], quantities["kept_r2"]) > 0.5:  # too few surviving features otherwise
+        factors = inheritance.reweighting(old, new, quantities["kept_r2"], block)
+        low, high = jackknife.interval(factors, confidence)
+        quantities |= with_ends("reweighting", factors[0], max(min(low, factors[0]), 1.0), max(high, factors[0]))
+    quantities["curvature"] = inheritance.curvature(old, block)
+    # The most that any other layer can reach: 1 where the fitted samples outnumber the predicting directions.
+    fitted = len(block) - np.bincount(block % inheritance.FOLDS).max()
+    wide = [layer for layer in (old, new) if len(layer.variances) >= fitted]
+    quantities["told_of_itself"] = min([1.0, *(inheritance.kept(layer, layer, block).r2 for layer in wide)])
+    return quantities

@@ -27,8 +27,6 @@ from sklearn.utils.extmath import randomized_svd
 from carryover.errors import UserError
 from carryover.streams import generator
 
-_BYTES = 2**29  # bytes of a layer, at the samples of which components are taken
-_SAMPLES = 4096  # of which components are taken: intervals of shares are narrower than .01 by then
 _COMPONENTS = 512  # of a layer, at most
 _EXACT = 1024  # the smaller of samples and units up to which all components are computed
 _ROUNDING = 1e-10  # share of the largest variance below which there is rounding alone
@@ -63,12 +61,6 @@ class Components:
     def dominant(self) -> float:
         """Share of all variance that the first direction holds."""
         return float(self.variances[0])
-
-
-def chosen_samples(samples: int, units: int) -> np.ndarray:
-    """Which samples components are taken at, spread over all; fewer of layers with very many units."""
-    most = min(_SAMPLES, max(_BYTES // (4 * units), 64))
-    return np.linspace(0, samples - 1, min(samples, most)).astype(int)
 
 
 def components(X: np.ndarray, share: float, like: Components | None = None) -> Components:
@@ -126,15 +118,10 @@ class Errors:
 def errors(predictors: np.ndarray, targets: np.ndarray, block: np.ndarray) -> Errors:
     """Errors of ridge regression on held-out samples with the best penalty, of all samples and of half of the blocks.
 
-    Parameters
-    ----------
-    predictors : (samples, k)
-    targets : (samples, r), of unit variance
-    block : (samples,), the same for samples that are held out together
+    predictors: (samples, k); targets: (samples, r), of unit variance; block: (samples,), the same for samples that are
+    held out together.
     """
     half = block % 2 == 0
-    if len(set(block[half] % FOLDS)) < FOLDS:
-        half = np.ones(len(block), bool)
     predicted, best = ridge(predictors, targets, block)
     predicted_half, _ = ridge(predictors[half], targets[half], block[half], [best])
     return Errors((targets - predicted) ** 2, (targets[half] - predicted_half) ** 2)
@@ -177,15 +164,6 @@ def inherited(source: Components, targets: Components, block: np.ndarray) -> Err
 def kept(source: Components, targets: Components, block: np.ndarray) -> Errors:
     """Errors of the counted components of `targets` from the visible components of `source`."""
     return errors(source.weighted[:, : source.seen], targets.scores[:, : targets.counted], block)
-
-
-def self_predicted(layer: Components, block: np.ndarray) -> float:
-    """Held-out R² of a layer's components from the same layer, the most that any other can reach.
-
-    It is 1 where the fitted samples outnumber the predicting directions.
-    """
-    fitted = len(block) - np.bincount(block % FOLDS).max()
-    return 1.0 if layer.seen < fitted and len(layer.variances) < fitted else kept(layer, layer, block).r2
 
 
 def shares(
@@ -267,9 +245,3 @@ def matched_units(X: np.ndarray, Y: np.ndarray) -> float:
     all_pairs = float(X.sum(axis=1) @ Y.sum(axis=1)) / samples
     others = (all_pairs - units * same_unit) / (units * (units - 1))
     return (same_unit - others) / max(1 - others, _TINY)
-
-
-def alignment(first: Components, second: Components) -> float:
-    """CKA, from the leading components."""
-    between = np.square(first.weighted.T @ second.weighted / len(first.scores)).sum()
-    return float(between / np.sqrt((first.variances**2).sum() * (second.variances**2).sum()))

@@ -17,6 +17,7 @@ rotation and a scale: a metric (A. Williams et al., "Generalized shape metrics o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ import numpy as np
 import xarray as xr
 
 from carryover.diagnosis.inheritance import sample_blocks
-from carryover.diagnosis.sources import check_comparable, opened
+from carryover.diagnosis.sources import common_samples, opened
 from carryover.errors import UserError
 from carryover.statistics import jackknife
 
@@ -66,55 +67,47 @@ def layer_similarity(
         raise UserError(f"measure must be 'cka' or 'procrustes', got {measure!r}")
     chosen = [layers] if isinstance(layers, str) else layers
     with opened(before, "before") as old, opened(after, "after") as new:
-        check_comparable((old, new), chosen or ())
-        names = list(chosen or old.layers), list(chosen or new.layers)
-        responses = [side.matrix(name) for side, layers_of in zip((old, new), names, strict=True) for name in layers_of]
-        ids = old.ids if old.ids is not None else new.ids
-    samples = len(responses[0])
-    if others := {len(X) for X in responses} - {samples}:
-        raise UserError(f"before and after must have the same samples, got {samples} and {min(others)} of them")
+        samples, ids = common_samples((old, new), chosen or ())
+        coords = {"layer_before": list(chosen or old.layers), "layer_after": list(chosen or new.layers)}
+        responses = [
+            [side.matrix(name) for name in names] for side, names in zip((old, new), coords.values(), strict=True)
+        ]
     if debiased and samples < 4:
         raise UserError(f"a debiased similarity needs 4 samples or more, got {samples}")
-
-    def similarities(matrices: Sequence[np.ndarray]) -> np.ndarray:
-        split = len(names[0])
-        if measure == "procrustes":
-            return _distances(matrices[:split], matrices[split:])
-        inner = _inner_products(matrices, debiased)
-        norms = np.sqrt(np.where(np.diag(inner) > 0, np.diag(inner), np.nan))
-        return inner[:split, split:] / np.outer(norms[:split], norms[split:])
-
-    values = similarities(responses)
+    similarities = _distances if measure == "procrustes" else partial(_cka, debiased=debiased)
+    values = similarities(*responses)
     label = "Procrustes distance" if measure == "procrustes" else f"{'debiased ' * debiased}linear CKA"
     attributes = {"long_name": label, "units": "1", "samples": samples}
-    coords = dict(zip(("layer_before", "layer_after"), names, strict=True))
     similarity = xr.DataArray(values, coords, tuple(coords), measure, attributes)
     if confidence is None:
         return similarity
     block = sample_blocks(samples, ids)
-    table = np.array([values, *(similarities([X[block != b] for X in responses]) for b in np.unique(block))])
+    table = [values]
+    for b in np.unique(block):
+        table.append(similarities(*([X[block != b] for X in side] for side in responses)))
     result = similarity.to_dataset()
     for name, end in zip(("low", "high"), np.apply_along_axis(jackknife.interval, 0, table, confidence), strict=True):
         result[name] = (tuple(coords), end, {"long_name": f"{name} end of the interval of: {label}", "units": "1"})
     return result
 
 
-def _inner_products(layers: Sequence[np.ndarray], debiased: bool) -> np.ndarray:
-    """⟨K, L⟩ of all pairs of layers (samples, units), or its debiased counterpart."""
-    n = len(layers[0])
-    centred = [X - X.mean(axis=0) for X in layers]
-    inner = np.zeros((len(layers), len(layers)))
+def _cka(before: Sequence[np.ndarray], after: Sequence[np.ndarray], debiased: bool) -> np.ndarray:
+    """CKA of layers (samples, units) before and after, (before, after)."""
+    n, split = len(before[0]), len(before)
+    centred = [X - X.mean(axis=0) for X in (*before, *after)]
+    inner = np.zeros((len(centred), len(centred)))  # ⟨K, L⟩ of all pairs
     step = max(1, _PRODUCTS // n)
     for start in range(0, n, step):  # rows of all kernels from the diagonal on; entries beyond it count twice
         rows = np.stack([x[start : start + step] @ x[start:].T for x in centred])
         rows[:, :, step:] *= 2**0.5
-        flat = rows.reshape(len(layers), -1)
+        flat = rows.reshape(len(centred), -1)
         inner += flat @ flat.T
     if debiased:
         diagonals = np.array([np.einsum("nu,nu->n", x, x) for x in centred], np.float64)
         total = diagonals.sum(axis=1)
         inner += np.outer(total, total) / ((n - 1) * (n - 2)) - n / (n - 2) * diagonals @ diagonals.T
-    return inner
+    norms = np.sqrt(np.where(np.diag(inner) > 0, np.diag(inner), np.nan))
+    return inner[:split, split:] / np.outer(norms[:split], norms[split:])
 
 
 def _distances(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> np.ndarray:

@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
+from torch.utils._pytree import tree_map_only
 
 from carryover.errors import UserError
 
@@ -51,17 +52,14 @@ def places(module: nn.Module, names: str | Sequence[str]) -> list[Place]:
     plain = submodules(module)
     plain_name = {part: name for name, part in plain.items()}
     parts = {name: part for name, part in module.named_modules() if name} | plain
-    some = ", ".join([*plain][:5]) + ", …" * (len(plain) > 5) or "none"
     found: dict[str, Place] = {}
     for name in names:
         stem, _, entry = (name, "", "") if name in parts else name.partition(":")
-        pattern = stem not in parts and bool(set("*?[") & set(stem))
+        pattern = stem not in parts
         matching = [key for key in plain if fnmatchcase(key, stem)] if pattern else [stem]
-        if pattern and not matching:
-            raise UserError(f"names must be submodules, and none is like {stem}; there are: {some}")
-        if not pattern and stem not in parts:
-            close = ", ".join(get_close_matches(stem, plain, n=5, cutoff=0.4)) or some
-            raise UserError(f"names must be submodules, and {stem} is none; close are: {close}")
+        if not matching:
+            close = get_close_matches(stem, plain, n=5, cutoff=0.4) or [*plain][:5] or ["none"]
+            raise UserError(f"names must be submodules, and none is like {stem}; close are: {', '.join(close)}")
         for key in matching:
             full = plain_name.get(parts[key], key) + name[len(stem) :]
             found.setdefault(full, Place(full, parts[key], entry or None, pattern))
@@ -113,17 +111,6 @@ def bare(part: nn.Module) -> nn.Module:
     return core(part, _ADAPTED)
 
 
-def moved(value: Any, device: torch.device) -> Any:
-    """The tensors in nested tuples, lists and mappings on another device, tuples as lists and mappings as dicts."""
-    if isinstance(value, Tensor):
-        return value.to(device)
-    if isinstance(value, Mapping):
-        return {key: moved(part, device) for key, part in value.items()}
-    if isinstance(value, tuple | list):
-        return [moved(part, device) for part in value]
-    return value
-
-
 def batches(loader: Any) -> Iterable[Any]:
     """What a loader gives; an array or a tensor (samples, …) is cut into batches."""
     if isinstance(loader, np.ndarray):
@@ -142,25 +129,19 @@ def called(module: nn.Module, batch: Any) -> Any:
     That is a tensor; (inputs, labels, …), of which the network gets as many as it needs, one mostly; or a mapping of
     named inputs, of which it gets those that it takes, labels too.
     """
-    inputs, named, _ = _parted(module, batch)
+    inputs, named, _ = parted(module, batch)
     if named:
         takes = inspect.signature(core(module).forward).parameters
         named = {key: value for key, value in named.items() if key in takes} or named  # all where it names none
     elif inputs and not isinstance(inputs[0], Tensor):
-        kinds = "tensors, tuples (inputs, labels, …) or mappings of named tensors"
-        kind = type(inputs[0]).__name__
+        kinds, kind = "tensors, tuples (inputs, labels, …) or mappings of named tensors", type(inputs[0]).__name__
         raise UserError(f"batches must be {kinds}, got {kind}: say call=, how a network is called with a batch")
     device = next((one.device for one in module.parameters()), torch.device("cpu"))
-    return module(*moved(inputs, device), **moved(named, device))
+    inputs, named = tree_map_only(Tensor, lambda value: value.to(device), (inputs, dict(named)))
+    return module(*inputs, **named)
 
 
-def labels_of(module: nn.Module, batch: Any) -> np.ndarray | None:
-    """Labels (batch,) of a batch; None without."""
-    _, _, labels = _parted(module, batch)
-    return labels.detach().cpu().numpy() if isinstance(labels, Tensor) and labels.ndim == 1 else None
-
-
-def _parted(module: nn.Module, batch: Any) -> tuple[list[Any], Mapping[str, Any], Any]:
+def parted(module: nn.Module, batch: Any) -> tuple[list[Any], Mapping[str, Any], Any]:
     """(inputs, named inputs, labels) of a batch; labels follow the inputs or are named so, and may be None."""
     first, *others = batch if isinstance(batch, tuple | list) else (batch,)
     if isinstance(first, Mapping):

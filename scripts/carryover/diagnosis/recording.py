@@ -11,7 +11,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -84,16 +84,14 @@ def record(
     if path is not None and Path(path).suffix != ".nc":
         raise UserError(f"path must be where the file goes and end in .nc, got {path}")
     found = places(module, names)
-    module = module.module if isinstance(module, nn.DataParallel) else module  # replicas would be seen in any order
     see = See(module, found, reduce, batch_axis)
     with evaluating(module):
         yield see
     if not see.samples:
         raise UserError("nothing was seen, so nothing is recorded: call what the block is given")
     if see.left_out:
-        more = f"; and {len(see.left_out) - 3} more" if len(see.left_out) > 3 else ""
-        reasons = "; ".join([*see.left_out.values()][:3])
-        warnings.warn(f"left out of what the pattern matches: {reasons}{more}", stacklevel=3)
+        reasons = "; ".join([*see.left_out.values()][:3]) + "; …" * (len(see.left_out) > 3)
+        warnings.warn(f"left out of what the pattern matches: {reasons}", stacklevel=3)
     if path is not None:
         data = xr.Dataset()
         for name, values in see.recording.items():
@@ -107,14 +105,15 @@ def record(
 class See:
     """Calls a module and keeps what the places of it give out.
 
-    Attributes: samples, how many were seen; nbytes, how many bytes were kept; left_out {name: why} of what patterns
-    matched and what cannot be recorded.
+    Attributes: module, which is called; samples, how many were seen; nbytes, how many bytes were kept; left_out
+    {name: why} of what patterns matched and what cannot be recorded.
     """
 
     def __init__(self, module: nn.Module, places: list[Place], reduce: Reduction, axis: int | None) -> None:
+        self.module: Any = module.module if isinstance(module, nn.DataParallel) else module  # replicas have any order
         self.samples = self.nbytes = 0
         self.left_out: dict[str, str] = {}
-        self._module, self._places, self._reduce, self._axis = module, places, reduce, axis
+        self._places, self._reduce, self._axis = places, reduce, axis
         self._tokens_first = any(getattr(part, "batch_first", True) is False for part in module.modules())
         self._batches: dict[str, list[np.ndarray]] = {}
 
@@ -127,17 +126,17 @@ class See:
         self, *inputs: Any, sample_id: Sequence | None = None, token_mask: Tensor | None = None, **named_inputs: Any
     ) -> Any:
         """The module's output for these inputs."""
-        return self.during(lambda: self._module(*inputs, **named_inputs), (inputs, named_inputs), sample_id, token_mask)
+        return self.during(lambda: self.module(*inputs, **named_inputs), (inputs, named_inputs), sample_id, token_mask)
 
     def during(
         self, call: Callable[[], Any], inputs: Any, sample_id: Sequence | None = None, token_mask: Tensor | None = None
     ) -> Any:
         """What `call` returns, which calls the module or what it consists of with these inputs."""
-        given = dict(_tensors(inputs))
+        given = _tensors(inputs)
         first = next((one for one in given.values() if one.ndim), None)
         sizes = set() if first is None else {first.shape[0], *first.shape[self._axis or 0 :][:1]}
         if token_mask is None:
-            masks = (one for path, one in given.items() if path.endswith("attention_mask") and one.ndim == 2)
+            masks = (one for path, one in given.items() if str(path).endswith("attention_mask") and one.ndim == 2)
             token_mask = next(masks, None)
         mask = token_mask if token_mask is None else torch.as_tensor(token_mask)
         counts: Counter[str] = Counter()  # of calls
@@ -146,14 +145,19 @@ class See:
         def keep(place: Place, module: nn.Module, inputs: Any, output: Any) -> None:
             counts[place.name] += 1
             try:
-                tensor = _entry(place.name.partition(":")[0], output, place.entry)
-                tensor = _batch_first(place.name, tensor, sizes, self._axis, self._tokens_first)
-                units = _units(place.name, bare(place.part), tensor, self._reduce, mask)
+                units = _units(place, self._batch_first(place, output, sizes), self._reduce, mask)
                 kept[place.name] = units.detach().to("cpu", copy=True).numpy()  # the next layer may overwrite its input
             except UserError as error:
                 self._leave_out(place, error)
 
-        with self._hooked(keep):
+        with ExitStack() as stack:
+            for place in self._places:
+                stack.enter_context(core(place.part).register_forward_hook(partial(keep, place)))
+            stack.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
+            torch.backends.mha.set_fastpath_enabled(False)  # it may leave submodules out
+            stack.enter_context(torch.inference_mode())
+            if "torch._dynamo" in sys.modules:  # what is compiled runs none of the hooks that came later
+                stack.enter_context(torch.compiler.set_stance("force_eager"))
             result = call()
         for place in self._places:
             count = counts[place.name]
@@ -164,21 +168,32 @@ class See:
         self._append({place.name: kept[place.name] for place in self._places if place.name in kept}, sample_id)
         return result
 
-    @contextmanager
-    def _hooked(self, keep: Callable[..., None]) -> Iterator[None]:
-        """In the block `keep` sees what each place gives out; no gradients, no fast path, nothing compiled."""
-        hooks = [core(place.part).register_forward_hook(partial(keep, place)) for place in self._places]
-        fast = torch.backends.mha.get_fastpath_enabled()  # which may leave submodules out
-        # What is compiled runs none of the hooks that came later. Where nothing is, the compiler need not be loaded.
-        compiled = "torch._dynamo" in sys.modules
-        try:
-            torch.backends.mha.set_fastpath_enabled(False)
-            with torch.inference_mode(), torch.compiler.set_stance("force_eager") if compiled else nullcontext():
-                yield
-        finally:
-            torch.backends.mha.set_fastpath_enabled(fast)
-            for hook in hooks:
-                hook.remove()
+    def _batch_first(self, place: Place, output: Any, sizes: set[int]) -> Tensor:
+        """The output, or the entry of it that is meant, with the batch as axis 0.
+
+        `sizes` are numbers that the batch may have by the network's inputs; none: anything.
+        """
+        held = _tensors(output)
+        if place.entry is None and len({id(value) for value in held.values()}) == 1:  # the only one needs no name
+            held = {None: next(iter(held.values()))}
+        if place.entry not in held:
+            name = place.name.partition(":")[0]
+            some = ", ".join(f"{name}:{key}".removesuffix(":") for key in held) or "none fits"
+            raise UserError(f"{name} gives a {type(output).__name__}, so say which entry of it: {some}")
+        shape, axis = tuple(held[place.entry].shape), self._axis or 0
+        if len(shape) <= axis:
+            raise UserError(f"{place.name} must have the batch along axis {axis}, and has the shape {shape}")
+        if sizes and shape[axis] not in sizes:
+            raise UserError(
+                f"{place.name} must have the batch along axis {axis}, and has {shape[axis]} there for {max(sizes)} "
+                f"samples, of its shape {shape}: say batch_axis=, or name a layer with one output for each sample"
+            )
+        if self._tokens_first and self._axis is None and len(shape) == 3:
+            raise UserError(
+                f"{place.name} may have tokens along axis 0, for its network has layers with batch_first=False: say "
+                "batch_axis=1, or batch_axis=0 if its axis 0 is the batch"
+            )
+        return held[place.entry].movedim(axis, 0)
 
     def _leave_out(self, place: Place, error: UserError) -> None:
         """Leave out what a pattern matched, if it was never in; raise the error otherwise."""
@@ -189,8 +204,9 @@ class See:
     def _append(self, batch: dict[str, np.ndarray], sample_id: Sequence | None) -> None:
         """Keep a batch; UserError where it is not finite, empty, or does not go with those before it."""
         for name, values in batch.items():
-            if not np.isfinite(values).all():
-                row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
+            finite = np.isfinite(values).all(axis=1)
+            if not finite.all():
+                row = int(finite.argmin())
                 raise UserError(
                     f"{name} must be finite in single precision, and is not for sample {self.samples + row}, "
                     f"which is number {row + 1} of its batch"
@@ -218,57 +234,20 @@ class See:
         self.nbytes += sum(values.nbytes for values in batch.values())
 
 
-def _tensors(value: Any, path: str = "") -> Iterator[tuple[str, Tensor]]:
-    """(path, tensor) of every tensor in nested tuples, lists and mappings; a path is of keys and indices, as `1.0`."""
+def _tensors(value: Any, path: str = "") -> dict[str | None, Tensor]:
+    """{path: tensor} of nested tuples, lists and mappings; a path is of keys and indices, as `1.0`."""
     if isinstance(value, Tensor):
-        yield path, value
-        return
+        return {path: value}
     if isinstance(value, tuple | list):
         value = dict(zip(getattr(value, "_fields", range(len(value))), value, strict=True))
-    if isinstance(value, Mapping):
-        for key, part in value.items():
-            yield from _tensors(part, f"{path}.{key}".removeprefix("."))
+    parts = value.items() if isinstance(value, Mapping) else ()
+    found = (_tensors(part, f"{path}.{key}".removeprefix(".")) for key, part in parts)
+    return {where: tensor for tensors in found for where, tensor in tensors.items()}
 
 
-def _entry(name: str, output: Any, entry: str | None) -> Tensor:
-    """The output, or the named entry of it; the only tensor of a tuple or mapping needs no name."""
-    held = dict(_tensors(output))
-    if entry in held:
-        return held[entry]
-    if entry is None and len({id(value) for value in held.values()}) == 1:
-        return next(iter(held.values()))
-    some = ", ".join(f"{name}:{key}" for key in held) or "none fits"
-    if entry is None:
-        raise UserError(f"{name} gives a {type(output).__name__}, so say which entry of it: {some}")
-    raise UserError(f"{name}:{entry} is no tensor in the submodule's output; there are: {some}")
-
-
-def _batch_first(name: str, output: Tensor, sizes: set[int], axis: int | None, tokens: bool) -> Tensor:
-    """The output with the batch as axis 0.
-
-    `sizes` are numbers that the batch may have by the network's inputs (none: anything), `axis` is what the user says,
-    and `tokens` whether the network has layers with tokens in axis 0.
-    """
-    given = 0 if axis is None else axis
-    if output.ndim <= given:
-        raise UserError(f"{name} must have the batch along axis {given}, and has the shape {tuple(output.shape)}")
-    if sizes and output.shape[given] not in sizes:
-        raise UserError(
-            f"{name} must have the batch along axis {given}, and has {output.shape[given]} there for {max(sizes)} "
-            f"samples, of its shape {tuple(output.shape)}: say batch_axis=, or name a layer with one output for each "
-            "sample"
-        )
-    if tokens and axis is None and output.ndim == 3:
-        raise UserError(
-            f"{name} may have tokens along axis 0, for its network has layers with batch_first=False: say "
-            f"batch_axis=1, or batch_axis=0 if its axis 0 is the batch"
-        )
-    return output.movedim(given, 0)
-
-
-def _units(name: str, part: nn.Module, output: Tensor, reduce: Reduction, mask: Tensor | None) -> Tensor:
+def _units(place: Place, output: Tensor, reduce: Reduction, mask: Tensor | None) -> Tensor:
     """(batch, units) in single precision of an output (batch, …)."""
-    samples, output = len(output), output.float()
+    name, part, samples, output = place.name, bare(place.part), len(output), output.float()
     if callable(reduce):
         output = reduce(output)
         if not isinstance(output, Tensor) or len(output) != samples:

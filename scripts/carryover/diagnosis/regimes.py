@@ -7,7 +7,6 @@ kept features change? The bounds between the answers are ours, fixed before the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,15 @@ from carryover.diagnosis.inheritance import DOMINANT, Components
 
 UNCHANGED, REWEIGHT, SELECT, ADD, REPLACE = "unchanged", "reweight", "select", "add", "replace"
 UNDECIDED, NONE = "undecided", "none"
-REGIMES = (SELECT, REWEIGHT, ADD, REPLACE, UNCHANGED, UNDECIDED, NONE)
+CRITERIA = {
+    SELECT: (True, False, None),
+    REWEIGHT: (True, True, True),
+    ADD: (False, True, None),
+    REPLACE: (False, False, None),
+    UNCHANGED: (True, True, False),
+}
+"""By regime, whether features are inherited, kept and reweighted; None for either."""
+REGIMES = (*CRITERIA, UNDECIDED, NONE)
 """In the order in which they are listed."""
 CLOSE = 0.9  # reference from which on a share beyond unrelated networks is noise
 _CURVED = 0.2  # curvature from which on unrelated networks of the same inputs may be predicted well
@@ -28,68 +35,57 @@ _SPARSE = 0.5  # excess kurtosis of the responses from which on they may be of s
 _FULL = 0.7  # components per unit, from which on a layer may hold more features than it has units
 
 
-def _regime(inherited: bool, kept: bool, reweighted: bool) -> str:
-    if inherited and kept:
-        return REWEIGHT if reweighted else UNCHANGED
-    return SELECT if inherited else ADD if kept else REPLACE
-
-
-def decided(row: Mapping[str, Any], p: Any) -> dict[str, Any]:
-    """`regime`, `reason` and `samples_needed` of a layer, from its quantities and the parameters of `diagnose`."""
+def decided(row: Mapping[str, Any], p: Any) -> tuple[str, str, float]:
+    """(regime, reason, samples needed) of a layer, from its quantities and the parameters of `diagnose`."""
     if min(row["units_before"], row["units_after"]) == 1:
-        return _verdict(NONE, "a layer of one unit has one direction, which any network shares up to its sign")
+        return NONE, "a layer of one unit has one direction, which any network shares up to its sign", np.nan
     largest = max(row["participation_ratio_before"], row["participation_ratio_after"])
     samples = row["groups"]
     if samples < p.enough * largest:
         # With infinitely many samples 1/PR would be smaller by 1/samples.
         needed = float(np.ceil(p.enough * largest / max(1 - largest / samples, 1e-3)))
         few = f"too few samples: {samples} for a PR of {largest:.3g}, less than {p.enough:g} times it"
-        return _verdict(UNDECIDED, few, needed)
+        return UNDECIDED, few, needed
     if row["components_before"] == 1:
-        return _verdict(NONE, "before finetuning one direction holds all of what varies")
+        return NONE, "before finetuning one direction holds all of what varies", np.nan
     # If an unrelated network predicts nearly everything, the share beyond it is noise. If then units correspond one to
     # one, R² itself is compared.
     same_units = row["matched_units"] > p.most
-    close = max(row["inherited_reference"], row["kept_reference"]) > CLOSE
-    kind = "r2" if close and same_units else "share"
+    reference = max(row["inherited_reference"], row["kept_reference"])
+    kind = "r2" if reference > CLOSE and same_units else "share"
     bounds = {f"inherited_{kind}": p.most, f"kept_{kind}": p.most, "reweighting": p.factor}
-    answers: list[tuple[bool, ...]] = []  # both if the interval contains the bound or is NaN
-    for name, bound in bounds.items():
-        above, below = row[f"{name}_low"] > bound, row[f"{name}_high"] < bound
-        answers.append((True,) if above else (False,) if below else (True, False))
-    possible = {_regime(*known) for known in product(*answers)}
+    answers = [  # None if the interval contains the bound or is NaN
+        True if row[f"{name}_low"] > bound else False if row[f"{name}_high"] < bound else None
+        for name, bound in bounds.items()
+    ]
+    possible = [
+        regime
+        for regime, criteria in CRITERIA.items()
+        if all(answer in (known, None) or known is None for answer, known in zip(answers, criteria, strict=True))
+    ]
     evidence = "; ".join(
         f"{word} {row[name]:.2f} [{row[f'{name}_low']:.2f}, {row[f'{name}_high']:.2f}]"
         for name, word in zip(bounds, ("inherited", "kept", "reweighted by"), strict=True)
         if not np.isnan(row[name])
     )
     if len(possible) > 1:
-        return _verdict(UNDECIDED, f"{evidence}: {' or '.join(word for word in REGIMES if word in possible)}")
+        return UNDECIDED, f"{evidence}: {' or '.join(possible)}", np.nan
     (regime,) = possible
-    if doubt := _doubt(row, regime, p.most, same_units, close):
-        return _verdict(UNDECIDED, f"{evidence}: {regime}, but {doubt}")
-    return _verdict(regime, evidence)
-
-
-def _verdict(regime: str, reason: str, needed: float = np.nan) -> dict[str, Any]:
-    return {"regime": regime, "reason": reason, "samples_needed": needed}
-
-
-def _doubt(row: Mapping[str, Any], regime: str, most: float, same_units: bool, close: bool) -> str:
-    """Why samples are too few, or why an unrelated network might give the same verdict."""
-    if regime not in (UNCHANGED, REWEIGHT) and row["told_of_itself"] <= most:
-        return f"with so few samples a layer does not predict even itself (R² {row['told_of_itself']:.3g})"
-    if same_units:
-        return ""
-    if np.isnan(row["inherited_reference"]) and regime != REPLACE and row["curvature"] > _CURVED:
-        return (
+    # Samples may be too few, or an unrelated network might give the same verdict.
+    if regime not in (UNCHANGED, REWEIGHT) and row["told_of_itself"] <= p.most:
+        doubt = f"with so few samples a layer does not predict even itself (R² {row['told_of_itself']:.3g})"
+    elif same_units:
+        return regime, evidence, np.nan
+    elif np.isnan(row["inherited_reference"]) and regime != REPLACE and row["curvature"] > _CURVED:
+        doubt = (
             "the layer predicts functions of its inputs so well that it may predict an unrelated network's: give a "
             "recording of one as baseline"
         )
-    if close and (regime != REPLACE or row["cka"] > (1 + row["cka_reference"]) / 2):
-        reference = max(row["inherited_reference"], row["kept_reference"])
-        return f"an unrelated network predicts nearly all (R² {reference:.3g}), and units differ one by one"
-    return ""
+    elif reference > CLOSE and (regime != REPLACE or row["cka"] > (1 + row["cka_reference"]) / 2):
+        doubt = f"an unrelated network predicts nearly all (R² {reference:.3g}), and units differ one by one"
+    else:
+        return regime, evidence, np.nan
+    return UNDECIDED, f"{evidence}: {regime}, but {doubt}", np.nan
 
 
 def warnings_on(
@@ -98,13 +94,8 @@ def warnings_on(
 ) -> list[str]:  # fmt: skip
     """Sentences on cases in which a practitioner may describe the change differently from the verdict.
 
-    Parameters
-    ----------
-    row : quantities and the verdict
-    recorded, parts : responses (samples, units) and components, before and after first
-    block : (samples,), the same for samples that are left out together
-    ordered : whether the order of samples is known to be the same
-    most : share from which on components count as inherited, or kept
+    `row` holds quantities and the verdict; `recorded` are responses (samples, units) and `parts` components, before and
+    after first; `ordered` says whether samples are known to have the same order.
     """
     old, new = parts[:2]
     notes = []

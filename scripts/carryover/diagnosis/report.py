@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 from xarray import Dataset
 
 from carryover.diagnosis import task
-from carryover.diagnosis.quantities import WITH_INTERVALS
 from carryover.diagnosis.regimes import REGIMES
 
 _BANDS = ((0.8, "80 % or more"), (0.5, "50 to 80 %"), (0.2, "20 to 50 %"), (-1, "less than 20 %"))
@@ -23,77 +22,60 @@ _TASK = {
     task.ABSENT: "the task cannot be read linearly, before or after",
     "undecided": "whether what the task needs was there before is undecided",
 }
-_SHARES = {"inherited_share": "inherited", "kept_share": "kept", "kept_weighted": "kept, by variance"}
-_DIMENSIONS = {"participation_ratio_before": "PR before", "participation_ratio_after": "PR after", "ensd": "ENSD"}
-_RATIOS = {"change": "PR after / PR before", "inherited": "ENSD / PR after", "cka": "CKA"}
 _LOWEST = -0.5  # of shares: what is below is no more than unrelated anyway
-_ABREAST = 14  # letters of a name that fit beside those of the next layer
 
 
 def headline(result: Dataset) -> str:
     """The task, verdicts, what is kept along the depth, the control, the weights, and warnings."""
-    layers: dict[str, list[str]] = {}
-    for name, regime in _column(result, "regime"):
-        layers.setdefault(regime, []).append(name)
+    table = result.to_dataframe()
+    layers = {regime: rows.index for regime, rows in table.groupby("regime")}
     verdicts = [
         f"{regime} in {len(layers[regime])} ({_listed(layers[regime])})" for regime in REGIMES if regime in layers
     ]
-    count = result.sizes["layer"]
-    sentences = [_on_task(result), f"{count} layer{'s' * (count > 1)}: {', '.join(verdicts)}."]
-    sentences.append(_depth_profile(result))
-    if "control_regime" in result:
-        same = int((result["control_regime"] == result["regime"]).sum())
-        r2 = float(result["control_r2"].mean())
+    count = len(table)
+    sentences = [f"{count} layer{'s' * (count > 1)}: {', '.join(verdicts)}.", _depth_profile(table["kept_weighted"])]
+    if "task" in table:  # in the last layer, and where it differs
+        last = table.iloc[-1]
+        scores = f"{last['task_before']:.2f} before and {last['task_after']:.2f} after"
+        scores += "" if np.isnan(last["task_baseline"]) else f", {last['task_baseline']:.2f} in the baseline"
+        scores += f" (chance {last['task_chance']:.2f})"
+        sentence = f"In {last.name} {_TASK[last['task']]}: a linear probe scores {scores}."
+        elsewhere = {other: table.index[table["task"] == other] for other in (task.ADDED, task.LOST)}
+        apart = [
+            f"{other} in {_listed(names)}" for other, names in elsewhere.items() if len(names) and other != last["task"]
+        ]
+        sentences.insert(0, f"{sentence} The task was {' and '.join(apart)}." if apart else sentence)
+    if "control_regime" in table:
+        same = (table["control_regime"] == table["regime"]).sum()
         sentences.append(
             f"The control has the same verdict in {same} of {count} layers, and predicts the components after "
-            f"finetuning with a mean R² of {r2:.2f}."
+            f"finetuning with a mean R² of {table['control_r2'].mean():.2f}."
         )
     sentences.append(result.attrs.get("note", ""))
-    if warned := [name for name, text in _column(result, "warning") if text]:
+    warned = table.index[table["warning"] != ""]
+    if len(warned):
         sentences.append(f"Read the warning{'s' * (len(warned) > 1)} of {_listed(warned)}.")
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _depth_profile(result: Dataset) -> str:
+def _depth_profile(kept: pd.Series) -> str:
     """The kept share of the variance along the depth, in runs of layers; its range where there are many runs."""
-    kept = [(name, max(value, 0.0)) for name, value in _column(result, "kept_weighted")]  # < 0: baseline predicts more
+    kept = kept.clip(lower=0.0)  # it is negative where the baseline predicts more
     if len(kept) == 1:
-        return f"Of the variance before, {kept[0][1]:.0%} is kept."
+        return f"Of the variance before, {kept.iloc[0]:.0%} is kept."
 
-    def band(pair: tuple[str, float]) -> str:
-        return next(words for least, words in _BANDS if pair[1] >= least)
+    def band(layer: str) -> str:
+        return next(words for least, words in _BANDS if kept[layer] >= least)
 
-    runs = [(words, [name for name, _ in run]) for words, run in groupby(kept, key=band)]
+    runs = [(words, list(names)) for words, names in groupby(kept.index, key=band)]
     if len(runs) > 4:
-        least, most = (choose(kept, key=lambda pair: pair[1]) for choose in (min, max))
-        return f"Of the variance before, layers keep from {least[1]:.0%} ({least[0]}) to {most[1]:.0%} ({most[0]})."
+        least, most = kept.idxmin(), kept.idxmax()
+        return f"Of the variance before, layers keep from {kept[least]:.0%} ({least}) to {kept[most]:.0%} ({most})."
     clauses = []
     for words, names in runs:
         several = f"{names[0]} to {names[-1]}" if len(names) > 2 else " and ".join(names)
         clauses.append(f"{several} {'keep' if len(names) > 1 else 'keeps'} {words}")
     return f"Of the variance before, {', '.join(clauses)}."
-
-
-def _on_task(result: Dataset) -> str:
-    """What happened to the task in the last layer, and where it differs."""
-    if "task" not in result:
-        return ""
-    last = {key: values.item() for key, values in result.isel(layer=-1).reset_coords().items()}
-    name, verdict, baseline = last["layer"], last["task"], last["task_baseline"]
-    scores = f"{last['task_before']:.2f} before and {last['task_after']:.2f} after"
-    scores += "" if np.isnan(baseline) else f", {baseline:.2f} in the baseline"
-    sentence = f"In {name} {_TASK[verdict]}: a linear probe scores {scores} (chance {last['task_chance']:.2f})."
-    elsewhere = {
-        other: [layer for layer, found in _column(result, "task") if found == other]
-        for other in (task.ADDED, task.LOST)
-        if other != verdict
-    }
-    apart = [f"{other} in {_listed(names)}" for other, names in elsewhere.items() if names]
-    return f"{sentence} The task was {' and '.join(apart)}." if apart else sentence
-
-
-def _column(result: Dataset, name: str) -> list[tuple[str, Any]]:
-    return list(zip(result["layer"].values.tolist(), result[name].values.tolist(), strict=True))
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -103,8 +85,7 @@ def _listed(names: Sequence[str]) -> str:
 def by_layer(result: Dataset) -> str:
     """A line on each layer: verdict, quantities and intervals behind it, the samples that suffice, and warnings."""
     lines = []
-    for name, layer in result.groupby("layer"):
-        row = {key: values.item() for key, values in layer.items()}
+    for name, row in result.to_dataframe().iterrows():
         needed = "" if np.isnan(row["samples_needed"]) else f"about {row['samples_needed']:,.0f} samples suffice"
         lines.append(f"{name}: {'; '.join(filter(None, (row['regime'], row['reason'], needed, row['warning'])))}")
     return "\n".join(lines)
@@ -114,36 +95,37 @@ def draw(result: Dataset) -> Figure:
     """Three panels, by layer in the order of the data: bars are intervals. `result` is what `diagnose` returned."""
     names, attributes = result["layer"].values.tolist(), result.attrs
     longest = max(len(name) for name in names)
-    upwards = longest > _ABREAST
+    upwards = longest > 14  # letters that fit beside the name of the next layer
     size = max(6.5, 2.0 + 0.9 * len(names)), 8.4 + (0.08 * longest if upwards else 0)
     fig, axes = plt.subplots(3, 1, figsize=size, sharex=True, layout="constrained")
     reference = "the baseline's" if attributes["reference"] == "baseline" else "no baseline given"
-    panels = (
-        (_SHARES, "share of components", f"a  Shares of components, beyond an unrelated network's ({reference})"),
-        (_DIMENSIONS, "dimensions", "b  Dimensions by variance, and those that both share"),
-        (_RATIOS, "ratio", "c  Ratios by variance, as the paper has them"),
-    )
+    panels = {
+        f"a  Shares of components, beyond an unrelated network's ({reference})":
+            {"inherited_share": "inherited", "kept_share": "kept", "kept_weighted": "kept, by variance"},
+        "b  Dimensions by variance, and those that both share":
+            {"participation_ratio_before": "PR before", "participation_ratio_after": "PR after", "ensd": "ENSD"},
+        "c  Ratios by variance, as the paper has them":
+            {"change": "PR after / PR before", "inherited": "ENSD / PR after", "cka": "CKA"},
+    }  # fmt: skip
     places = np.arange(len(names))
-    for ax, (quantities, unit, title) in zip(axes, panels, strict=True):
+    for ax, (title, quantities) in zip(axes, panels.items(), strict=True):
         for shift, (quantity, label) in zip((-0.15, 0, 0.15), quantities.items(), strict=True):
             (points,) = ax.plot(places + shift, np.maximum(result[quantity], _LOWEST), "o", label=label, clip_on=False)
-            if quantity in WITH_INTERVALS:  # they may lie off the point where samples are few
+            if f"{quantity}_low" in result:  # they may lie off the point where samples are few
                 low, high = (np.maximum(result[f"{quantity}_{end}"], _LOWEST) for end in ("low", "high"))
                 ax.vlines(places + shift, low, high, color=points.get_color(), linewidth=1.2)
         ax.set_title(title, loc="left", fontsize="medium")
-        ax.set_ylabel(unit)
     shares, dimensions, ratios = axes
     shares.axhline(attributes["most"], color="0.6", linewidth=0.8, linestyle=":")
     shares.axhline(0, color="0.8", linewidth=0.8, zorder=0)
-    shares.set_ylim(_LOWEST, 1.08)
-    dimensions.set_ylim(bottom=0)
+    shares.set(ylim=(_LOWEST, 1.08), ylabel="share of components")
+    dimensions.set(ylim=(0, None), ylabel="dimensions")
     ratios.plot(places + 0.15, result["cka_reference"], "_", color="0.4", markersize=14, label="CKA, unrelated")
-    ratios.set_ylim(0, max(ratios.get_ylim()[1], 1.2))
+    ratios.set(ylim=(0, max(ratios.get_ylim()[1], 1.2)), ylabel="ratio", xlim=(-0.6, len(names) - 0.4))
     for ax in axes:
         ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
     labels = [f"{name}\n{regime}" for name, regime in zip(names, result["regime"].values, strict=True)]
     ratios.set_xticks(places, labels, rotation=90 if upwards else 0, size="small")
-    ratios.set_xlim(-0.6, len(names) - 0.4)
     fig.suptitle(
         f"What finetuning did to the features (bars: {attributes['confidence']:.0%} intervals;\n"
         f"dotted: {attributes['most']:g} of the components, from which on they count as inherited, or kept)",

@@ -82,13 +82,8 @@ def choose_factor(
 
     arrays = {name: as_array(tensor) for name, tensor in state.items()}
     identity = [arrays, which, head, *(source_of(function) for function in (make, finetune, score))]
-    return search_factor(
-        run if takes_rate else lambda factor, seed: run(factor, seed),
-        which=which,
-        notes=notes,
-        identity=identity,
-        **search,
-    )
+    as_finetune = run if takes_rate else lambda factor, seed: run(factor, seed)
+    return search_factor(as_finetune, which=which, notes=notes, identity=identity, **search)
 
 
 def load_rescaled(

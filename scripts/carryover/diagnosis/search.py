@@ -191,14 +191,9 @@ class Control:
     gain: Interval
     lead: Interval
 
-    @property
-    def explains(self) -> bool:
-        """Whether the factor does not beat the rate beyond noise."""
-        return self.lead.low <= 0
-
     def sentence(self) -> str:
         lead = f"the factor beats that by {self.lead}."
-        if not self.explains:
+        if self.lead.low > 0:
             tried = ", ".join(f"{rate:g}" for rate in RATES)
             return f"No learning rate does as much: of {tried} times the usual, {self.rate:g} gains {self.gain}; {lead}"
         if self.gain.low > 0:
@@ -239,7 +234,7 @@ class Choice:
         if self.factor == 1:
             return "none"
         if self.gain.low > 0:
-            return "rate" if self.control and self.control.explains else "helps"
+            return "rate" if self.control and self.control.lead.low <= 0 else "helps"
         return "hurts" if self.gain.high < 0 else "undecided"
 
     @property

@@ -43,8 +43,6 @@ class Activations:
         where = f"the layer of {self.name}" if layer == SINGLE else f"layer {layer} of {self.name}"
         with _reading(where):
             values = as_array(self.layers[layer][...])
-        if self.ids is not None and len(self.ids) != len(np.atleast_1d(values)):
-            raise UserError(f"{self.name} must name all of its {len(values)} samples, but names {len(self.ids)}")
         try:
             return centred(where, values.reshape(*values.shape[:1], -1) if values.size else values, np.float32)
         except ValueError as error:
@@ -58,41 +56,36 @@ def opened(source: Any, name: str = "the mapping") -> Iterator[Activations]:
     An array or a tensor (samples, …) by itself is one layer of the name "layer". `name` is what messages call a
     mapping. Raises UserError for a file that is missing, damaged or of another kind, and one without layers.
     """
-    if hasattr(source, "__array__") and not isinstance(source, Mapping):
-        source = {SINGLE: source}
+    name = str(source) if isinstance(source, str | Path) else name
     with ExitStack() as stack:
-        if isinstance(source, Mapping):
-            with _reading(name):
+        with _reading(name):
+            arrays: dict[str, Any]
+            if isinstance(source, Mapping):
                 arrays = {str(key): as_array(value) for key, value in source.items()}
-        elif isinstance(source, str | Path):
-            name = str(source)
-            with _reading(name):
-                arrays = _arrays(Path(source), stack)
-        else:
-            kinds = "a mapping {layer: (samples, …)}, an array or tensor of one layer, or a file"
-            raise UserError(f"{name} must be {kinds}, got {type(source).__name__}")
+            elif hasattr(source, "__array__"):
+                arrays = {SINGLE: as_array(source)}
+            elif not isinstance(source, str | Path):
+                kinds = "a mapping {layer: (samples, …)}, an array or tensor of one layer, or a file"
+                raise UserError(f"{name} must be {kinds}, got {type(source).__name__}")
+            elif (suffix := Path(source).suffix) == ".npy":
+                arrays = {SINGLE: np.load(source, mmap_mode="r")}
+            elif suffix == ".npz":
+                members = stack.enter_context(np.load(source))
+                if len(set(members.files)) < len(members.files):
+                    raise UserError(f"{name} has two arrays of one name")
+                arrays = dict(members)
+            elif suffix == ".safetensors":
+                arrays = load_file(source)
+            elif suffix == ".nc":
+                file = stack.enter_context(netCDF4.Dataset(source))
+                file.set_auto_mask(False)
+                arrays = {key: held for key, held in file.variables.items() if key in IDS or key not in file.dimensions}
+            else:
+                raise UserError(f"{name} must be of one of the kinds .npz, .npy, .nc, .safetensors")
         ids = next((np.asarray(arrays.pop(key)[...]).ravel() for key in IDS if key in arrays), None)
         if not arrays:
             raise UserError(f"{name} holds no layers")
         yield Activations(name, arrays, ids)
-
-
-def _arrays(path: Path, stack: ExitStack) -> dict[str, Any]:
-    """Arrays by name, of which netCDF and npy are read when they are used."""
-    if path.suffix == ".npy":
-        return {SINGLE: np.load(path, mmap_mode="r")}
-    if path.suffix == ".npz":
-        members = stack.enter_context(np.load(path))
-        if len(set(members.files)) < len(members.files):
-            raise UserError(f"{path} has two arrays of one name")
-        return dict(members)
-    if path.suffix == ".safetensors":
-        return load_file(path)
-    if path.suffix == ".nc":
-        dataset = stack.enter_context(netCDF4.Dataset(path))
-        dataset.set_auto_mask(False)
-        return {key: held for key, held in dataset.variables.items() if key in IDS or key not in dataset.dimensions}
-    raise UserError(f"{path} must be of one of the kinds .npz, .npy, .nc, .safetensors")
 
 
 @contextmanager
@@ -113,21 +106,37 @@ def as_array(values: Any) -> np.ndarray:
     return np.asarray(values)
 
 
-def check_comparable(sides: Sequence[Activations], layers: Sequence[str]) -> None:
-    """UserError unless all have the layers, and the same samples in the same order as far as these have names."""
+def common_samples(sides: Sequence[Activations], layers: Sequence[str] = ()) -> tuple[int, np.ndarray | None]:
+    """The number of samples, and their names (samples,) if a side has some, of these layers, or of all that sides have.
+
+    Raises UserError unless all sides have the layers, and the same samples in the same order as far as they are named.
+    """
     for side in sides:
         if missing := [name for name in layers if name not in side.layers]:
             raise UserError(
                 f"{side.name} lacks the layer {missing[0]}; it has {', '.join(side.layers)}: name layers that all have"
                 + (f" (an array by itself is a layer called {SINGLE})" if SINGLE in layers else "")
             )
-    first, *others = sides
-    for other in others:
-        if first.ids is not None and other.ids is not None and len(first.ids) == len(other.ids):
-            differ = np.flatnonzero(first.ids.astype(str) != other.ids.astype(str))
-            if len(differ):
-                here, there = first.ids[differ[0]], other.ids[differ[0]]
-                raise UserError(
-                    f"{first.name} and {other.name} must have the same samples in the same order, but sample "
-                    f"{differ[0]} is {here} and {there}"
-                )
+    counts = {
+        (side.name, layer): (np.shape(side.layers[layer]) or (1,))[0]
+        for side in sides
+        for layer in layers or side.layers
+    }
+    samples = next(iter(counts.values()))
+    for (name, layer), count in counts.items():
+        if count != samples:
+            raise UserError(f"layers must have the same samples, got {count} in layer {layer} of {name}, not {samples}")
+    named = {side.name: side.ids for side in sides if side.ids is not None}
+    if not named:
+        return samples, None
+    first, *_ = named
+    for name, ids in named.items():
+        if len(ids) != samples:
+            raise UserError(f"{name} must name all of its {samples} samples, but names {len(ids)}")
+        differ = np.flatnonzero(named[first].astype(str) != ids.astype(str))
+        if len(differ):
+            raise UserError(
+                f"{first} and {name} must have the same samples in the same order, but sample {differ[0]} is "
+                f"{named[first][differ[0]]} and {ids[differ[0]]}"
+            )
+    return samples, named[first]

@@ -44,9 +44,7 @@ class Task:
             if len(kinds) == 1:
                 raise UserError(f"labels must be of two classes or more, and all are {kinds[0]}")
             if 2 * len(kinds) > samples:
-                raise UserError(
-                    f"no probe can be fitted to {len(kinds)} classes of {samples} samples: group the labels"
-                )
+                raise UserError(f"no probe can be fitted to {len(kinds)} classes of {samples} samples: group labels")
             return cls(np.eye(len(kinds))[index.ravel()], True)
         if values.dtype.kind not in "biuf":
             raise UserError(f"labels must be numbers or text, got {values.dtype}")
@@ -55,18 +53,6 @@ class Task:
         if not np.isfinite(targets).all() or not (size > 0).all():
             raise UserError("targets must be finite and vary between samples")
         return cls((targets - targets.mean(axis=0)) / size, False)
-
-    @property
-    def chance(self) -> float:
-        return float(self.targets.mean(axis=0).max()) if self.classes else 0.0
-
-    def scores(self, layer: Components, rows: np.ndarray, block: np.ndarray) -> np.ndarray:
-        """(samples,) whose mean is the held-out accuracy, or R²."""
-        targets = self.targets[rows]
-        predicted, _ = ridge(layer.weighted, targets, block)
-        if self.classes:
-            return (predicted.argmax(axis=1) == targets.argmax(axis=1)).astype(float)
-        return 1 - ((targets - predicted) ** 2).mean(axis=1)
 
 
 def probed(
@@ -80,25 +66,30 @@ def probed(
     rows : (samples,), those of the task's samples that components are of
     block : (samples,), the same for samples that are left out together
     """
-    by_sample = dict(zip(MEANING, [task.scores(layer, rows, block) for layer in layers], strict=False))
+    targets, by_sample = task.targets[rows], {}
+    for name, layer in zip(MEANING, layers, strict=False):
+        predicted, _ = ridge(layer.weighted, targets, block)
+        if task.classes:
+            by_sample[name] = (predicted.argmax(axis=1) == targets.argmax(axis=1)).astype(float)
+        else:
+            by_sample[name] = 1 - ((targets - predicted) ** 2).mean(axis=1)
     by_sample["task_gain"] = by_sample["task_after"] - by_sample["task_before"]
     included = leave_one_out(block)
-    row: dict[str, Any] = with_ends("task_baseline", np.nan, np.nan, np.nan)
+    chance = float(task.targets.mean(axis=0).max()) if task.classes else 0.0
+    row: dict[str, Any] = {"task_chance": chance} | with_ends("task_baseline", np.nan, np.nan, np.nan)
     for name, values in by_sample.items():
         means = included @ values / included.sum(axis=1)
         row |= with_ends(name, means[0], *jackknife.interval(means, confidence))
-    return row | {"task_chance": task.chance, "task": _verdict(row, task.chance)}
 
-
-def _verdict(row: dict[str, Any], chance: float) -> str:
     margin = MARGIN * (1 - chance)
     low, high = row["task_gain_low"], row["task_gain_high"]
+    row["task"] = "undecided"
     if low > margin:
-        return ADDED
-    if high < -margin:
-        return LOST
-    if max(row["task_before_high"], row["task_after_high"]) < chance + margin:
-        return ABSENT
-    if -margin < low and high < margin and row["task_before_low"] > chance:
-        return THERE
-    return "undecided"
+        row["task"] = ADDED
+    elif high < -margin:
+        row["task"] = LOST
+    elif max(row["task_before_high"], row["task_after_high"]) < chance + margin:
+        row["task"] = ABSENT
+    elif -margin < low and high < margin and row["task_before_low"] > chance:
+        row["task"] = THERE
+    return row

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from carryover.claims.convnets import by_classes, most_common, network_in_words, target_in_words
+from carryover.claims.convnets import by_classes, in_words, most_common
 from carryover.figures.drawing import layout, panels
 from carryover.runs import chosen, where
 
@@ -82,7 +82,8 @@ def _system(runs):
     tuned = where(runs, protocol="finetuning")
     source = str(tuned["source_classes"].values[0])
     pretrained = f"pretrained on {len(source.split())} others" if source else "published weights"
-    return f"{network_in_words(runs)}\n{target_in_words(tuned)}, {pretrained}"
+    network, target = in_words(tuned)
+    return f"{network}\n{target}, {pretrained}"
 
 
 # Rescaling (Fig. 7).
@@ -195,7 +196,7 @@ def pretrained_rescaling(data, p):
     fig, axes = plt.subplots(1, 3, figsize=(11.5, 4.2), width_ratios=(1, 1, 0.8))
     for ax, letter, role in zip(axes, "ab", ("pairs", "sets"), strict=False):
         risk, samples = data[role], panels.values(data[role], "samples")[0]
-        ax.set_title(f"{letter}  {target_in_words(risk)}, n = {samples}\n({_units(risk)})")
+        ax.set_title(f"{letter}  {in_words(risk)[1]}, n = {samples}\n({_units(risk)})")
         usual = most_common(risk, "learning_rate")
         tuned, scratch = (where(risk, protocol=protocol) for protocol in ("finetuning", "single_task"))
         plain = where(tuned, rescale=1.0)

@@ -5,8 +5,8 @@ from itertools import pairwise
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.mean_field_transfer import FITTED, PUBLISHED, READOUT
-from carryover.claims.support.transferability import boundary, from_scratch, gains, leave_one_out_choice
+from carryover.claims.mean_field_transfer import PUBLISHED, READOUT, boundary, gains, leave_one_out_choice
+from carryover.claims.support.transferability import FITTED, from_scratch
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
 from carryover.statistics import power_law

@@ -20,7 +20,6 @@ RESTARTS = 2
 _DECIMALS = 12  # to which directions are told apart
 _NOTHING = 1e-16  # share of the largest weight up to which a unit is ignored
 _FINE = 36  # clusters at least, twice as many as are asked for at least, from which the merging begins
-_SEED = 0  # of k-means: one for all networks
 _THREADS = ThreadpoolController()
 
 
@@ -91,7 +90,7 @@ def measure(data, p):
 
     def of_run(network):
         weights, (teacher, _) = Weights.of_dataset(network), teacher_units(network)
-        inertias, centers = zip(*_solutions(weights.first, weights.importance(), counts, _SEED, RESTARTS), strict=True)
+        inertias, centers = zip(*_solutions(weights.first, weights.importance(), counts, seed=0), strict=True)
         alignments = [alignment(centres, teacher) for centres in centers]
         number = np.searchsorted(counts, len(learned_units(network)), side="right") - 1
         return {
@@ -106,18 +105,35 @@ def measure(data, p):
 
 
 @_THREADS.wrap(limits=1)  # problems this small are ten times slower when threads wait for each other
-def _solutions(W, weights, counts, seed, restarts):
+def _solutions(W, weights, counts, seed, restarts=RESTARTS):
     """[(inertia, centres)] for every number of clusters in `counts`, in rising order; inertias do not rise."""
-    points, masses = _directions(W, weights, max(counts))
+    W, weights = np.asarray(W, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+    if W.ndim != 2 or weights.shape != W.shape[:1]:
+        raise ValueError(
+            f"W and weights must have the shapes (units, input) and (units,), got {W.shape} and {weights.shape}"
+        )
+    if not 1 <= max(counts) <= len(W):
+        raise ValueError(f"k must be from 1 to the number of units, {len(W)}, got {max(counts)}")
+    if not np.isfinite(W).all():
+        raise ValueError("W must be finite")
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise ValueError("weights must be finite, not negative, and not all zero")
+    weights = weights / weights.max()
+    W, weights = W[weights > _NOTHING], weights[weights > _NOTHING]
+    if not W.any(axis=1).all():
+        raise ValueError("W must have no row of zeros with a positive weight")
+
+    # distinct directions of the units that matter, and their shares of all weight
+    directions = _unit_vectors(W)
+    _, representatives, places = np.unique(
+        directions.round(_DECIMALS) + 0.0, axis=0, return_index=True, return_inverse=True
+    )
+    points, masses = directions[representatives], np.bincount(places, weights) / weights.sum()
 
     rng = np.random.default_rng(seed)
     few = [k for k in counts if 2 * k <= _FINE] or counts  # to more, merging leads so much better that it is alone
     random = [_plus_plus(points, masses, min(max(few), len(points)), rng) for _ in range(restarts)]
-
-    @cache
-    def merged(many):
-        return _merged(points, masses, many, seed)
-
+    merged = cache(lambda many: _merged(points, masses, many, seed))
     solutions: list = []
     for k in counts:
         solution = (0.0, points)
@@ -128,30 +144,6 @@ def _solutions(W, weights, counts, seed, restarts):
             solution = min((_lloyd(points, masses, start)[:2] for start in starts), key=lambda pair: pair[0])
         solutions.append(min([*solutions[-1:], solution], key=lambda pair: pair[0]))  # one centre may stay unused
     return solutions
-
-
-def _directions(W, weights, most):
-    """Distinct directions (points, input) of the units that matter, and their shares of all weight (points,)."""
-    W, weights = np.asarray(W, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-    if W.ndim != 2 or weights.shape != W.shape[:1]:
-        raise ValueError(
-            f"W and weights must have the shapes (units, input) and (units,), got {W.shape} and {weights.shape}"
-        )
-    if not 1 <= most <= len(W):
-        raise ValueError(f"k must be from 1 to the number of units, {len(W)}, got {most}")
-    if not np.isfinite(W).all():
-        raise ValueError("W must be finite")
-    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
-        raise ValueError("weights must be finite, not negative, and not all zero")
-    weights = weights / weights.max()
-    W, weights = W[weights > _NOTHING], weights[weights > _NOTHING]
-    if not W.any(axis=1).all():
-        raise ValueError("W must have no row of zeros with a positive weight")
-    directions = _unit_vectors(W)
-    _, representatives, places = np.unique(
-        directions.round(_DECIMALS) + 0.0, axis=0, return_index=True, return_inverse=True
-    )
-    return directions[representatives], np.bincount(places, weights) / weights.sum()
 
 
 def _unit_vectors(vectors):

@@ -6,10 +6,10 @@ import numpy as np
 import torch
 from sklearn.linear_model import RidgeClassifierCV
 
-from carryover.measures.stages import BATCH, load, network_and_images, test_images
+from carryover.measures.stages import BATCH, load, network_and_images, tested_task
 from carryover.runs import measured_by_run
 from carryover.streams import generator
-from carryover.tasks.class_subsets import class_task, sampled
+from carryover.tasks.image_tasks import sampled
 
 READS = ("folder",)
 STRENGTHS = np.logspace(-2, 4, 7)  # of ridge, where features have variance 1 on average
@@ -22,41 +22,36 @@ def measure(data, p):
     out. Before and after, normalisations use the statistics of the test images, which all runs of a task share.
     """
     network, prepared = network_and_images(data.attrs, p.device)
-    source = prepared.images
 
     @cache
     def of_start(start, classes, samples):
-        """Images that classifiers are fitted to and tested on, labels of these, and the accuracy before finetuning."""
-        task, tested = class_task(source, classes.split()), test_images(source, classes, p.count)
-        trained = sampled(task, samples, generator("linear_probe", "", start, "samples"))
-        probe = trained, tested, task.test_labels[np.searchsorted(task.test, tested)]
-        load(network, data["start_state"].values[start], prepared, tested, True, "before")
-        return probe, _accuracy(network, prepared, *probe)
+        """The task that classifiers are fitted to and tested on, and the accuracy before finetuning."""
+        rng = generator("linear_probe", "", start, "samples")
+        task = sampled(tested_task(prepared.images, classes, p.count), samples, rng)
+        load(network, data["start_state"].values[start], prepared, task.test, True)
+        return task, _accuracy(network, prepared, task)
 
     def of_run(run):
-        probe, before = of_start(int(run["start"]), run["target_classes"].item(), int(run["samples"]))
-        load(network, run["state"].values, prepared, probe[1], True, "after")
+        task, before = of_start(int(run["start"]), run["target_classes"].item(), int(run["samples"]))
+        load(network, run["state"].values, prepared, task.test, True)
         return {
             "probe_start": (before, "accuracy of a linear probe before finetuning"),
-            "probe": (_accuracy(network, prepared, *probe), "accuracy of a linear probe after finetuning"),
+            "probe": (_accuracy(network, prepared, task), "accuracy of a linear probe after finetuning"),
             "accuracy": (1 - run["risk_final"].values, "accuracy of the finetuned network"),
         }
 
     return measured_by_run(data, of_run)
 
 
-def _accuracy(network, prepared, trained, tested, labels):
-    parts = [_features(network, prepared, *part) for part in (("train", trained.train), ("test", tested))]
-    spread = np.sqrt(parts[0].var(axis=0).mean()) or 1.0
-    probe = RidgeClassifierCV(STRENGTHS).fit(parts[0] / spread, trained.train_labels)
-    return (probe.predict(parts[1] / spread) == labels).mean()
-
-
 @torch.inference_mode()
-def _features(network, prepared, part, indices):
-    """(images, units) that the last layer reads."""
-    device, rows = next(network.parameters()).device, []
-    for first in range(0, len(indices), BATCH):
-        *_, (_, pooled) = network.stages(prepared.batch(part, indices[first : first + BATCH], device=device))
-        rows.append(pooled.flatten(1).double().cpu().numpy())
-    return np.concatenate(rows)
+def _accuracy(network, prepared, task):
+    device = next(network.parameters()).device
+    features: dict[str, list] = {"train": [], "test": []}  # (images, units) of batches
+    for part, indices in (("train", task.train), ("test", task.test)):
+        for first in range(0, len(indices), BATCH):
+            *_, (_, pooled) = network.stages(prepared.batch(part, indices[first : first + BATCH], device=device))
+            features[part].append(pooled.flatten(1).double().cpu().numpy())
+    fitted, new = (np.concatenate(rows) for rows in features.values())
+    spread = np.sqrt(fitted.var(axis=0).mean()) or 1.0
+    probe = RidgeClassifierCV(STRENGTHS).fit(fitted / spread, task.train_labels)
+    return (probe.predict(new / spread) == task.test_labels).mean()

@@ -10,14 +10,13 @@ import numpy as np
 import torch
 
 from carryover.measures.dimensionality import MEANING, compare_kernels, constant
+from carryover.networks.convnet import NETWORKS
 from carryover.networks.convnet_layers import renewing_statistics
 from carryover.networks.convnet_weights import unpacked
-from carryover.networks.efficientnet import NETWORKS
 from carryover.runs import measured_by_run
 from carryover.streams import generator
-from carryover.tasks.class_subsets import class_task
+from carryover.tasks.image_tasks import PreparedImages, class_task, tested
 from carryover.tasks.images import images
-from carryover.tasks.prepared_images import PreparedImages
 from carryover.training.devices import torch_device
 
 READS = ("folder",)
@@ -32,19 +31,19 @@ def measure(data, p):
     without dropout. Both see the same test images, and so do all runs of the same classes. NaN for a stage whose output
     is the same for all images.
 
-    Raises UserError, naming the run, for weights or outputs that are not finite.
+    Raises UserError, naming the run, for outputs that are not finite.
     """
     network, prepared = network_and_images(data.attrs, p.device)
 
     @lru_cache(maxsize=1)  # runs from one start are adjacent, and kernels are large
     def of_start(start, classes):
         """Images at which networks are compared, and kernels of the network before finetuning."""
-        chosen = test_images(prepared.images, classes, p.count)
-        return chosen, _kernels(network, data["start_state"].values[start], prepared, chosen, p, "before")
+        chosen = tested_task(prepared.images, classes, p.count).test
+        return chosen, _kernels(network, data["start_state"].values[start], prepared, chosen, p)
 
     def of_run(run):
         chosen, before = of_start(int(run["start"]), run["target_classes"].item())
-        after = _kernels(network, run["state"].values, prepared, chosen, p, "after")
+        after = _kernels(network, run["state"].values, prepared, chosen, p)
         values = zip(*(compare_kernels(before[name], after[name]) for name in after), strict=True)
         return {name: (value, meaning) for (name, meaning), value in zip(MEANING.items(), values, strict=True)}
 
@@ -62,32 +61,25 @@ def network_and_images(attrs, device):
     return network.to(torch_device(device)).eval(), PreparedImages(source, int(attrs["pixels"]), published=published)
 
 
-def test_images(source, classes, count):
-    """Indices of test images, at most `count` unless it is 0, the same ones for the same classes."""
-    images_of_classes = class_task(source, classes.split()).test
-    order = generator("stages", "", 0, "images").permutation(len(images_of_classes))
-    return np.sort(images_of_classes[order[: count or None]])  # in their order on disk
+def tested_task(source, classes, count):
+    """The task of these classes with at most `count` of its test images, unless it is 0: the same ones at all times."""
+    return tested(class_task(source, classes.split()), count, generator("stages", "", 0, "images"))
 
 
-def load(network, state, prepared, chosen, renew, when):
-    """Put packed weights `state` (parameter,) into a network, and with `renew` the statistics of the images `chosen`.
-
-    Raises ValueError for weights that are not finite.
-    """
-    if not np.isfinite(state).all():
-        raise ValueError(f"the weights {when} finetuning must be finite")
+def load(network, state, prepared, chosen, renew):
+    """Put packed weights `state` (parameter,) into a network, with `renew` also the statistics of images `chosen`."""
     network.load_state_dict(unpacked(network, state))
     if renew:
         with renewing_statistics(network):
             network(prepared.batch("test", chosen[:RENEWED], device=next(network.parameters()).device))
 
 
-def _kernels(network, state, prepared, chosen, p, when):
+def _kernels(network, state, prepared, chosen, p):
     """{stage: kernel between the images `chosen`} of the network with packed weights `state` (parameter,).
 
     All outputs stay in memory: 2000 images of 32 × 32 pixels in ResNet-18 with the stem "small" take 1.4 GiB.
     """
-    load(network, state, prepared, chosen, p.statistics == "renewed", when)
+    load(network, state, prepared, chosen, p.statistics == "renewed")
     device = next(network.parameters()).device
     outputs: dict[str, list[torch.Tensor]] = {}
     # All batches have equally many images, the last one repeated: rounding can depend on the batch size, and a stage

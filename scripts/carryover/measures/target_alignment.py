@@ -23,20 +23,30 @@ def measure(data, p):
     so is the participation ratio. Samples of the readout are drawn anew, the same for all runs. Raises UserError naming
     a run whose features or target are constant or not finite.
     """
-    compare = _of_relu if "teacher_readout" in data else _of_diagonal
-    drawn = sphere(
-        generator("target_alignment", "", 0, "inputs"), max(p.inputs, int(data["samples"].max())), data.sizes["input"]
-    )
+    count = max(p.inputs, int(data["samples"].max()))
+    drawn = sphere(generator("target_alignment", "", 0, "inputs"), count, data.sizes["input"])
 
     def of_run(network):
         samples = int(network["samples"])
-        features, target, alignment, dimensions = compare(network, drawn, p.inputs)
-        predicted = left_out(features[:samples], target[:samples])
+        if "teacher_readout" in network:  # ReLU units
+            features = Weights.of_dataset(network, "start_").responses(drawn)
+            directions, coefficients = teacher_units(network)
+            target = Weights(directions, coefficients[None]).outputs(drawn)[:, 0]
+            aligned = cka(features[: p.inputs], target[: p.inputs, None])
+            dimensions = participation_ratio(features[: p.inputs])
+        else:  # features w₁ ⊙ x of both paths, x of covariance 1; kernels between samples know Σ w₁² alone
+            first = np.stack([network[f"start_first_{sign}"].values for sign in ("plus", "minus")]).astype(float)
+            power, teacher = (first**2).sum(0), network["teacher"].values.astype(float)
+            size = np.linalg.norm(power)
+            if not (np.isfinite(size) and size > 0 and teacher.any()):
+                raise ValueError("features at the start of training, and the target, must be finite, and not all 0")
+            features, target = drawn * np.sqrt(power), drawn @ teacher
+            aligned, dimensions = power @ teacher**2 / (size * (teacher**2).sum()), (power.sum() / size) ** 2
         return {
             "target_alignment": (
-                alignment, "alignment of the kernel of the features at the start of training with the target"),
+                aligned, "alignment of the kernel of the features at the start of training with the target"),
             "probe_r_squared": (
-                predicted,
+                left_out(features[:samples], target[:samples]),
                 "R² of a ridge readout of these features on as many samples, each predicted from the others"),
             "participation_ratio_start": (dimensions, "participation ratio of the features at the start of training"),
         }  # fmt: skip
@@ -53,23 +63,3 @@ def left_out(features, target):
     values, vectors = np.linalg.eigh(kernel)
     errors = leave_one_out(values.clip(min=0), vectors, target, STRENGTHS * (np.trace(kernel) / len(values)))
     return 1 - (errors**2).sum(-1).min() / spread
-
-
-def _of_diagonal(network, inputs, _):
-    """Features w₁ ⊙ x and targets at inputs, whose covariance is the identity; alignment and participation ratio."""
-    first = np.stack([network[f"start_first_{sign}"].values for sign in ("plus", "minus")]).astype(float)
-    power, teacher = (first**2).sum(0), network["teacher"].values.astype(float)
-    size = np.linalg.norm(power)
-    if not (np.isfinite(size) and size > 0 and teacher.any()):
-        raise ValueError("features at the start of training, and the target, must be finite, and not all 0")
-    alignment = power @ teacher**2 / (size * (teacher**2).sum())
-    return inputs * np.sqrt(power), inputs @ teacher, alignment, (power.sum() / size) ** 2
-
-
-def _of_relu(network, inputs, count):
-    """The same of hidden responses and a teacher of ReLU units, compared at the first inputs."""
-    responses = Weights.of_dataset(network, "start_").responses(inputs)
-    directions, coefficients = teacher_units(network)
-    target = Weights(directions, coefficients[None]).outputs(inputs)
-    dimensions = participation_ratio(responses[:count])
-    return responses, target[:, 0], cka(responses[:count], target[:count]), dimensions

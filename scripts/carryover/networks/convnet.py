@@ -1,5 +1,5 @@
-"""ResNet-18 and VGG-11, by torchvision's names and shapes, in any width and for images from 8 × 8 pixels; and VGG-5, a
-shallow one of the same kind.
+"""ResNet-18 and VGG-11, by torchvision's names and shapes, in any width and for images from 8 × 8 pixels; VGG-5, a
+shallow one of the same kind; and EfficientNet-Lite0.
 
 At width 64, with 3 channels and the stem "imagenet", parameters and buffers are those of torchvision's `resnet18` and
 `vgg11`, so that published weights load by name, and the networks compute the same (He et al. 2015; Simonyan and
@@ -25,13 +25,14 @@ from torch.nn import functional as F
 from carryover.networks.convnet_layers import BatchNorm2d, Conv2d, Dropout, Linear
 
 WIDTH = 64  # channels of torchvision's first convolution
+EPSILON = 1e-3  # of EfficientNet's normalisations: added to variances, as in TensorFlow
 
 
 class Convnet(nn.Module):
     """What all networks share. A subclass has `_build`, `stages`, and `_start_linear` for another start."""
 
     READOUT: ClassVar[str]  # name of the last layer, in or as the submodule that reads what the last stage gives
-    SMALLEST: ClassVar[dict[str, int]]  # {stem: pixels on the shorter side}
+    SMALLEST: ClassVar[dict[str, int]] = {"imagenet": 8, "small": 8}  # {stem: pixels on the shorter side}
     PIXELS: ClassVar = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
     """Mean and standard deviation of red, green and blue with which published weights were trained."""
 
@@ -93,7 +94,6 @@ class ResNet18(Convnet):
     """
 
     READOUT = "fc"
-    SMALLEST: ClassVar = {"imagenet": 8, "small": 8}
 
     def _build(self) -> None:
         w, small = self.width, self.stem == "small"
@@ -101,10 +101,10 @@ class ResNet18(Convnet):
         self.conv1 = Conv2d(self.channels, w, kernel, stride, padding, bias=False)
         self.bn1 = BatchNorm2d(w)
         self.maxpool = nn.Identity() if small else nn.MaxPool2d(3, 2, 1)
-        self.layer1 = nn.Sequential(_Block(w, w, 1), _Block(w, w, 1))
-        self.layer2 = nn.Sequential(_Block(w, 2 * w, 2), _Block(2 * w, 2 * w, 1))
-        self.layer3 = nn.Sequential(_Block(2 * w, 4 * w, 2), _Block(4 * w, 4 * w, 1))
-        self.layer4 = nn.Sequential(_Block(4 * w, 8 * w, 2), _Block(8 * w, 8 * w, 1))
+        self.layer1 = nn.Sequential(_ResidualBlock(w, w, 1), _ResidualBlock(w, w, 1))
+        self.layer2 = nn.Sequential(_ResidualBlock(w, 2 * w, 2), _ResidualBlock(2 * w, 2 * w, 1))
+        self.layer3 = nn.Sequential(_ResidualBlock(2 * w, 4 * w, 2), _ResidualBlock(4 * w, 4 * w, 1))
+        self.layer4 = nn.Sequential(_ResidualBlock(4 * w, 8 * w, 2), _ResidualBlock(8 * w, 8 * w, 1))
         self.fc = Linear(8 * w, self.classes)
 
     def stages(self, images: Tensor) -> Iterator[tuple[str, Tensor]]:
@@ -119,7 +119,7 @@ class ResNet18(Convnet):
         yield "pooled", F.adaptive_avg_pool2d(output, 1).flatten(1)
 
 
-class _Block(nn.Module):
+class _ResidualBlock(nn.Module):
     """relu(bn2(conv2(relu(bn1(conv1(x))))) + shortcut(x)), the shortcut a convolution where the shape changes."""
 
     def __init__(self, inputs: int, outputs: int, stride: int) -> None:
@@ -203,3 +203,86 @@ class VGG5(VGG11):
     _BLOCKS: ClassVar = ((1,), (2,), (4,))
     _HIDDEN: ClassVar = (16,)
     _UNPOOLED = 0
+
+
+class EfficientNetLite0(Convnet):
+    """EfficientNet-Lite0 by the names and shapes of the package efficientnet-lite-pytorch, in its published width, 64,
+    for images with three channels (Tan and Le 2019, without squeeze and excitation, with ReLU6).
+
+    Weights start as ResNet-18's. Those that were trained on ImageNet load by name; in evaluation the network then
+    computes the same as that package's. In training, nothing is dropped, and normalisations renew their statistics by a
+    tenth in each step instead of a hundredth, with which statistics would hardly follow a network that is finetuned for
+    some tens of steps.
+    """
+
+    READOUT = "_fc"
+    SMALLEST: ClassVar = {"imagenet": 32}
+    PIXELS: ClassVar = ((127 / 255,) * 3, (128 / 255,) * 3)
+    _STAGES: ClassVar = (  # blocks, kernel, stride, factor on the channels inside a block, channels
+        (1, 3, 1, 1, 16), (2, 3, 2, 6, 24), (2, 5, 2, 6, 40), (3, 3, 2, 6, 80), (3, 5, 1, 6, 112), (4, 5, 2, 6, 192),
+        (1, 3, 1, 6, 320),
+    )  # fmt: skip
+
+    def _build(self) -> None:
+        self._conv_stem = _SamePadding(3, 32, 3, 2, bias=False)
+        self._bn0 = BatchNorm2d(32, EPSILON)
+        blocks, inputs = [], 32
+        for repeats, kernel, stride, expansion, outputs in self._STAGES:
+            for repeat in range(repeats):
+                blocks.append(_InvertedBlock(inputs, outputs, kernel, 1 if repeat else stride, expansion))
+                inputs = outputs
+        self._blocks = nn.ModuleList(blocks)
+        self._conv_head = Conv2d(inputs, 1280, 1, bias=False)
+        self._bn1 = BatchNorm2d(1280, EPSILON)
+        self._fc = Linear(1280, self.classes)
+
+    def stages(self, images: Tensor) -> Iterator[tuple[str, Tensor]]:
+        """(name, output) of each stage as it is computed, of images (n, 3, height, width): stem, stage1 … stage7 (n,
+        channels, height, width), and pooled (n, 1280), what the last layer reads.
+        """
+        output = F.relu6(self._bn0(self._conv_stem(images)))
+        yield "stem", output
+        blocks = iter(self._blocks)
+        for number, (repeats, *_) in enumerate(self._STAGES, 1):
+            for _ in range(repeats):
+                output = next(blocks)(output)
+            yield f"stage{number}", output
+        output = F.relu6(self._bn1(self._conv_head(output)))
+        yield "pooled", F.adaptive_avg_pool2d(output, 1).flatten(1)
+
+
+class _SamePadding(Conv2d):
+    """A convolution padded as in TensorFlow: as many outputs as inputs over the stride, the odd zero behind."""
+
+    def forward(self, images: Tensor) -> Tensor:
+        (kernel, _), (stride, _), size = self.kernel_size, self.stride, images.shape[-1]
+        padding = max((-(-size // stride) - 1) * stride + kernel - size, 0)
+        return super().forward(F.pad(images, (padding // 2, padding - padding // 2) * 2))
+
+
+class _InvertedBlock(nn.Module):
+    """More channels, a convolution of each on its own, fewer channels; the input is added where it has the shape."""
+
+    def __init__(self, inputs: int, outputs: int, kernel: int, stride: int, expansion: int) -> None:
+        super().__init__()
+        inside = inputs * expansion
+        self._expand_conv = None
+        if expansion > 1:
+            self._expand_conv = Conv2d(inputs, inside, 1, bias=False)
+            self._bn0 = BatchNorm2d(inside, EPSILON)
+        depthwise = _SamePadding if stride > 1 else Conv2d
+        padding = 0 if stride > 1 else kernel // 2
+        self._depthwise_conv = depthwise(inside, inside, kernel, stride, padding, groups=inside, bias=False)
+        self._bn1 = BatchNorm2d(inside, EPSILON)
+        self._project_conv = Conv2d(inside, outputs, 1, bias=False)
+        self._bn2 = BatchNorm2d(outputs, EPSILON)
+        self._adds = stride == 1 and inputs == outputs
+
+    def forward(self, x: Tensor) -> Tensor:
+        output = x if self._expand_conv is None else F.relu6(self._bn0(self._expand_conv(x)))
+        output = F.relu6(self._bn1(self._depthwise_conv(output)))
+        output = self._bn2(self._project_conv(output))
+        return output + x if self._adds else output
+
+
+NETWORKS = {"resnet18": ResNet18, "vgg11": VGG11, "vgg5": VGG5, "efficientnet_lite0": EfficientNetLite0}

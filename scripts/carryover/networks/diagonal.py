@@ -16,16 +16,12 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Weights:
-    """The four weight arrays: `first_*` (..., D) and `second_*` (..., O, D), in double precision."""
+    """The four weight arrays: `first_*` (..., D) and `second_*` (..., O, D)."""
 
     first_plus: np.ndarray
     first_minus: np.ndarray
     second_plus: np.ndarray
     second_minus: np.ndarray
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            object.__setattr__(self, field.name, np.asarray(getattr(self, field.name), dtype=np.float64))
 
     def __getitem__(self, index) -> Weights:
         """The networks at these places of the leading axis."""

@@ -4,11 +4,11 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-from tabulate import tabulate
 
 from carryover.claims.support import table as tables
 from carryover.claims.support.table import DIFFERS
 from carryover.provenance import store
+from carryover.report import typesetting
 from carryover.templates import rendering
 from carryover.workflow import command_line
 
@@ -99,9 +99,9 @@ def markdown(papers, note=""):
         for claim in claims:
             checks = ["{verdict}: {statement}: {statistic} ({bound}; {id})".format(**one) for one in claim["checks"]]
             unfolding = f"<details><summary>{len(checks)}</summary>{'<br>'.join(checks)}</details>"
-            row = (claim["verdict"], claim["elsewhere"], f"{claim['statement']} ({claim['section']})", unfolding)
-            rows.append([cell.replace("|", r"\|") for cell in row])
-        parts += [f"## {paper}", tabulate(rows, headers=HEADS, tablefmt="github", disable_numparse=True)]
+            statement = f"{claim['statement']} ({claim['section']})"
+            rows.append((claim["verdict"], claim["elsewhere"], statement, unfolding))
+        parts += [f"## {paper}", typesetting.markdown(rows, HEADS)]
     return "\n\n".join([*parts, f"<!-- {note} -->"]) + "\n"
 
 

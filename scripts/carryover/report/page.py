@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from carryover.claims.support.headlines import OWN
+from carryover.claims.support.checks import OWN
 from carryover.config import papers
 from carryover.provenance import job_record, records, store
 from carryover.report import claims_page
@@ -41,17 +41,7 @@ def files(config, results):
 
 
 def page(config, results, note=""):
-    """The whole page.
-
-    Parameters
-    ----------
-    config : dict
-        The configuration with its papers.
-    results : str or Path
-        The folder of the results.
-    note : str
-        One more line at the end.
-    """
+    """The whole page on a folder of results, by a configuration with its papers; `note` is one more line at the end."""
     existing = files(config, results)
     absent = [name for name in config.get("figures", {}) if ("figures", name) not in existing]
     table = existing.pop(("claims", "all"), None)
@@ -61,11 +51,15 @@ def page(config, results, note=""):
         entry, record = config[kind][name], job_record.read(job_record.record_path(file))
         about = config.get("papers", {}).get(entry.get("paper"), {"name": OWN, "heading": "Figures of your own"})
         section = sections.setdefault(about["name"], _section(about, config, claims))
-        part = _table(file) if kind == "tables" else _figure(entry, file, config, claims)
-        part["name"], part["caption"] = name, entry.get("caption", "")
-        part["title"] = record["parameters"].get("title") or name.replace("_", " ")
-        part["origin"] = _origin(record, records.upstream(min(record["outputs"]), recorded))
-        heading = "Tables" if kind == "tables" else about.get("heading", about["name"])
+        if kind == "figures":
+            heading, part = about.get("heading", about["name"]), _figure(entry, file, config, claims)
+        else:  # heads and rows of the first table in a file of GitHub's Markdown
+            lines = [line.strip()[1:-1] for line in file.read_text(encoding="utf-8").splitlines() if line[:1] == "|"]
+            cells = [[cell.strip().replace(r"\|", "|") for cell in re.split(r"(?<!\\)\|", line)] for line in lines]
+            heading, part = "Tables", {"picture": "", "heads": cells[0], "rows": cells[2:]}
+        title = record["parameters"].get("title") or name.replace("_", " ")
+        origin = _origin(record, records.upstream(min(record["outputs"]), recorded))
+        part |= {"name": name, "title": title, "caption": entry.get("caption", ""), "origin": origin}
         section["parts"].setdefault(heading, []).append(part)
     sections |= {name: _section({"name": name}, config, claims) for name in claims if name not in sections}
     summary = claims_page.summary(claims) if claims else ""
@@ -94,19 +88,8 @@ def _section(about, config, claims):
 def reproduction_items(about, config, claims):
     """Every figure, table and theorem of a paper, in its order, with what this configuration makes of it.
 
-    Parameters
-    ----------
-    about : dict
-        The paper, as `papers` in the configuration has it.
-    config : dict
-        The configuration; of figures and tables, those that it makes are named.
-    claims : dict
-        {name: claim with its verdict}; claims that are not tested here are left out.
-
-    Returns
-    -------
-    list of dict
-        The items with `figures` and `tables` of this configuration, their `data`, and `claims` with verdicts.
+    They are the items of `about`, the paper's entry in the configuration, with those `figures` and `tables` that it
+    makes, the `data` of these, and those of the `claims`, {name: claim with its verdict}, that are tested here.
     """
     items = []
     for item in about.get("items", []):
@@ -135,13 +118,6 @@ def _figure(entry, file, config, claims):
         "untested": [claim for claim in stated if claim not in known],
         "tested": [c for c in all_claims if groups & {check["id"].partition("/")[0] for check in c["checks"]}],
     }
-
-
-def _table(file):
-    """Heads and rows of the first table in a file of GitHub's Markdown."""
-    lines = [line.strip()[1:-1] for line in file.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
-    cells = [[cell.strip().replace(r"\|", "|") for cell in re.split(r"(?<!\\)\|", line)] for line in lines]
-    return {"picture": "", "heads": cells[0], "rows": cells[2:]}
 
 
 def _origin(record, upstream):

@@ -2,6 +2,5 @@
 
 - `intervals`: means by Student's t, medians and shares; equivalence margins, and Holm's adjustment of p-values.
 - `jackknife`: any statistic, by leaving out each seed, draw or class of images in turn.
-- `correlation`: rank correlations.
 - `power_law`: risks as powers of the number of samples.
 """

@@ -1,4 +1,4 @@
-"""Estimates with 95 % intervals and two-sided p-values: of means, medians and shares; and where a mean is smallest.
+"""Estimates with 95 % intervals and two-sided p-values: of means, medians and shares.
 
 Each estimate is a dictionary of `statistic`, `low`, `high`, `p_value`, `interval` (the method, in words), and
 `seeds` (the number of values).
@@ -9,7 +9,6 @@ from scipy import stats
 
 LEVEL = 0.05
 """Significance level of a single test; intervals have the coverage 1 − LEVEL."""
-RESAMPLES = 1000
 
 
 def estimate_of(statistic, low, high, p_value, interval, seeds):
@@ -125,11 +124,3 @@ def holm(p_values):
     order = np.argsort(p_values)[: np.isfinite(p_values).sum()]  # NaN come last
     p_values[order] = np.maximum.accumulate(p_values[order] * np.arange(len(order), 0, -1)).clip(max=1)
     return p_values
-
-
-def best(table, rng):
-    """(column of the smallest mean, lower and upper end of its 95 % bootstrap interval) of a table of draws (rows)."""
-    draws = rng.integers(len(table), size=(RESAMPLES, len(table)))
-    columns = table.columns.to_numpy()
-    low, high = np.quantile(columns[table.to_numpy()[draws].mean(1).argmin(1)], [0.025, 0.975])
-    return columns[table.mean().argmin()], low, high

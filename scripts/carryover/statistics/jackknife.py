@@ -14,7 +14,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 from scipy import stats
 
 from carryover.statistics.intervals import LEVEL, estimate_of
@@ -88,21 +87,22 @@ def leave_one_out(statistic, units):
     return [statistic(part) for part in (units, *parts)]
 
 
-def pseudovalues(statistic, seeds):
-    """Pseudovalues of a statistic by seed: their mean is the statistic without its bias of order 1/n.
+def pseudovalues(values):
+    """Pseudovalues bθ − (b − 1)θ_i of a statistic (B. Efron and R. Tibshirani, "An introduction to the bootstrap",
+    chapter 11): their mean is the statistic without its bias of order 1/b.
 
     Parameters
     ----------
-    statistic : callable
-        Takes a list of seeds, returns a number.
-    seeds : iterable
+    values : array_like, shape (1 + b,)
+        The statistic θ of all data, then θ_i without each of b groups, as `leave_one_out` returns them.
 
     Returns
     -------
-    pandas.Series
-        NaN for one seed.
+    numpy.ndarray, shape (b,)
+        One NaN if there was one group, which is not left out.
     """
-    return pd.Series(_pseudovalues(leave_one_out(statistic, seeds)) if len(seeds) > 1 else np.nan, seeds)
+    whole, rest = values[0], np.array(values[1:])
+    return len(rest) * whole - (len(rest) - 1) * rest if len(rest) else np.array([np.nan])
 
 
 def interval(values, confidence):
@@ -115,13 +115,6 @@ def interval(values, confidence):
     confidence : float
         Coverage of the interval. It is NaN where a value is.
     """
-    found = _pseudovalues(values)
+    found = pseudovalues(values)
     half = stats.t.ppf((1 + confidence) / 2, len(found) - 1) * stats.sem(found)
     return float(found.mean() - half), float(found.mean() + half)
-
-
-def _pseudovalues(values):
-    """bθ − (b − 1)θ_i (b,) of a statistic θ of all b groups and θ_i without the i-th, (1 + b,); B. Efron and R.
-    Tibshirani, "An introduction to the bootstrap", chapter 11."""
-    whole, rest = values[0], np.array(values[1:])
-    return len(rest) * whole - (len(rest) - 1) * rest

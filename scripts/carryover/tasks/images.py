@@ -10,7 +10,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import math
-import struct
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,10 +20,7 @@ import numpy as np
 
 from carryover.errors import UserError
 
-Part = tuple[np.ndarray, np.ndarray]
-"""Images (N, C, H, W) uint8, labels (N,) int64 from 0."""
 IDX_FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
-HELD_OUT = 5  # one in so many of the digits is for the test
 
 
 @dataclass(frozen=True)
@@ -68,13 +64,19 @@ def images(source: str = "digits", folder: str | Path = "") -> ImageSet:
     if source == "digits":
         if str(folder):
             raise UserError(f"the digits come with scikit-learn and not from {folder}: leave the folder out.")
-        return _digits()
+        # The file that scikit-learn's load_digits reads: to import that takes longer than most trainings on it.
+        path = Path(find_spec("sklearn").origin).parent / "datasets/data/digits.csv.gz"
+        rows = np.loadtxt(path, np.uint8, delimiter=",")
+        pixels = rows[:, :-1].reshape(-1, 1, 8, 8).astype(np.float32) / 16  # exact: they are whole numbers from 0 to 16
+        labels = rows[:, -1].astype(np.int64)
+        cut = len(labels) - len(labels) // 5
+        return ImageSet(pixels[:cut], labels[:cut], pixels[cut:], labels[cut:], 10)
     published = PUBLISHED[source]
     folder = folder or published.installed
     if not folder:
         raise UserError(f"images of {source} are read from a local folder: name the one that holds its files.")
-    train, test = published.read(Path(folder), published)
-    return ImageSet(*train, *test, 1 + max(int(labels.max()) for _, labels in (train, test)))
+    train, train_labels, test, test_labels = published.read(Path(folder), published)
+    return ImageSet(train, train_labels, test, test_labels, 1 + int(max(train_labels.max(), test_labels.max())))
 
 
 def unit_pixels(images: np.ndarray, dtype: type = np.float32) -> np.ndarray:
@@ -85,22 +87,13 @@ def unit_pixels(images: np.ndarray, dtype: type = np.float32) -> np.ndarray:
     return pixels
 
 
-def _digits():
-    """The file that scikit-learn's load_digits reads: to import that takes longer than most trainings on it."""
-    rows = np.loadtxt(Path(find_spec("sklearn").origin).parent / "datasets/data/digits.csv.gz", np.uint8, delimiter=",")
-    pixels = rows[:, :-1].reshape(-1, 1, 8, 8).astype(np.float32) / 16  # exact: they are whole numbers from 0 to 16
-    labels = rows[:, -1].astype(np.int64)
-    cut = len(labels) - len(labels) // HELD_OUT
-    return ImageSet(pixels[:cut], labels[:cut], pixels[cut:], labels[cut:], 10)
-
-
 @dataclass(frozen=True)
 class Published:
     """A set of images as it was published."""
 
     title: str
     source: str
-    read: Callable[[Path, Published], tuple[Part, Part]]  # training and test images in a folder
+    read: Callable[[Path, Published], Sequence[np.ndarray]]  # the four arrays of an `ImageSet`, of files in a folder
     checksums: Sequence[str] = ()  # MD5 of the content of `IDX_FILES`
     records: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # or {file: (records, bytes of a record)}
     unpacked: str = ""  # folder that the archive of these files unpacks to
@@ -113,7 +106,7 @@ class Published:
         )
 
 
-def idx(folder: Path, published: Published) -> tuple[Part, Part]:
+def idx(folder: Path, published: Published) -> Sequence[np.ndarray]:
     """Training and test images, (N, 1, H, W), of four files in MNIST's format, each plain or gzipped (.gz).
 
     A file has two zero bytes, the type of the numbers (8: unsigned bytes), the number of dimensions, each size as a
@@ -132,34 +125,33 @@ def idx(folder: Path, published: Published) -> tuple[Part, Part]:
         checksum = hashlib.md5(content, usedforsecurity=False).hexdigest()
         if checksum != expected:
             raise published.refused(path, f"has the MD5 checksum {checksum}, not {expected}")
-        start = 4 + 4 * content[3]
-        sizes = struct.unpack(f">{content[3]}I", content[4:start])
-        arrays.append(np.frombuffer(content, dtype=np.uint8, offset=start).reshape(sizes))
+        sizes = np.frombuffer(content, dtype=">u4", count=content[3], offset=4)
+        arrays.append(np.frombuffer(content, dtype=np.uint8, offset=4 + sizes.nbytes).reshape(sizes))
     train, train_labels, test, test_labels = arrays
-    return (train[:, None], train_labels.astype(np.int64)), (test[:, None], test_labels.astype(np.int64))
+    return train[:, None], train_labels.astype(np.int64), test[:, None], test_labels.astype(np.int64)
 
 
-def cifar(folder: Path, published: Published) -> tuple[Part, Part]:
+def cifar(folder: Path, published: Published) -> Sequence[np.ndarray]:
     """Training and test images of CIFAR-10 or CIFAR-100, (N, 3, 32, 32), with its ten or 100 fine classes.
 
     A record is a byte for the coarse class (of CIFAR-100 alone), one for the class, and the red, green and blue plane,
     row by row. The training images are in one file, which stays on disk, or in several.
     """
     *several, last = _records(folder, published).values()
-    train, test = ((records[:, -3072:].reshape(-1, 3, 32, 32), records[:, -3073].astype(np.int64))
-                   for records in (np.concatenate(several) if several[1:] else several[0], last))  # fmt: skip
-    return train, test
+    arrays = []
+    for records in (np.concatenate(several) if several[1:] else several[0], last):
+        arrays += [records[:, -3072:].reshape(-1, 3, 32, 32), records[:, -3073].astype(np.int64)]
+    return arrays
 
 
-def stl10(folder: Path, published: Published) -> tuple[Part, Part]:
+def stl10(folder: Path, published: Published) -> Sequence[np.ndarray]:
     """STL-10's labelled training and test images, (N, 3, 96, 96); the labels 1 to 10 become 0 to 9.
 
     The planes of an image are stored column by column.
     """
-    files = _records(folder, published)
-    train, test = ((files[f"{part}_X.bin"].reshape(-1, 3, 96, 96).swapaxes(2, 3),
-                    files[f"{part}_y.bin"][:, 0].astype(np.int64) - 1) for part in ("train", "test"))  # fmt: skip
-    return train, test
+    train, train_labels, test, test_labels = _records(folder, published).values()
+    images = [part.reshape(-1, 3, 96, 96).swapaxes(2, 3) for part in (train, test)]
+    return images[0], train_labels[:, 0].astype(np.int64) - 1, images[1], test_labels[:, 0].astype(np.int64) - 1
 
 
 def _records(folder, published):

@@ -7,24 +7,7 @@ differ in nothing but what is asked, and a nested main task uses the first of th
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.tasks.sparse import magnitude, whole_share
-
-
-def frame(rng, dimension, units, kind):
-    """(units, D) unit vectors, orthonormal, uniformly distributed; more than dimensions are independent "frames" of D.
-
-    Raises UserError where more than D "orthogonal" ones are asked for.
-    """
-    if kind == "orthogonal" and units > dimension:
-        raise UserError(
-            f"{units} orthogonal teacher units do not fit into {dimension} input dimensions: "
-            "raise dimension, ask for fewer units, or choose directions frames."
-        )
-    frames = [np.zeros((0, dimension))]
-    for _ in range(0, units, dimension):  # whole frames, so that more units leave the first ones alone
-        basis, triangle = np.linalg.qr(rng.standard_normal((dimension, dimension)))
-        frames.append((basis * np.sign(np.diag(triangle))).T)  # without the signs, rotations are not uniform
-    return np.concatenate(frames)[:units]
+from carryover.tasks.sparse import whole_share
 
 
 def cosines(units, overlap, correlation, listed=""):
@@ -42,21 +25,29 @@ def cosines(units, overlap, correlation, listed=""):
 
 
 def teachers(rng, dimension, auxiliary_units, main_cosines, kind):
-    """Directions of both tasks: (auxiliary units, D) and (main units, D).
+    """Directions of both tasks, unit vectors (auxiliary units, D) and (main units, D), uniformly distributed.
 
     Main unit k is ρ_k times auxiliary unit k plus √(1 − ρ_k²) times a new one, orthogonal to it; a new one is drawn for
-    each k, used or not. Raises UserError where a main unit has no auxiliary one, or there is no room.
+    each k, used or not. Auxiliary and new ones are orthonormal; of the kind "frames" they may be more than D, and each
+    D of them are orthonormal. Raises UserError where a main unit has no auxiliary one, or there is no room.
     """
-    main_units = len(main_cosines)
     paired = np.flatnonzero(main_cosines)
     if len(paired) and paired[-1] >= auxiliary_units:
         raise UserError(
             f"main unit {paired[-1] + 1} correlates with an auxiliary one, but there are only {auxiliary_units}."
         )
-    needed = [k for k in range(main_units) if abs(main_cosines[k]) < 1]
-    directions = frame(rng, dimension, auxiliary_units + (needed[-1] + 1 if needed else 0), kind)
-    auxiliary, new = directions[:auxiliary_units], directions[auxiliary_units:]
-    main = np.empty((main_units, dimension))
+    count = auxiliary_units + max((k + 1 for k, cosine in enumerate(main_cosines) if abs(cosine) < 1), default=0)
+    if kind == "orthogonal" and count > dimension:
+        raise UserError(
+            f"{count} orthogonal teacher units do not fit into {dimension} input dimensions: "
+            "raise dimension, ask for fewer units, or choose directions frames."
+        )
+    frames = [np.zeros((0, dimension))]
+    for _ in range(0, count, dimension):  # whole frames, so that more units leave the first ones alone
+        basis, triangle = np.linalg.qr(rng.standard_normal((dimension, dimension)))
+        frames.append((basis * np.sign(np.diag(triangle))).T)  # without the signs, rotations are not uniform
+    auxiliary, new = np.split(np.concatenate(frames)[:count], [auxiliary_units])
+    main = np.empty((len(main_cosines), dimension))
     for k, cosine in enumerate(main_cosines):
         if abs(cosine) == 1:
             main[k] = cosine * auxiliary[k]
@@ -76,8 +67,3 @@ def signs(rng, units):
     """
     pairs = rng.choice([-1.0, 1.0], -(-units // 2))
     return np.stack([pairs, -pairs], axis=1).ravel()[:units]
-
-
-def coefficients(signs, units, norm):
-    """(units,) coefficients ±1/√k ("l2") or ±1/k ("l1"), with the first of the signs."""
-    return signs[:units] * magnitude(units, norm)

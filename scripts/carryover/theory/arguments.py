@@ -5,9 +5,9 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
-_POSITIVE = {"gamma", "target_norm", "power", "c"}
+_POSITIVE = {"gamma", "target_norm", "c"}
 _RANGES = {"theta": (0, np.pi), "rho": (-1, 1)}
-_RANGES |= dict.fromkeys(("m0", "sigma", "ridge", "fitted", "outside", "delta", "epsilon"), (0, np.inf))
+_RANGES |= dict.fromkeys(("m0", "sigma", "ridge", "fitted", "outside", "epsilon"), (0, np.inf))
 _RANGES |= dict.fromkeys(("n", "depth", "confidence"), (1, np.inf))
 
 

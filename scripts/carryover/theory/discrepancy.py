@@ -23,11 +23,13 @@ from scipy.spatial.distance import cdist
 
 from carryover.theory.arguments import Array, broadcast
 
-_SLOPE_TOLERANCE = 1e-5  # of the Lipschitz constant at which the Dudley metric is attained
-
 
 def kl_divergence(beta_s: ArrayLike, beta_t: ArrayLike, sigma: ArrayLike) -> Array:
     """Kullback–Leibler divergence |β_s − β_t|²/(2σ²) ("Features are fate", equation 31).
+
+    Hence theorem 2.2: the target κβ_s, κ = 1 − σ√(2δ)/|β_s|, has the divergence δ, and smaller κ have more. (Its proof
+    takes κ < −σ√δ/|β_s|, without the √2, which is not enough for large δ; and its half on the Dudley metric cannot
+    hold, since that metric never exceeds 2.)
 
     beta_s, beta_t : (..., d), sigma : (...), broadcasting; returns (...). For σ = 0 it is infinite unless β_s = β_t.
     Raises ValueError for shapes that do not fit or a negative sigma.
@@ -35,18 +37,6 @@ def kl_divergence(beta_s: ArrayLike, beta_t: ArrayLike, sigma: ArrayLike) -> Arr
     (sigma,), squared = broadcast(sigma=sigma), np.square(np.subtract(beta_s, beta_t, dtype=float)).sum(-1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(squared == 0, 0.0, squared / (2 * sigma**2))[()]
-
-
-def distant_target_scale(power: ArrayLike, sigma: ArrayLike, delta: ArrayLike) -> Array:
-    """κ = 1 − σ√(2δ/E f²): the target κf has the divergence δ from the source f, and smaller κ have more.
-
-    "Features are fate", theorem 2.2: (1 − κ)² E f²/(2σ²) = δ. (Its proof takes κ < −σ√δ/√(E f²), without the √2, which
-    is not enough for large δ; and its half on the Dudley metric cannot hold, since that metric never exceeds 2.)
-
-    power : E f(x)² > 0; sigma : ≥ 0; delta : ≥ 0; they broadcast. Raises ValueError for values out of range.
-    """
-    power, sigma, delta = broadcast(power=power, sigma=sigma, delta=delta)
-    return (1 - sigma * np.sqrt(2 * delta / power))[()]
 
 
 def wasserstein1(beta_s: ArrayLike, beta_t: ArrayLike, sigma: float, samples: int, rng: np.random.Generator) -> float:
@@ -71,10 +61,8 @@ def dudley_metric(beta_s: ArrayLike, beta_t: ArrayLike, sigma: float, samples: i
     distances = _distances(beta_s, beta_t, sigma, samples, rng)
     best = minimize_scalar(
         lambda slope: -_transport(np.minimum(slope * distances, 2 * (1 - slope))),
-        bounds=(0, 1),
-        method="bounded",
-        options={"xatol": _SLOPE_TOLERANCE},
-    )
+        bounds=(0, 1), method="bounded", options={"xatol": 1e-5},
+    )  # fmt: skip
     return -float(best.fun)
 
 

@@ -21,7 +21,6 @@ from carryover.theory.arguments import Array
 
 _NODES = np.linspace(-6, 6, 65)  # of g, for the trapezoidal rule, which kinks affect less than Gaussian quadrature
 _WEIGHTS = np.exp(-(_NODES**2) / 2) / np.exp(-(_NODES**2) / 2).sum()
-_NEWTON = 12
 _LAMBDA, _TAU = (-12.0, 6.0), (-9.0, 2.0)  # exponents of ten between which λ and τ are searched, in units of |β*|
 
 
@@ -38,14 +37,12 @@ def interpolation_risk(samples: ArrayLike, counts: ArrayLike, beta: ArrayLike, u
     -------
     The risk, where it is above about 1e-18 |β*|².
     """
-    n = np.asarray(samples, dtype=float)
-    counts, beta, up, down = (np.asarray(a, dtype=float) for a in np.broadcast_arrays(counts, beta, up, down))
+    n, counts, beta, up, down = np.broadcast_arrays(np.expand_dims(samples, -1), counts, beta, up, down)
+    shape, kinds = counts.shape[:-1], counts.shape[-1]
+    n = n[..., 0].ravel().astype(float)
+    counts, beta, up, down = (a.reshape(-1, kinds).astype(float) for a in (counts, beta, up, down))
     if not np.all((n > 0) & (n < counts.sum(-1))):
         raise ValueError("samples must be positive and below the number of dimensions")
-    shape = np.broadcast_shapes(n.shape, counts.shape[:-1])
-    n = np.broadcast_to(n, shape).ravel()
-    shape_by_kind = (*shape, counts.shape[-1])
-    counts, beta, up, down = (np.broadcast_to(a, shape_by_kind).reshape(n.size, -1) for a in (counts, beta, up, down))
     norm = np.sqrt((counts * beta**2).sum(-1))
     largest = np.maximum(2 * np.sqrt(up * down).max(-1) / norm, 1)  # λ is larger where c is above 1
 
@@ -85,7 +82,7 @@ def _shrunk(tau, penalty, beta, up, down):
     right = beta[..., None] + tau[..., None, None] * _NODES + penalty * h
     size = np.abs(right)
     u = np.minimum(np.arcsinh(size / c), size / penalty)
-    for _ in range(_NEWTON):
+    for _ in range(12):
         e = np.exp(u)
         rise, fall = c / 2 * e, c / 2 / e
         u = u - (rise - fall + penalty * u - size) / (rise + fall + penalty)

@@ -22,8 +22,6 @@ from numpy.typing import ArrayLike, NDArray
 
 _PAIRS = 1 << 20  # pairs of units worked on at once (8 MB each array), so that batches do not fill the memory
 _PARALLEL = 8 * np.finfo(float).eps  # 1 − |cosine| that rounding alone can make of two parallel units
-_UNIT = 1e-6  # how far from 1 a norm may be
-_OUTSIDE = 1e-6  # share of the residual, as a norm, beyond which it counts as outside the range of the Gram matrix
 _QUIET = np.errstate(invalid="ignore", over="ignore")  # what is not finite shows in the result
 
 
@@ -51,7 +49,7 @@ def relu_kernel(W, V):
     """
     xp, W, V = _arrays((W, 2), (V, 2))
     (w_norm, W), (v_norm, V) = _polar(xp, W), _polar(xp, V)
-    u = _cosines(xp, W, V)
+    u = xp.clip(W @ V.mT, -1, 1)  # cosines, never beyond ±1
     kernel = xp.sqrt((1 - u) * (1 + u)) + u * xp.arccos(-u)
     return xp.clip(kernel, 0, None) * (w_norm[..., :, None] * (v_norm[..., None, :] / (2 * math.pi)))
 
@@ -65,32 +63,33 @@ def relu_power(first, readout):
 
     Accuracy: rounding leaves about 1e-16 (Σ|readout||first|)². Work: one arcsine per pair of units.
 
-    Parameters
-    ----------
-    first, readout : (..., H, D) and (..., H). Units with readout 0 are padding: left out, whatever their direction.
-
-    Returns
-    -------
-    (...), nonnegative; NaN for weights that are not finite.
+    first, readout : (..., H, D) and (..., H); units with readout 0 are padding: left out, whatever their direction.
+        Returns (...), nonnegative; NaN for weights that are not finite.
     """
     xp, first, readout = _arrays((first, 2), (readout, 1))
-    return _in_blocks(xp, _relu_square, xp.where((readout == 0)[..., None], 0.0, first), readout)
+    norms, units = _polar(xp, xp.where((readout == 0)[..., None], 0.0, first))
+    *lead, H = readout.shape
+    networks, squares = math.prod(lead), []
+    units, coefficients = units.reshape(networks, H, first.shape[-1]), (readout * norms).reshape(networks, 1, H)
+    step = max(1, _PAIRS // max(1, H**2))
+    for start in range(0, max(1, networks), step):
+        W, c = units[start : start + step], coefficients[start : start + step]
+        u = xp.clip(W @ W.mT, -1, 1)
+        # E|ŵ·x||v̂·x| = 2/π (√(1 − u²) + u arcsin u)
+        even = xp.sqrt((1 - u) * (1 + u)) + u * xp.arcsin(u)
+        odd = ((c @ W) ** 2).sum(-1)
+        squares.append(odd / 4 + (c @ even * c).sum(-1) / (2 * math.pi))
+    return xp.clip(xp.concat(squares), 0, None).reshape(lead)
 
 
 @_QUIET
 def relu_risk(first, readout, directions, teacher_readout):
     """Population risk E[(Σ_h readout_h relu(first_h·x) − Σ_k teacher_readout_k relu(directions_k·x))²].
 
-    It is the `relu_power` of the difference.
+    It is the `relu_power` of the difference, with its accuracy.
 
-    Parameters
-    ----------
-    first, readout : (..., H, D) and (..., H), the student
-    directions, teacher_readout : (..., K, D) and (..., K), the teacher
-
-    Returns
-    -------
-    (...), nonnegative; NaN for weights that are not finite.
+    first, readout : (..., H, D) and (..., H), the student; directions, teacher_readout : (..., K, D) and (..., K), the
+        teacher. Returns (...), nonnegative; NaN for weights that are not finite.
     """
     xp, first, readout, directions, teacher_readout = _arrays(
         (first, 2), (readout, 1), (directions, 2), (teacher_readout, 1)
@@ -115,46 +114,48 @@ def tangent_risk(first, readout, first_change, readout_change, directions, teach
     Accuracy: that of an angle found from its cosine. Parallel units are exact; a pair at an angle θ adds an error of
     about 1e-16 |s||t|/θ, at most 2e-8 |s||t|.
 
-    Parameters
-    ----------
-    first, readout, first_change, readout_change : (..., H, D) and (..., H), both twice
-    directions, teacher_readout : (..., K, D) and (..., K), with padding as in `relu_power`
-
-    Returns
-    -------
-    (...), nonnegative; NaN for weights that are not finite.
+    first, readout, first_change, readout_change : (..., H, D) and (..., H), both twice; directions, teacher_readout :
+        (..., K, D) and (..., K), with padding as in `relu_power`. Returns (...), nonnegative; NaN for weights that are
+        not finite.
     """
     xp, first, readout, first_change, readout_change, directions, teacher_readout = _arrays(
         (first, 2), (readout, 1), (first_change, 2), (readout_change, 1), (directions, 2), (teacher_readout, 1)
     )
     directions = xp.where((teacher_readout == 0)[..., None], 0.0, directions)
+    norms, units = _polar(xp, xp.concat([first, directions], -2))
     slopes = (readout + readout_change)[..., None] * first + readout[..., None] * first_change
     slopes = xp.concat([slopes, -teacher_readout[..., None] * directions], -2)
-    return _in_blocks(xp, _gated_square, xp.concat([first, directions], -2), slopes)
-
-
-def function_power(c_star, W_star):
-    """E f_*(x)² of f_*(x) = 1/m_* Σ_k c*_k relu(w*_k·x), 1/m_* c*ᵀK*c* in "Features are fate" (equations 143, 152).
-
-    c_star : (..., m_*), W_star : (..., m_*, D); the leading axes broadcast. Returns (...), nonnegative. Accuracy as
-    `relu_power`.
-    """
-    return relu_power(W_star, c_star) / max(1, c_star.shape[-1]) ** 2
+    slopes = xp.where((norms == 0)[..., None], 0.0, slopes)  # a unit without weights never opens
+    u = xp.clip(units @ units.mT, -1, 1)
+    u = xp.where(1 - abs(u) <= _PARALLEL, xp.sign(u), u)
+    sine = xp.sqrt((1 - u) * (1 + u))
+    own = (slopes * units).sum(-1)
+    across = (slopes @ units.mT - u * own[..., None]) / xp.where(sine == 0, 1.0, sine)  # s_i·n_ij
+    plane = own[..., :, None] * own[..., None, :] + across * across.mT
+    # 1[z > 0] = (1 + sign z)/2, whose halves are summed apart as in `relu_power`
+    even = (xp.arcsin(u) * (slopes @ slopes.mT) + sine * plane).sum((-2, -1))
+    odd = (slopes.sum(-2) ** 2).sum(-1)
+    return xp.clip(odd / 4 + even / (2 * math.pi), 0, None)
 
 
 @_QUIET
-def function_variance(c_star, W_star):
-    """Variance of the function of `function_power` over x ~ N(0, I): E f_*² − (E f_*)², with E relu(w·x) = |w|/√(2π).
+def function_moments(c_star, W_star):
+    """E f_*² and the variance over x ~ N(0, I) of f_*(x) = 1/m_* Σ_k c*_k relu(w*_k·x).
 
-    Shapes are those of `function_power`. Returns (...), between 0 and `function_power`.
+    E f_*² is 1/m_* c*ᵀK*c* in "Features are fate" (equations 143, 152), and E relu(w·x) = |w|/√(2π).
+
+    c_star : (..., m_*), W_star : (..., m_*, D); the leading axes broadcast. Returns two arrays (...), nonnegative.
+    Accuracy as `relu_power`.
     """
     xp, c_star, W_star = _arrays((c_star, 1), (W_star, 2))
-    mean = (c_star * _polar(xp, W_star)[0]).sum(-1) / (max(1, c_star.shape[-1]) * math.sqrt(2 * math.pi))
-    return xp.clip(function_power(c_star, W_star) - mean**2, 0, None)
+    m = max(1, c_star.shape[-1])
+    power = relu_power(W_star, c_star) / m**2
+    mean = (c_star * _polar(xp, W_star)[0]).sum(-1) / (m * math.sqrt(2 * math.pi))
+    return power, xp.clip(power - mean**2, 0, None)
 
 
 def rkhs_residual(c_star, W_star, W, *, cutoff=1e-10):
-    """E |P⊥f_*(x)|² of the part of f_* (see `function_power`) outside the span of the features relu(w_i·x).
+    """E |P⊥f_*(x)|² of the part of f_* (see `function_moments`) outside the span of the features relu(w_i·x).
 
     "Features are fate", equations 151–156: what is left of the risk when the readout of a network is fitted to many
     samples. The span knows only the directions of W, so unit vectors are used: long and short units count alike.
@@ -172,7 +173,7 @@ def rkhs_residual(c_star, W_star, W, *, cutoff=1e-10):
 
     Returns
     -------
-    (...), between 0 and `function_power`. Raises ValueError too for values not finite.
+    (...), between 0 and E f_*². Raises ValueError too for values not finite.
     """
     xp, c_star, W_star, W = _arrays((c_star, 1), (W_star, 2), (W, 2))
     if not all(bool(xp.isfinite(array).all()) for array in (c_star, W_star, W)):
@@ -180,7 +181,7 @@ def rkhs_residual(c_star, W_star, W, *, cutoff=1e-10):
     units = _polar(xp, W)[1]
     overlaps = (relu_kernel(units, W_star) @ (c_star / max(1, c_star.shape[-1]))[..., None])[..., 0]
     inside, _ = _inverse_form(xp, relu_kernel(units, units), overlaps, cutoff)
-    power = function_power(c_star, W_star)
+    power, _ = function_moments(c_star, W_star)
     return xp.minimum(xp.clip(power - inside, 0, None), power)
 
 
@@ -196,8 +197,9 @@ def infinite_width_gram(X: ArrayLike, V: ArrayLike | None = None) -> NDArray:
     """
     from scipy.spatial.distance import cdist  # here, since all trainings of ReLU networks import this module
 
-    X = _units("X", X)
-    V = X if V is None else _units("V", V)
+    X, V = (np.asarray(inputs, dtype=float) for inputs in (X, X if V is None else V))
+    if not all(A.ndim == 2 and (abs(np.linalg.norm(A, axis=1) - 1) <= 1e-6).all() for A in (X, V)):
+        raise ValueError("inputs must be (n, d), and their rows must have norm 1, as the theorem assumes")
     # (π − θ)/2 = arctan(|x + x'|/|x − x'|)
     return X @ V.T * np.arctan2(cdist(X, -V), cdist(X, V)) / np.pi
 
@@ -220,7 +222,7 @@ def ntk_bound(X: ArrayLike, residual: ArrayLike) -> NDArray:
     """
     gram, residual = infinite_width_gram(X), np.asarray(residual, dtype=float)
     square, outside = _inverse_form(np, gram, residual, len(gram) * np.finfo(float).eps)
-    return np.where(outside > _OUTSIDE**2 * (residual**2).sum(-1), np.inf, np.sqrt(square))[()]
+    return np.where(outside > 1e-6**2 * (residual**2).sum(-1), np.inf, np.sqrt(square))[()]
 
 
 def _inverse_form(xp, gram, values, cutoff):
@@ -232,59 +234,10 @@ def _inverse_form(xp, gram, values, cutoff):
     return xp.where(kept, parts / xp.where(kept, eigenvalues, 1.0), 0.0).sum(-1), xp.where(kept, 0.0, parts).sum(-1)
 
 
-def _units(name: str, X: ArrayLike) -> NDArray:
-    X = np.asarray(X, dtype=float)
-    if X.ndim != 2 or not (abs(np.linalg.norm(X, axis=1) - 1) <= _UNIT).all():
-        raise ValueError(f"{name} must be (n, d), and its rows must have norm 1, as the theorem assumes")
-    return X
-
-
-def _relu_square(xp, units, coefficients):
-    """E[(Σ_i c_i relu(w_i·x))²], (networks,). units (networks, m, D), coefficients (networks, m)."""
-    norm, units = _polar(xp, units)
-    coefficients = (coefficients * norm)[:, None, :]
-    u = _cosines(xp, units, units)
-    # E|ŵ·x||v̂·x| = 2/π (√(1 − u²) + u arcsin u)
-    even = xp.sqrt((1 - u) * (1 + u)) + u * xp.arcsin(u)
-    odd = ((coefficients @ units) ** 2).sum(-1)
-    return (odd / 4 + (coefficients @ even * coefficients).sum(-1) / (2 * math.pi))[:, 0]
-
-
-def _gated_square(xp, units, slopes):
-    """E[(Σ_i 1[w_i·x > 0] s_i·x)²], (networks,). units and slopes (networks, m, D)."""
-    norm, units = _polar(xp, units)
-    slopes = xp.where((norm == 0)[..., None], 0.0, slopes)  # a unit without weights never opens
-    u = _cosines(xp, units, units)
-    u = xp.where(1 - abs(u) <= _PARALLEL, xp.sign(u), u)
-    sine = xp.sqrt((1 - u) * (1 + u))
-    own = (slopes * units).sum(-1)
-    across = (slopes @ units.mT - u * own[..., None]) / xp.where(sine == 0, 1.0, sine)  # s_i·n_ij
-    plane = own[..., :, None] * own[..., None, :] + across * across.mT
-    # 1[z > 0] = (1 + sign z)/2, as in `_relu_square`
-    even = (xp.arcsin(u) * (slopes @ slopes.mT) + sine * plane).sum((-2, -1))
-    odd = (slopes.sum(-2) ** 2).sum(-1)
-    return odd / 4 + even / (2 * math.pi)
-
-
-def _in_blocks(xp, square, units, terms):
-    """square(xp, units, terms) of every network, a few networks at a time; units (..., m, D) -> (...)."""
-    shape, networks = units.shape[:-2], math.prod(units.shape[:-2])
-    units, terms = (array.reshape(networks, *array.shape[len(shape) :]) for array in (units, terms))
-    step = max(1, _PAIRS // max(1, units.shape[1] ** 2))
-    starts = range(0, max(networks, 1), step)
-    squares = [square(xp, units[start : start + step], terms[start : start + step]) for start in starts]
-    return xp.clip(xp.concat(squares), 0, None).reshape(shape)
-
-
 def _polar(xp, W):
     """Norms (..., m) and unit vectors (..., m, D) of weights; a zero vector stays zero."""
     norm = xp.sqrt((W * W).sum(-1))
     return norm, W / xp.where(norm == 0, 1.0, norm)[..., None]
-
-
-def _cosines(xp, W, V):
-    """Cosines of unit vectors W (..., m, D) and V (..., k, D): (..., m, k), never beyond ±1."""
-    return xp.clip(W @ V.mT, -1, 1)
 
 
 def _arrays(*arguments):

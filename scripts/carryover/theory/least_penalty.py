@@ -15,28 +15,29 @@ r̃(ŵ, tm | √t w₀, √t γ) = t r̃(ŵ, m | w₀, γ). If units may be spli
 The constraint is that of new units, which cost 2|m|, like vanishing shares of any unit. No network of unsplit units
 costs less, and at most n units must be split to reach the minimum (Shapley and Folkman).
 
-On each face of the cones of `activation_faces` the function that is maximised over w is quadratic, so its maximum is
-the best of finitely many points, and the dual is exact. Column generation finds the shares: a linear programme over a
-list of (w, a), to which columns of negative reduced cost are added until its cost is close to the value of the dual.
+On each face of the cones that samples make (`Faces`) the function that is maximised over w is quadratic, so its maximum
+is the best of finitely many points, and the dual is exact. Column generation finds the shares: a linear programme over
+a list of (w, a), to which columns of negative reduced cost are added until its cost is close to the value of the dual.
 """
 
+from itertools import combinations, product
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 
-from carryover.theory.activation_faces import Faces
 from carryover.theory.arguments import Array
 
+_MOST = 500_000  # faces
+_APART = 1e-9  # of the lengths of both, a product of a sample and a ray that is taken to be 0
 _COSINE = 1 - 1e-5  # from which on units count as of one direction in the search for shares
 _SHORT = 1e-4  # units shorter than this, relative to the task, count as new ones in the search for shares
 _COLUMNS = 10  # of each unit that are added in a round
 _ROUNDS = 200
 _INSIDE = 1 - 1e-6  # of the bound on g, where multipliers are evaluated
-_NO_COST = 1e-12  # cost that counts as none
 _CHEAPER = 1e-10  # by which parts that are added make a network cheaper, at least
-_LEAST_SHARE = 1e-9  # share below which a part is left out
 _NEW = -1  # the last unit is one without weights, of which there are as many as are used
 
 
@@ -81,7 +82,7 @@ def least_penalty(first: ArrayLike, readout: ArrayLike, X: ArrayLike, y: ArrayLi
     faces = Faces(X @ span.T / length)
     parts, shares, cost, best = _search(faces, targets, merged._replace(first=merged.first @ span.T), gap)
     bound, _, _ = _dual(faces, targets, units._replace(first=units.first @ span.T), best)
-    used = np.flatnonzero(shares > _LEAST_SHARE)
+    used = np.flatnonzero(shares > 1e-9)
     start = merged.first[parts.owners[used]]
     moved = (parts.points[used] - start @ span.T) @ span
     root = np.sqrt(size * shares[used])
@@ -89,6 +90,49 @@ def least_penalty(first: ArrayLike, readout: ArrayLike, X: ArrayLike, y: ArrayLi
         size * cost, size * max(0.0, bound), root[:, None] * (start + moved), root * parts.readouts[used],
         root[:, None] * start,
     )  # fmt: skip
+
+
+class Faces:
+    """All faces, the origin too, of the cones of samples (n, D), n ≥ D ≥ 1, of which any D are linearly independent.
+
+    The samples cut the space of a unit's input weights into cones, within which it is active on the same ones. A face
+    of a cone is where some of the products w · x_i vanish besides; a point is inside of exactly one face. There are
+    about 2 (n − 1 choose D − 1) cones, and a few times as many faces: few for few samples in few dimensions.
+
+    `signs` (F, n) are those of w · x_i, −1, 0 or 1, and `projections` (F, D, D) go to the span of each face.
+
+    Raises ValueError for samples that are not independent, and where there would be too many faces.
+    """
+
+    def __init__(self, X: Array) -> None:
+        n, D = X.shape
+        if 2 * comb(n, D - 1) * 3 ** (D - 1) > _MOST:
+            raise ValueError(f"{n} samples in {D} dimensions have too many activation patterns to go through")
+        self.X = X
+        # With their opposites, the rays are the edges of all cones: unit vectors along which D − 1 samples vanish.
+        chosen = np.array(list(combinations(range(n), D - 1)))
+        self.rays = np.linalg.svd(X[chosen])[2][:, -1] if D > 1 else np.ones((1, 1))
+        products = self.rays @ X.T
+        if ((np.abs(products) <= _APART * np.linalg.norm(X, axis=1)).sum(1) != D - 1).any():
+            raise ValueError(f"any {D} samples must be linearly independent")
+        # About a ray, the products that vanish on it have every combination of signs.
+        around = np.repeat(np.sign([products, -products]).astype(np.int8).reshape(-1, 1, n), 3 ** (D - 1), axis=1)
+        smallest = np.argsort(np.abs(products), axis=1)[:, : D - 1]
+        every = np.array(list(product((-1, 0, 1), repeat=D - 1)), dtype=np.int8)
+        np.put_along_axis(around, np.tile(smallest, (2, 1))[:, None], every[None], axis=2)
+        origin = np.zeros((1, n), dtype=np.int8)
+        self.signs = np.unique(np.concatenate([around.reshape(-1, n), origin]), axis=0)
+        vanishing = np.where((self.signs == 0)[..., None], X, 0.0)  # (F, n, D), of rank D at the origin alone
+        self.projections = np.eye(D) - np.linalg.pinv(vanishing, rtol=_APART) @ vanishing
+        self._active = (self.signs > 0).astype(float)
+
+    def slopes(self, multipliers: Array) -> Array:
+        """c (F, D) in the span of each face, such that Σ_i λ_i relu(w · x_i) = c · w there; λ (n,)."""
+        return np.einsum("fde,fe->fd", self.projections, (self._active * multipliers) @ self.X)
+
+    def inside(self, points: Array) -> NDArray[np.bool_]:
+        """Whether points (..., F, D), each in the span of its face, are inside of it, (..., F)."""
+        return ((self.signs * (points @ self.X.T) > 0) | (self.signs == 0)).all(-1)
 
 
 class Units(NamedTuple):
@@ -155,7 +199,18 @@ def _search(faces: Faces, targets: Array, units: Units, gap: float) -> tuple[Par
     cost = 1.0
     best, bound = np.zeros(len(targets)), 0.0  # multipliers of 0 give the bound 0
     for _ in range(_ROUNDS):
-        shares, cost, multipliers, prices = _cheapest_shares(listed, targets, len(old), cost)
+        # The cheapest shares. Distant parts act like new units, and have large coefficients: all are scaled alike.
+        scale, unit = 1 / (1 + listed.costs), max(cost, 1e-12)  # HiGHS stops at 1e-7 of numbers of the order of 1
+        of_unit = listed.owners == old[:, None]
+        solution = linprog(
+            scale * listed.costs / unit, A_eq=scale * np.concatenate([listed.outputs.T, of_unit]),
+            b_eq=np.append(targets, np.ones(len(old))), method="highs",
+        )  # fmt: skip
+        if solution.status != 0:
+            raise ValueError(f"no ReLU network without biases was found that fits the samples: {solution.message}")
+        multipliers, prices = np.split(unit * solution.eqlin.marginals, [len(targets)])
+        shares = scale * solution.x
+        cost = float(listed.costs @ shares)
         if cost - bound <= gap * cost:
             break
         # Multipliers half-way to the best ones oscillate less; if they give no column, the new multipliers are used.
@@ -170,21 +225,6 @@ def _search(faces: Faces, targets: Array, units: Units, gap: float) -> tuple[Par
             break
         listed = Parts(*(np.concatenate([a, b[cheaper]]) for a, b in zip(listed, columns, strict=True)))
     return listed, shares, cost, best
-
-
-def _cheapest_shares(parts: Parts, targets: Array, count: int, cost: float) -> tuple[Array, float, Array, Array]:
-    """Shares (P,), their cost, and the multipliers of the samples (n,) and of the units (count,)."""
-    n, unit = len(targets), max(cost, _NO_COST)  # HiGHS stops at 1e-7 of numbers of the order of 1
-    scale = 1 / (1 + parts.costs)  # distant parts act like new units, and have large coefficients
-    of_unit = parts.owners == np.arange(count)[:, None]
-    solution = linprog(
-        scale * parts.costs / unit, A_eq=scale * np.concatenate([parts.outputs.T, of_unit]),
-        b_eq=np.concatenate([targets, np.ones(count)]), method="highs",
-    )  # fmt: skip
-    if solution.status != 0:
-        raise ValueError(f"no ReLU network without biases was found that fits the samples: {solution.message}")
-    marginals, shares = unit * solution.eqlin.marginals, scale * solution.x
-    return shares, float(parts.costs @ shares), marginals[:n], marginals[n:]
 
 
 def _pricing(faces: Faces, targets: Array, units: Units, multipliers: Array) -> tuple[float, Array, Parts]:

@@ -18,7 +18,6 @@ from carryover.theory.arguments import Array, broadcast
 
 _NEWTON_STEPS = 100  # 4-8 in general
 _TOLERANCE = 4 * np.finfo(float).eps
-_FAR = 9.0  # standard deviations and more, beyond which χ_n has nothing
 
 
 def scratch_risk(gamma: ArrayLike, sigma: ArrayLike) -> Array:
@@ -94,8 +93,8 @@ def ridge_transfer_risk(theta: ArrayLike, ridge: ArrayLike, n: ArrayLike | None 
     def density(r: Array, n: Array, a: Array, kept: Array, excess: Array) -> Array:
         return (a**2 * kept + r**2 * excess) / np.where(r > 0, r**2 + a, 1.0) ** 2 * chi.pdf(r, n)
 
-    # Over r = √s, which is √n to about 1. At lower levels of the quadrature two may agree by chance.
-    ends = np.maximum(np.sqrt(n) - _FAR, 0), np.sqrt(n) + _FAR
+    # Over r = √s, which is √n to about 1, and never to 9. At lower levels of the quadrature two may agree by chance.
+    ends = np.maximum(np.sqrt(n) - 9, 0), np.sqrt(n) + 9
     mean = tanhsinh(density, *ends, args=(n, n * ridge, kept, excess), minlevel=5, rtol=1e-10).integral
     return (missed + np.where((ridge == 0) & (n <= 2) & (excess > 0), np.inf, mean))[()]
 

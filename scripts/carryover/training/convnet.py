@@ -13,8 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from carryover.tasks.class_subsets import ClassTask
-from carryover.tasks.prepared_images import PreparedImages
+from carryover.tasks.image_tasks import ClassTask, PreparedImages
 from carryover.training.convnet_ensemble import ConvnetEnsemble
 from carryover.training.integrate import Ensemble, History, Values, log_spaced, slices, train
 from carryover.training.result import Trained
@@ -118,10 +117,25 @@ class _Training(Ensemble):
         self.refuse(~torch.isfinite(self.loss), "the training loss became infinite or not a number")
         recorded = (self.loss <= self.tolerance) | bool(self.steps in self.schedule)  # the last epoch is
         self.risk = torch.full_like(self.loss, torch.nan)
-        if recorded.any():
-            if self.renew_tested:
-                self.networks.renew_statistics(self.feed.first())
-            self.risk[recorded] = torch.from_numpy(self._test_errors(np.flatnonzero(recorded.numpy())))
+        if not recorded.any():
+            return recorded
+        if self.renew_tested:
+            self.networks.renew_statistics(self.feed.first())
+        # the share of its test images that each network misclassifies
+        places = np.flatnonzero(recorded.numpy())
+        own = [self.problem.tasks[0][run] for run in self.runs[places]]
+        counts = np.array([len(task.test) for task in own])
+        at_once, wrong = min(_EVALUATED[1], max(1, _EVALUATED[0] // len(own))), np.zeros(len(own))
+        for first in range(0, counts.max(), at_once):
+            # Where there are fewer images than of others, the last one stands in, and does not count.
+            chunk = np.arange(first, min(first + at_once, counts.max()))
+            rows = np.minimum(chunk, counts[:, None] - 1)
+            batches = [self.problem.images.batch("test", task.test[row], device=self.networks.device)
+                       for task, row in zip(own, rows, strict=True)]  # fmt: skip
+            outputs = self.networks.outputs(places, torch.stack(batches))[:, :, self.networks.columns[0]]
+            expected = np.stack([task.test_labels[row] for task, row in zip(own, rows, strict=True)])
+            wrong += ((outputs.argmax(2).cpu().numpy() != expected) & (chunk < counts[:, None])).sum(1)
+        self.risk[recorded] = torch.from_numpy(wrong / counts)
         return recorded
 
     def ended(self) -> torch.Tensor:
@@ -133,25 +147,7 @@ class _Training(Ensemble):
     def keep(self, which: torch.Tensor) -> None:
         super().keep(which)
         self.networks.keep(which)
-        self.feed.keep(which)
-
-    def _test_errors(self, places: np.ndarray) -> np.ndarray:
-        """Share of its test images that each of the networks at `places` misclassifies."""
-        own = [self.problem.tasks[0][run] for run in self.runs[places]]
-        counts = np.array([len(task.test) for task in own])
-        at_once, wrong = min(_EVALUATED[1], max(1, _EVALUATED[0] // len(own))), np.zeros(len(own))
-        for first in range(0, counts.max(), at_once):
-            # Where there are fewer images than of others, the last one stands in, and does not count.
-            rows = [np.minimum(np.arange(first, first + at_once), count - 1) for count in counts]
-            rows = [row[: max(counts) - first] for row in rows]
-            batches = [self.problem.images.batch("test", task.test[row], device=self.networks.device)
-                       for task, row in zip(own, rows, strict=True)]  # fmt: skip
-            outputs = self.networks.outputs(places, torch.stack(batches))[:, :, self.networks.columns[0]]
-            found = outputs.argmax(2).cpu().numpy()
-            expected = np.stack([task.test_labels[row] for task, row in zip(own, rows, strict=True)])
-            counted = np.arange(first, first + found.shape[1]) < counts[:, None]
-            wrong += ((found != expected) & counted).sum(1)
-        return wrong / counts
+        self.feed.plain.clear()  # to be taken of the networks that are left
 
 
 class Feed:
@@ -162,7 +158,7 @@ class Feed:
         self._counts = [len(task[ensemble.runs[0]].train) for task in problem.tasks]
         self._steps = [-(-count // size) if size and count > size else 1 for count in self._counts]
         self.per_epoch = max(self._steps)
-        self._plain: dict[int, Batch] = {}  # of whole tasks, by place, where they are the same in every step
+        self.plain: dict[int, Batch] = {}  # of whole tasks, by place, where they are the same in every step
 
     def epoch(self, epoch: int) -> Iterator[tuple[list[torch.Tensor], list[torch.Tensor], list[torch.Tensor]]]:
         """Images and labels of every task in each step of an epoch, and `dropout_masks`."""
@@ -173,12 +169,13 @@ class Feed:
             parts.append(np.array_split(order, steps, axis=1))
         for step in range(self.per_epoch):
             number = epoch * self.per_epoch + step
-            rngs = self._generators("augmentation", number) if self._problem.images.augments else []
+            augments = self._problem.images.crop or self._problem.images.flip
+            rngs = self._generators("augmentation", number) if augments else []
             batches = []
             for place, own in enumerate(parts):
-                batches.append(self._plain.get(place) or self._taken(place, own[step % len(own)], rngs))
+                batches.append(self.plain.get(place) or self._taken(place, own[step % len(own)], rngs))
                 if len(own) == 1 and not rngs:
-                    self._plain[place] = batches[-1]
+                    self.plain[place] = batches[-1]
             images, labels = (list(column) for column in zip(*batches, strict=True))
             yield images, labels, self.dropout_masks(number, sum(batch.shape[1] for batch in images))
 
@@ -198,10 +195,6 @@ class Feed:
         """The first images of every task, without augmentation."""
         counts = [min(count, _RENEWED) for count in self._counts]
         return [self._taken(place, self._first(count))[0] for place, count in enumerate(counts)]
-
-    def keep(self, which: torch.Tensor) -> None:
-        """Drop the networks that are not in the boolean mask."""
-        self._plain = {place: (images[which], labels[which]) for place, (images, labels) in self._plain.items()}
 
     def _generators(self, use: str, number: int) -> list[np.random.Generator]:
         return [self._problem.draws(int(run), use, number) for run in self._ensemble.runs]

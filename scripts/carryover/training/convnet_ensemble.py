@@ -39,17 +39,10 @@ class ConvnetEnsemble:
     """
 
     def __init__(
-        self,
-        network: nn.Module,
-        states: Sequence[Mapping[str, Tensor]],
-        columns: Sequence[slice],
-        shape: tuple[int, ...],
-        *,
-        runs: np.ndarray | None = None,
-        weight_decay: float = 0.0,
-        precision: str = "float32",
-        device: torch.device | str = "cpu",
-    ) -> None:
+        self, network: nn.Module, states: Sequence[Mapping[str, Tensor]], columns: Sequence[slice],
+        shape: tuple[int, ...], *, runs: np.ndarray | None = None, weight_decay: float = 0.0,
+        precision: str = "float32", device: torch.device | str = "cpu",
+    ) -> None:  # fmt: skip
         self.runs = np.arange(len(states)) if runs is None else runs
         self.columns, self.device = tuple(columns), torch.device(device)
         self._weight_decay, self._mixed = weight_decay, precision == "bfloat16"
@@ -58,6 +51,7 @@ class ConvnetEnsemble:
         self._cropped = crop_kernels(self._skeleton, shape)
         self._skeleton.to("meta")  # layers without numbers: those are handed to each call
         self._drops = [layer for layer in self._skeleton.modules() if isinstance(layer, Dropout)]
+        self.units_dropped = [layer.units for layer in self._drops]  # of every layer that drops half of them
         self._start = self._stacked(states, [name for name, _ in network.named_parameters()])
         self._decay = (1.0, 0.0)  # factor on what is left out of the steps, and its momentum
         self.buffers = self._stacked(states, [name for name, _ in network.named_buffers()])
@@ -67,11 +61,6 @@ class ConvnetEnsemble:
 
     def __len__(self) -> int:
         return len(self.runs)
-
-    @property
-    def units_dropped(self) -> list[int]:
-        """Units of every layer that drops half of them."""
-        return [layer.units for layer in self._drops]
 
     def step(
         self, images: Sequence[Tensor], labels: Sequence[Tensor], learning_rate: float, masks: Sequence[Tensor] = ()
@@ -131,10 +120,8 @@ class ConvnetEnsemble:
         """Drop the networks that are not in the boolean mask."""
         rows = which.nonzero()[:, 0].to(self.device)
         self.runs = self.runs[which.numpy()]
-        self._start, self.buffers = ({name: tensor[rows] for name, tensor in tensors.items()}
-                                     for tensors in (self._start, self.buffers))  # fmt: skip
-        self.parameters, self._velocity = ({name: _laid_out(tensor[rows]) for name, tensor in tensors.items()}
-                                           for tensors in (self.parameters, self._velocity))  # fmt: skip
+        for tensors in (self._start, self.buffers, self.parameters, self._velocity):
+            tensors.update({name: _laid_out(tensor[rows]) for name, tensor in tensors.items()})
 
     def _outputs(self, state: Tensors, images: Tensor) -> Tensor:
         """Outputs (b, r, k) of r networks to images (r, b, C, H, W)."""

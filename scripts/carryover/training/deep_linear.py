@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,7 +23,7 @@ import torch
 from carryover.networks.deep_linear import Weights
 from carryover.training.devices import tensor, torch_device
 from carryover.training.integrate import Descent, History, Values, log_spaced, train
-from carryover.training.linear_limits import Factored
+from carryover.training.linear_flow import Factored
 from carryover.training.result import Divergence, Trained
 
 # Size of a group's matrices. On a CPU, products of several matrices with vectors are slower than those of one, so only
@@ -76,7 +77,9 @@ class _Group(Descent):
         *rights, a = self._products()
         right = rights[-1] if rights else torch.ones(len(self), 1, 1)
         vectors = (values[:, :, 0].double().cpu().numpy() for values in (a, right))
-        return self._coordinates.coefficients(self.runs, *vectors)
+        V, still = self._coordinates.directions, self._coordinates.still
+        rows = zip(self.runs, *vectors, strict=True)
+        return np.stack([inside @ V[run] + still[run] @ behind for run, inside, behind in rows])
 
     def observe(self) -> dict[str, Values]:
         return {"risk": self._risk(self.runs, self.coefficients())}
@@ -92,18 +95,9 @@ class _Group(Descent):
 
 
 def gradient_descent(
-    data: Sequence[Factored],
-    targets: np.ndarray,
-    sets: np.ndarray,
-    start: Weights,
-    *,
-    risk: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    learning_rate: float,
-    tolerance: float,
-    max_steps: int,
-    precision: str = "float32",
-    device: str = "auto",
-) -> Trained:
+    data: Sequence[Factored], targets: np.ndarray, sets: np.ndarray, start: Weights, *, learning_rate: float,
+    max_steps: int, precision: str = "float32", device: str = "auto", **settings: Any,
+) -> Trained:  # fmt: skip
     """Train every run by gradient descent on |Xβ − y|²/(2n), until it is `tolerance` above its floor.
 
     Parameters
@@ -129,8 +123,8 @@ def gradient_descent(
     coordinates, layers = Coordinates.of([one.directions for one in own], start)
     size = sum(layer[0].size for layer in layers)
     group = partial(
-        _Group, data=own, coordinates=coordinates, layers=layers, targets=targets, risk=risk, rate=learning_rate,
-        tolerance=tolerance, schedule=log_spaced(max_steps), dtype=dtype, device=place,
+        _Group, data=own, coordinates=coordinates, layers=layers, targets=targets, rate=learning_rate,
+        schedule=log_spaced(max_steps), dtype=dtype, device=place, **settings,
     )  # fmt: skip
     if diverged := train(group, history, _BYTES[place.type] // (size * dtype.itemsize)):
         raise Divergence(diverged, f"gradient descent diverged with learning rate {learning_rate:g}")
@@ -152,20 +146,20 @@ class Coordinates:
     @classmethod
     def of(cls, directions: Sequence[np.ndarray], start: Weights) -> tuple[Coordinates, list[np.ndarray]]:
         """Those of networks on data with these directions, and the layers A, W_2, …, W_L (runs, ·, ·) at the start."""
-        V, (first, *others) = np.stack(directions), _layers(start)
+        V, (first, *others) = np.stack(directions), [*start.hidden.swapaxes(0, 1), start.readout[:, :, None]]
         layers = [V @ first, *others]
-        bases = [_used(*pair) for pair in pairwise(layers)]
+        bases: list[np.ndarray | None] = []
+        for before, after in pairwise(layers):  # the span of the rows of one and of the columns of the other
+            both = np.concatenate([before.mT, after], 2).astype(np.float64)
+            left, values, _ = np.linalg.svd(both, full_matrices=False)
+            rank = int((values > max(both.shape[1:]) * np.finfo(float).eps * values[:, :1]).sum(1).max())
+            bases.append(left[:, :, : max(rank, 1)] if rank < both.shape[1] else None)
         for place, basis in enumerate(bases):
             if basis is not None:
                 layers[place] = layers[place] @ basis
                 layers[place + 1] = basis.mT @ layers[place + 1]
         first = first @ bases[0] if bases and bases[0] is not None else first
         return cls(directions, start, bases, _still(first, V, layers[0])), layers
-
-    def coefficients(self, runs: np.ndarray, inside: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """β (R, d) of runs (R,), from Vβ (R, k) and what the first layer multiplies, (R, r): W_2 … W_L, or 1."""
-        rows = zip(runs, inside, right, strict=True)
-        return np.stack([one @ self.directions[run] + self.still[run] @ other for run, one, other in rows])
 
 
 @dataclass(frozen=True)
@@ -183,7 +177,7 @@ class Reduced:
             if basis is not None:
                 layers[place] = layers[place] @ basis.mT
                 layers[place + 1] = basis @ layers[place + 1]
-        first = _layers(start)[0]
+        first = start.hidden[:, 0] if self.coordinates.bases else start.readout[:, :, None]
         layers[0] = V.mT @ layers[0] + _still(first, V, V @ first)
         hidden = np.empty(start.hidden.shape)
         for place, layer in enumerate(layers[:-1]):
@@ -191,20 +185,6 @@ class Reduced:
         return Weights(hidden, layers[-1][:, :, 0].astype(np.float64))
 
 
-def _layers(weights: Weights) -> list[np.ndarray]:
-    """W_1, …, W_L (runs, d, ·)."""
-    return [*weights.hidden.swapaxes(0, 1), weights.readout[:, :, None]]
-
-
 def _still(first: np.ndarray, V: np.ndarray, moving: np.ndarray) -> np.ndarray:
     """The first layer W less Vᵀ(VW), which moves; 0, without rounding, where V spans the whole space."""
     return np.zeros(first.shape) if V.shape[1] == V.shape[2] else first - V.mT @ moving
-
-
-def _used(before: np.ndarray, after: np.ndarray) -> np.ndarray | None:
-    """Orthonormal columns (runs, d, r) that span the rows of `before` and the columns of `after`, (runs, d, ·); None
-    where that takes all d dimensions."""
-    both = np.concatenate([before.mT, after], 2).astype(np.float64)
-    left, values, _ = np.linalg.svd(both, full_matrices=False)
-    rank = int((values > max(both.shape[1:]) * np.finfo(float).eps * values[:, :1]).sum(1).max())
-    return left[:, :, : max(rank, 1)] if rank < both.shape[1] else None

@@ -50,9 +50,7 @@ class DiagonalEnsemble(Ensemble):
         evaluations is spent.
     """
 
-    PER_RUN: ClassVar[tuple[str, ...]] = (
-        "X", "y", "teacher", "first", "second", "time", "loss", "risk", "risk_best",
-    )  # fmt: skip
+    PER_RUN: ClassVar[tuple[str, ...]] = ("X", "y", "teacher", "first", "second", "time", "loss", "risk", "risk_best")
     risk_best: torch.Tensor  # (R,), the smallest one of output 0 so far
     risk_of = staticmethod(squared_distance)  # of output 0's coefficients and those of its teacher
 
@@ -88,7 +86,7 @@ class DiagonalEnsemble(Ensemble):
 
     def beta(self) -> torch.Tensor:
         """β (R, O, D)."""
-        return coefficients(self.first, self.second)
+        return (self.first * self.second).sum(1)
 
     def find_risk(self, beta: torch.Tensor) -> None:
         """Set the risk at β (R, O, D), and the smallest one so far."""
@@ -100,11 +98,6 @@ class DiagonalEnsemble(Ensemble):
 
     def weights(self) -> list[Values]:
         return [self.first, self.second]
-
-
-def coefficients(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
-    """β (runs, O, D)."""
-    return (first * second).sum(1)
 
 
 def gradient_descent(problem: Problem, *, observe: Mapping[str, Callable] | None = None, **settings: Any) -> Trained:

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from scipy.linalg.blas import dsyrk
 
-from carryover.training.diagonal import DiagonalEnsemble, Problem, coefficients
+from carryover.training.diagonal import DiagonalEnsemble, Problem
 from carryover.training.integrate import slices
 from carryover.training.result import Trained
 from carryover.training.steppers import ROS2, SHRINK, Cholesky, Flow
@@ -61,8 +61,18 @@ class _Flow(Flow, DiagonalEnsemble):
 
     def __init__(self, *arguments: Any, accuracy: float = 0.02, max_time: float = np.inf, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
-        self.accuracy, self.max_time = accuracy, max_time
-        self.floor, self.evaluations = self._scale(), 1
+        self.accuracy, self.max_time, self.evaluations = accuracy, max_time, 1
+        self.floor = torch.zeros_like(self.time)  # the loss that is left
+        # Rows are scaled by √(2 weight_o/n_o), and n_o > D of them reduced to D by QR.
+        for o, (X, y, weight) in enumerate(zip(self.X, self.y, self.output_weights, strict=True)):
+            factor = (2 * weight / X.shape[1]) ** 0.5
+            X, y = X * factor, y * factor
+            if X.shape[1] > X.shape[2]:
+                Q, X = torch.linalg.qr(X)
+                target = torch.bmm(y[:, None], Q)[:, 0]
+                self.floor += (y - torch.bmm(Q, target[:, :, None])[:, :, 0]).square().sum(1) / 2
+                y = target
+            self.X[o], self.y[o] = X, y
         self.rows = [x.shape[1] for x in self.X]
         self.residual, self.loss = self._residual(self.first, self.second)
         self.find_risk(self.beta())
@@ -88,23 +98,9 @@ class _Flow(Flow, DiagonalEnsemble):
         self.find_risk(self.beta())
         return accepted
 
-    def _scale(self) -> torch.Tensor:
-        """Scale rows by √(2 weight_o/n_o), reduce n_o > D of them to D by QR; the loss that is left, (runs,)."""
-        floor = torch.zeros(len(self), dtype=torch.float64, device=self.device)
-        for o, (X, y, weight) in enumerate(zip(self.X, self.y, self.output_weights, strict=True)):
-            factor = (2 * weight / X.shape[1]) ** 0.5
-            X, y = X * factor, y * factor
-            if X.shape[1] > X.shape[2]:
-                Q, X = torch.linalg.qr(X)
-                target = torch.bmm(y[:, None], Q)[:, 0]
-                floor += (y - torch.bmm(Q, target[:, :, None])[:, :, 0]).square().sum(1) / 2
-                y = target
-            self.X[o], self.y[o] = X, y
-        return floor
-
     def _residual(self, first: torch.Tensor, second: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """All outputs' scaled residuals in one row per run, and the loss."""
-        beta = coefficients(first, second)
+        beta = (first * second).sum(1)
         residual = torch.cat([y - self.predict(o, beta[:, o]) for o, y in enumerate(self.y)], 1)
         return residual, residual.square().sum(1) / 2 + self.floor
 
@@ -122,7 +118,7 @@ class _Flow(Flow, DiagonalEnsemble):
             for o, columns in enumerate(blocks[: p + 1]):
                 K = (self.second[:, :, o] * self.second[:, :, p]).sum(1)
                 K = K + squares if o == p else K
-                _product(self.X[p], K, None if o == p else self.X[o], matrix[:, rows, columns])
+                _product(self.X[p], K, self.X[o], matrix[:, rows, columns])
         return matrix
 
 
@@ -138,16 +134,15 @@ def _moved(first: torch.Tensor, second: torch.Tensor, a: torch.Tensor) -> tuple[
     return first + grow + decay, second + direction * (grow - decay)
 
 
-def _product(left: torch.Tensor, K: torch.Tensor, right: torch.Tensor | None, out: torch.Tensor) -> None:
-    """left diag(K) rightᵀ of every run; without `right` left diag(K) leftᵀ, its lower triangle alone."""
+def _product(left: torch.Tensor, K: torch.Tensor, right: torch.Tensor, out: torch.Tensor) -> None:
+    """left diag(K) rightᵀ of every run, whose lower triangle is enough where both are the same."""
     if out.device.type != "cpu":
-        other = left if right is None else right
-        out.copy_(torch.bmm(left * K[:, None], other.transpose(1, 2)))
+        out.copy_(torch.bmm(left * K[:, None], right.transpose(1, 2)))
         return
     # One by one: the library of NumPy and SciPy is several times as fast as PyTorch's on some processors.
     for run, block in enumerate(out.numpy()):
         one, k = left[run].numpy(), K[run].numpy()
-        if right is None:
+        if right is left:
             block[:] = dsyrk(1.0, (one * np.sqrt(k)).T, trans=1).T
         else:
             block[:] = (one * k) @ right[run].numpy().T

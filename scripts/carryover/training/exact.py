@@ -123,10 +123,9 @@ def _newton_direction(Q: np.ndarray, curvature: np.ndarray, gradient: np.ndarray
 
 def _line_minimum(c: np.ndarray, u: np.ndarray, du: np.ndarray, linear: float) -> float:
     """a > 0 with φ'(a) = Σ c sinh(u + a du) du − linear ≈ 0: a = 1 if good enough, otherwise by bisection."""
-    if np.abs(du).max() < _CLOSE:
+    if (longest := np.abs(du).max()) < _CLOSE:
         return 1.0
-    longest = _MAX_EXPONENT - np.abs(u).max()
-    limit = longest / max(np.abs(du).max(), np.finfo(float).tiny)
+    limit = (_MAX_EXPONENT - np.abs(u).max()) / longest
 
     def slope(a: float) -> float:
         return (c * np.sinh(u + a * du)) @ du - linear

@@ -179,9 +179,7 @@ class Descent(Ensemble):
     PER_RUN: ClassVar[tuple[str, ...]] = ("limit", "tolerance", "loss", "values")
 
     rate: float  # of learning
-    loss: Any = None
-    limit: Any = None  # (R,), of the loss
-    tolerance: Any = None
+    limit: torch.Tensor  # (R,), of the loss
     values: Mapping[str, Values] = {}  # (R,), observed last
     steps_per_epoch = 1
 
@@ -244,10 +242,8 @@ class History:
 
     def __init__(self, runs: int, observed: Iterable[str] = (), checkpoints: int = CHECKPOINTS) -> None:
         """Of time, loss, risk, and the names in `observed`."""
-        self.checkpoints = checkpoints
-        names = dict.fromkeys(("time", "loss", "risk", *observed))
-        self._curves = {name: np.full((runs, checkpoints), np.nan) for name in names}
-        self._recorded = np.zeros(runs, dtype=np.int64)  # checkpoints of each run
+        self.checkpoints, self._names = checkpoints, list(dict.fromkeys(("time", "loss", "risk", *observed)))
+        self._recorded: list[list[np.ndarray]] = [[] for _ in range(runs)]  # values (names,) at each run's checkpoints
         self._ends = {name: np.full(runs, np.nan) for name in ("loss", "risk", "risk_best", *_OPTIONAL)}
         self._ends |= {"evaluations": np.zeros(runs, dtype=np.int64), "converged": np.zeros(runs, dtype=bool)}
         self._weights: list[np.ndarray] = []  # (runs, …), filled where runs have ended
@@ -255,15 +251,18 @@ class History:
     def __len__(self) -> int:
         return len(self._recorded)
 
+    def forget(self, runs: np.ndarray) -> None:
+        """Drop the checkpoints of `runs` (R,), whose training begins, perhaps again."""
+        for run in runs:
+            self._recorded[run] = []
+
     def record(self, runs: np.ndarray, values: Mapping[str, Values]) -> None:
         """Add a checkpoint of `runs` (R,): observables (R,) by name."""
-        columns = self._recorded[runs]
-        if (more := columns.max(initial=-1) + 1 - self._curves["time"].shape[1]) > 0:
-            room = ((0, 0), (0, max(more, columns.max() // 2)))
-            self._curves = {name: np.pad(c, room, constant_values=np.nan) for name, c in self._curves.items()}
+        rows = np.full((len(runs), len(self._names)), np.nan)
         for name, value in values.items():
-            self._curves[name][runs, columns] = _as_array(value)
-        self._recorded[runs] += 1
+            rows[:, self._names.index(name)] = _as_array(value)
+        for run, row in zip(runs, rows, strict=True):
+            self._recorded[run].append(row)
 
     def end(self, runs: np.ndarray, weights: Sequence[Values], values: Mapping[str, Values]) -> None:
         """Set the end of `runs` (R,): arrays of weights (R, …), and values (R,) or numbers by name.
@@ -282,36 +281,26 @@ class History:
     def trained(self, networks: Callable[..., object]) -> Trained:
         """The result once all runs have ended; `networks` makes those of a family of their arrays of weights (runs, …),
         in the order of `Ensemble.weights`."""
-        ends, curves = self._ends, self._thinned()
+        ends, curves = self._ends, np.full((len(self._names), len(self), self.checkpoints), np.nan)
+        for run, rows in enumerate(self._recorded):
+            values = np.reshape(rows, (-1, len(self._names)))
+            time, risk = values[:, 0], values[:, 2]
+            ends["risk_best"][run] = np.fmin.reduce(risk, initial=ends["risk_best"][run])
+            if len(rows) > self.checkpoints:
+                grid = np.geomspace(time[0], time[-1], self.checkpoints)
+                values = values[np.unique(np.abs(np.log(time) - np.log(grid)[:, None]).argmin(1))]
+            curves[:, run, : len(values)] = values.T
         return Trained(
             weights=networks(*self._weights),
             loss=ends["loss"],
             evaluations=ends["evaluations"],
             converged=ends["converged"],
             risk_final=ends["risk"],
-            risk_best=np.fmin(ends["risk_best"], np.fmin.reduce(self._curves["risk"], axis=1)),
-            time=curves.pop("time"),
-            curves=curves,
+            risk_best=ends["risk_best"],
+            time=curves[0],
+            curves=dict(zip(self._names[1:], curves[1:], strict=True)),
             measured={name: ends[name] for name in _OPTIONAL if not np.isnan(ends[name]).all()},
         )
-
-    def _thinned(self) -> dict[str, np.ndarray]:
-        """(runs, checkpoints) of each curve."""
-        thinned = {name: curve[:, : self.checkpoints].copy() for name, curve in self._curves.items()}
-        for run in np.flatnonzero(self._recorded > self.checkpoints):
-            time = self._curves["time"][run, : self._recorded[run]]
-            grid = np.geomspace(time[0], time[-1], self.checkpoints)
-            nearest = np.unique(np.abs(np.log(time) - np.log(grid)[:, None]).argmin(1))
-            for name, curve in thinned.items():
-                curve[run] = np.nan
-                curve[run, : len(nearest)] = self._curves[name][run, nearest]
-        return thinned
-
-    def forget(self, runs: np.ndarray) -> None:
-        """Drop the checkpoints of `runs` (R,), whose training begins, perhaps again."""
-        self._recorded[runs] = 0
-        for curve in self._curves.values():
-            curve[runs] = np.nan
 
 
 def _as_array(values: Values) -> np.ndarray:

@@ -66,7 +66,7 @@ def fit(first: np.ndarray, readout: np.ndarray, X: np.ndarray, y: np.ndarray) ->
     scale = np.trace(gram) / len(X)
     if not scale > 0:
         raise ValueError("no unit of the network is active on any sample, so there is no feature to fit")
-    responses, gates = np.maximum(X @ first.T, 0), _gates(first, X)
+    responses, gates = np.maximum(X @ first.T, 0), (X @ first.T > 0).astype(float)
     target = y - responses @ readout
     values, vectors = np.linalg.eigh(gram / scale)
     values = values.clip(min=0)
@@ -83,7 +83,8 @@ def fit(first: np.ndarray, readout: np.ndarray, X: np.ndarray, y: np.ndarray) ->
 def kernel(first: np.ndarray, readout: np.ndarray, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
     """K between inputs X (n, D) and Z (k, D), of the network first (H, D), readout (H,): (n, k)."""
     responses = np.maximum(X @ first.T, 0) @ np.maximum(Z @ first.T, 0).T
-    return responses + (X @ Z.T) * ((_gates(first, X) * readout**2) @ _gates(first, Z).T)
+    gates = [(inputs @ first.T > 0).astype(float) for inputs in (X, Z)]
+    return responses + (X @ Z.T) * ((gates[0] * readout**2) @ gates[1].T)
 
 
 def leave_one_out(values: np.ndarray, vectors: np.ndarray, target: np.ndarray, strengths: np.ndarray) -> np.ndarray:
@@ -94,8 +95,3 @@ def leave_one_out(values: np.ndarray, vectors: np.ndarray, target: np.ndarray, s
     """
     inverses = 1 / (values + strengths[:, None])
     return (inverses * (vectors.T @ target)) @ vectors.T / (inverses @ (vectors**2).T)
-
-
-def _gates(first: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """1[first_h·x > 0] as numbers, (n, H)."""
-    return (X @ first.T > 0).astype(float)

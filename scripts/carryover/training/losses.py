@@ -56,11 +56,11 @@ def misclassified(beta: torch.Tensor, teacher: torch.Tensor) -> torch.Tensor:
 
     1/2 where β = 0, which can only guess.
     """
-    sizes = [torch.linalg.vector_norm(b, dim=-1, keepdim=True) for b in (beta, teacher)]
-    u, v = beta / sizes[0], teacher / sizes[1]
-    # arccos(u·v) would lose angles below 1e-8.
+    tiny = torch.finfo(beta.dtype).tiny
+    u, v = (b / torch.linalg.vector_norm(b, dim=-1, keepdim=True).clamp_min(tiny) for b in (beta, teacher))
+    # arccos(u·v) would lose angles below 1e-8. For β = 0 these are the lengths of v twice.
     halved = torch.atan2(torch.linalg.vector_norm(u - v, dim=-1), torch.linalg.vector_norm(u + v, dim=-1))
-    return torch.where(sizes[0][..., 0] > 0, 2 / math.pi * halved, 0.5)
+    return 2 / math.pi * halved
 
 
 def effective_features(beta: torch.Tensor) -> torch.Tensor:

@@ -44,13 +44,7 @@ _ROUNDING = 4 * torch.finfo(torch.float64).eps  # of a loss, relative to the squ
 _STILL = 1e-100  # a smaller spectral radius limits no step
 
 
-def population_flow(
-    teacher: Weights,
-    start: Weights,
-    *,
-    device: str = "auto",
-    **settings: Any,
-) -> Trained:
+def population_flow(teacher: Weights, start: Weights, *, device: str = "auto", **settings: Any) -> Trained:
     """Train every run by gradient flow on L + ½ anchor Σ_h |v_h − v_h(0)|², until L ≤ `tolerance` or `max_time`.
 
     A mean-field network f = 1/m Σ_i c_i relu(w_i · x), |w_i| = 1, trained with the learning rate η m is this one with
@@ -189,11 +183,16 @@ class _Flow(Flow):
 
     def advance(self) -> torch.Tensor:
         self._find_radius()
-        step, stages = self._affordable()
-        units, flow, loss, energy = self._at(
-            RKC2.step(self._velocity, self.units, self.flow, step[:, None, None], stages)
-        )
-        error = 0.8 * (self.units - units) + 0.4 * step[:, None, None] * (self.flow + flow)
+        # Steps are cut where the stages, the budget or the time end.
+        asked = self.length(), self.radius, self.evaluations
+        length, radius, evaluations = (values.cpu().numpy() for values in asked)
+        most = np.minimum(_STAGES, self.max_steps - evaluations)
+        length = np.minimum(length, RKC2.LIMIT * (most.astype(float) ** 2 - 1) / np.maximum(radius, _STILL))
+        stages = np.minimum(RKC2.stages_for(length, radius), most)
+        step = torch.as_tensor(length, device=self.time.device)
+        h = step[:, None, None]
+        units, flow, loss, energy = self._at(RKC2.step(self._velocity, self.units, self.flow, h, stages))
+        error = 0.8 * (self.units - units) + 0.4 * h * (self.flow + flow)
         scale = error_scale((units - self.start).norm(dim=2), self.units.norm(dim=2))
         size = _relative(error, scale) / self.accuracy
         # The flow never climbs. NaN fails every comparison, so a step that overflowed is rejected too.
@@ -204,14 +203,6 @@ class _Flow(Flow):
         self.age = torch.where(accepted, self.age + 1, _LASTS)  # a rejected step may have been an unstable one
         self.evaluations += torch.as_tensor(stages, device=step.device)
         return accepted
-
-    def _affordable(self) -> tuple[torch.Tensor, np.ndarray]:
-        """The next step (R,), cut where stages, the budget or the time end, and its number of stages (R,)."""
-        step, radius, evaluations = (values.cpu().numpy() for values in (self.length(), self.radius, self.evaluations))
-        most = np.minimum(_STAGES, self.max_steps - evaluations)
-        stable = RKC2.LIMIT * (most.astype(float) ** 2 - 1) / np.maximum(radius, _STILL)
-        step = np.minimum(step, stable)
-        return torch.as_tensor(step, device=self.time.device), np.minimum(RKC2.stages_for(step, radius), most)
 
     def _velocity(self, units: torch.Tensor) -> torch.Tensor:
         """In the precision of steps, (R, H, D + 1)."""

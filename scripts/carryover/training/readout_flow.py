@@ -15,12 +15,11 @@ on the features X√c. Mean-field networks take means over their m units, featur
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from carryover.networks.diagonal import Weights
-from carryover.training.integrate import CHECKPOINTS, History, report
+from carryover.training.integrate import CHECKPOINTS, report
 from carryover.training.result import Trained
 
 HALVINGS = 60  # of the ratio of two times, between which training stops: to rounding
@@ -76,13 +75,9 @@ class Modes:
 
     def stop(self, start: np.ndarray, time: float, tolerance: float) -> float:
         """The first time, up to `time`, at which the loss is at most the tolerance; `time` where there is none."""
-
-        def above(t: float) -> bool:
-            return self.loss(start, t) > tolerance
-
-        if not above(0.0):
+        if self.loss(start) <= tolerance:
             return 0.0
-        if tolerance <= self.floor or above(time):
+        if tolerance <= self.floor or self.loss(start, time) > tolerance:
             return time
         # The loss above the floor falls by at most e^{−2λt} of the largest λ, and by at least that of the smallest λ.
         decay = np.log((self.loss(start) - self.floor) / (tolerance - self.floor))
@@ -90,7 +85,7 @@ class Modes:
         late = time if np.isfinite(time) else (decay + 1) / (2 * self.rates[-1])
         for _ in range(HALVINGS):
             middle = np.sqrt(early * late)
-            early, late = (middle, late) if above(middle) else (early, middle)
+            early, late = (middle, late) if self.loss(start, middle) > tolerance else (early, middle)
         return late
 
     def least_squares(self, cutoff: float) -> np.ndarray:
@@ -101,13 +96,7 @@ class Modes:
 
 
 def readout_flow(
-    X: np.ndarray,
-    y: np.ndarray,
-    start: Weights,
-    *,
-    tolerance: float,
-    max_time: float = np.inf,
-    teacher: np.ndarray,
+    X: np.ndarray, y: np.ndarray, start: Weights, *, tolerance: float, max_time: float = np.inf, teacher: np.ndarray
 ) -> Trained:
     """Solve each run's flow of a diagonal network's readout until its mean squared error is `tolerance`, or `max_time`.
 
@@ -126,30 +115,28 @@ def readout_flow(
         The smallest risk is taken over the start and four times as many log-spaced times as the curves have.
         `evaluations` is 1, since everything follows from the residual at the start.
     """
-    history = History(len(X))
+    weights = Weights(start.first_plus, start.first_minus, *np.empty((2, *start.second_plus.shape)))
+    loss, risk, risk_best = np.empty((3, len(X)))
+    time, losses, risks = np.full((3, len(X), CHECKPOINTS), np.nan)
     for run in range(len(X)):
         first, second = (start.first_plus[run], -start.first_minus[run]), (start.second_plus, start.second_minus)
         paths = [(w1, w2[run, 0]) for w1, w2 in zip(first, second, strict=True)]
         scale, beta = np.hypot(*first), sum(w1 * w2 for w1, w2 in paths)
         modes, zero = Modes.of_samples(X[run] * scale, y[run] - X[run] @ beta, weight=1.0), np.zeros(len(scale))
-        end = modes.stop(zero, max_time, tolerance)
-        times = _times(modes.rates, end, _FINER * CHECKPOINTS)
+        end, times = modes.stop(zero, max_time, tolerance), np.empty(0)
+        if end > 0 and len(modes.rates):  # log-spaced, up to the end or until all modes have decayed
+            last = min(end, _LATE / modes.rates[-1])
+            times = np.geomspace(min(_EARLY / modes.rates[0], last), last, _FINER * CHECKPOINTS)
         x = modes.after(zero, np.append(times, (0, end)))
-        risks = ((beta + scale * x - teacher[run]) ** 2).sum(1)
-        index = np.array([run])
-        for time, risk in zip(times[_FINER - 1 :: _FINER], risks[: len(times)][_FINER - 1 :: _FINER], strict=True):
-            history.record(index, {"time": time, "loss": modes.loss(zero, time), "risk": risk})
-        loss, change = modes.loss(zero, end), x[-1] / np.where(scale > 0, scale, 1.0)
-        final = {"loss": loss, "risk": risks[-1], "risk_best": risks.min(), "evaluations": 1,
-                 "converged": loss <= tolerance}  # fmt: skip
-        history.end(index, [(w2 + w1 * change)[None, None] for w1, w2 in paths], final)
+        along = ((beta + scale * x - teacher[run]) ** 2).sum(1)
+        if len(times):
+            time[run], risks[run] = times[_FINER - 1 :: _FINER], along[_FINER - 1 : -2 : _FINER]
+            losses[run] = [modes.loss(zero, checkpoint) for checkpoint in time[run]]
+        loss[run], risk[run], risk_best[run] = modes.loss(zero, end), along[-1], along.min()
+        change = x[-1] / np.where(scale > 0, scale, 1.0)
+        weights.second_plus[run, 0], weights.second_minus[run, 0] = (w2 + w1 * change for w1, w2 in paths)
         report(step=run + 1, active=len(X) - run - 1)
-    return history.trained(partial(Weights, start.first_plus, start.first_minus))
-
-
-def _times(rates: np.ndarray, end: float, count: int) -> np.ndarray:
-    """Log-spaced times up to the end, or until all modes have decayed."""
-    if end == 0 or not len(rates):
-        return np.empty(0)
-    last = min(end, _LATE / rates[-1])
-    return np.geomspace(min(_EARLY / rates[0], last), last, count)
+    return Trained(
+        weights, loss, np.ones(len(X), dtype=np.int64), loss <= tolerance, risk, risk_best, time,
+        {"loss": losses, "risk": risks},
+    )  # fmt: skip

@@ -34,7 +34,7 @@ _AHEAD = 32  # epochs whose order is drawn at once; a run's orders depend on not
 class Group(Descent):
     """ReLU networks and the samples of their tasks."""
 
-    PER_RUN = (*Descent.PER_RUN, "x", "y", "first", "second")
+    PER_RUN = (*Descent.PER_RUN, "x", "y", "first", "second", "generators", "orders")
 
     def __init__(
         self, runs: np.ndarray, *, start: Weights, tasks: Sequence[Task], rate: float, tolerance: float | np.ndarray,
@@ -50,9 +50,13 @@ class Group(Descent):
         self.rate, self._step_size = rate, tensor([rate], device, dtype)
         self._columns = _COLUMNS[self.first.device.type]
         self.prepare()
-        rngs = [shuffles(int(run)) for run in self.runs] if shuffles else None
-        self.batches = Batches([y.shape[2] for y in self.y], batch_size, rngs)
-        self.steps_per_epoch = self.batches.per_epoch
+        self.batch_size = batch_size
+        self.shuffled = [o for o, y in enumerate(self.y) if 0 < batch_size < y.shape[2]]
+        self.steps_per_epoch = max([-(-self.y[o].shape[2] // batch_size) for o in self.shuffled], default=1)
+        if self.shuffled and shuffles is None:
+            raise ValueError("batches smaller than a task need generators to shuffle with")
+        self.generators = np.array([shuffles(int(run)) if shuffles else None for run in self.runs], dtype=object)
+        self.orders: dict[int, torch.Tensor] = {}  # of shuffled samples, (R, epochs, n)
         self.begin(schedule, np.broadcast_to(tolerance, len(start.first))[runs])
 
     def prepare(self) -> None:
@@ -63,9 +67,7 @@ class Group(Descent):
         self._product = self.first.new_empty(R, D, H)
         self._readouts = self.second.split(1, 1)
 
-    def _blocks(
-        self, x: torch.Tensor, y: torch.Tensor
-    ) -> Iterator[tuple[int, torch.Tensor, torch.Tensor, torch.Tensor]]:
+    def _blocks(self, x: torch.Tensor, y: torch.Tensor) -> Iterator[tuple]:
         """Pieces of a batch with room for their hidden responses: (first column, x, y, responses)."""
         R, _, H = self.first.shape
         pieces = [(x, y)]
@@ -86,8 +88,21 @@ class Group(Descent):
         return torch.mul(readout, room.relu_()).sum(2, keepdim=True)
 
     def epoch(self) -> None:
-        for batches in self.batches.epoch(self.x, self.y):
-            self.step(batches)
+        """Each run shuffles the samples of tasks that are larger than a batch, with its own generator; steps take the
+        others as a whole. Tasks with fewer batches than others begin again."""
+        tasks = [[pair] for pair in zip(self.x, self.y, strict=True)]
+        epoch = (self.steps - 1) % _AHEAD  # of those whose orders are drawn at once
+        for o in self.shuffled:
+            x, y = tasks[o][0]
+            if epoch == 0:
+                samples = np.tile(np.arange(y.shape[2]), (_AHEAD, 1))
+                orders = np.stack([rng.permuted(samples, axis=1) for rng in self.generators])
+                self.orders[o] = torch.as_tensor(orders, device=y.device)
+            order = self.orders[o][:, None, epoch]  # (R, 1, n)
+            parts = x.gather(2, order.expand_as(x)), y.gather(2, order)
+            tasks[o] = list(zip(*(part.split(self.batch_size, 2) for part in parts), strict=True))
+        for step in range(self.steps_per_epoch):
+            self.step([batches[step % len(batches)] for batches in tasks])
 
     def step(self, batches: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> None:
         """One step along −∂L, L = Σ_o mean loss over the batch of output o; batches: (x (R, D, b), y (R, 1, b))."""
@@ -115,66 +130,15 @@ class Group(Descent):
     def observe(self) -> dict[str, torch.Tensor]:
         return {name: function(*self.weights(), self.runs) for name, function in self.observables.items()}
 
-    def keep(self, which: torch.Tensor) -> None:
-        super().keep(which)
-        self.batches.keep(which)
-
     def weights(self) -> list[torch.Tensor]:
         """Input weights (R, H, D) and readouts (R, O, H) as they are now."""
         return [self.first.transpose(1, 2), self.second]
 
 
-class Batches:
-    """The batches of tasks of so many samples each, epoch by epoch.
-
-    Every step takes tasks of at most `size` samples (0: of any size) as a whole. Each run shuffles the samples of the
-    others once per epoch, with its own generator. Tasks with fewer batches than others begin again.
-    """
-
-    def __init__(self, samples: Sequence[int], size: int, rngs: Sequence[np.random.Generator] | None) -> None:
-        self.samples, self.size = samples, size
-        self.shuffled = [o for o, n in enumerate(samples) if size and n > size]
-        if self.shuffled and rngs is None:
-            raise ValueError("batches smaller than a task need generators to shuffle with")
-        self.per_epoch = max([-(-samples[o] // size) for o in self.shuffled], default=1)
-        self._generators = np.array(rngs if self.shuffled else [], dtype=object)
-        self._epoch = 0
-        self._orders: dict[int, torch.Tensor] = {}
-
-    def epoch(self, x: Sequence[torch.Tensor], y: Sequence[torch.Tensor]) -> Iterator[list]:
-        """One list of (x (R, D, b), y (R, 1, b)) per step, an entry per task, of x (R, D, n) and y (R, 1, n)."""
-        tasks = [[pair] for pair in zip(x, y, strict=True)]
-        for o in self.shuffled:
-            if self._epoch % _AHEAD == 0:
-                samples = np.tile(np.arange(self.samples[o]), (_AHEAD, 1))
-                drawn = np.stack([rng.permuted(samples, axis=1) for rng in self._generators])
-                self._orders[o] = torch.as_tensor(drawn, device=y[o].device)
-            order = self._orders[o][:, None, self._epoch % _AHEAD]  # (R, 1, n)
-            parts = x[o].gather(2, order.expand_as(x[o])), y[o].gather(2, order)
-            tasks[o] = list(zip(*(part.split(self.size, 2) for part in parts), strict=True))
-        self._epoch += 1
-        for step in range(self.per_epoch):
-            yield [parts[step % len(parts)] for parts in tasks]
-
-    def keep(self, which: torch.Tensor) -> None:
-        """Drop the networks that are not in the boolean mask (R,)."""
-        if len(self._generators):
-            self._generators = self._generators[which.cpu().numpy()]
-        self._orders = {o: order[which] for o, order in self._orders.items()}
-
-
 def gradient_descent(
-    tasks: Sequence[Task],
-    start: Weights,
-    *,
-    learning_rate: float,
-    max_epochs: int,
-    batch_size: int = 0,
-    precision: str = "float32",
-    device: str = "auto",
-    observe: Mapping[str, Callable] | None = None,
-    **settings: Any,
-) -> Trained:
+    tasks: Sequence[Task], start: Weights, *, learning_rate: float, max_epochs: int, batch_size: int = 0,
+    precision: str = "float32", device: str = "auto", observe: Mapping[str, Callable] | None = None, **settings: Any,
+) -> Trained:  # fmt: skip
     """Train every run by gradient descent on L = Σ_o mean loss of output o, until L ≤ `tolerance` or `max_epochs`.
 
     A run whose loss is not finite or twice its start begins again with a quarter of the learning rate, up to 10 times.

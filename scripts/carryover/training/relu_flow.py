@@ -2,7 +2,7 @@
 
 Plain descent follows the flow with the step that its stiffest direction allows: 10³ to 10⁶ of them. Here every step is
 one of `steppers.ROS2` with A = −Jᵀ D J of the present activation pattern, D the curvature of the loss. A is symmetric
-and needs one factor of a matrix of the size of all samples per step (`relu_tangent.Factor`), in single precision: its
+and needs one factor of a matrix of the size of all samples per step (`Tangent.solver`), in single precision: its
 rounding is one more A. Every run has its own step. The error in a unit is measured relative to its displacement since
 the start, or to a tenth of its size where that is larger (`error_scale`). A step is rejected where this error exceeds
 the accuracy, or where the loss rises by more than ten times that share, as it does beyond kinks: there the pattern of
@@ -18,11 +18,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from threadpoolctl import ThreadpoolController
 
 from carryover.networks.relu import Weights
 from carryover.training.devices import tensor, torch_device
 from carryover.training.integrate import History, Values, train
-from carryover.training.relu_tangent import Factor, Tangent, Vector, blas_threads
+from carryover.training.relu_tangent import Tangent, Vector
 from carryover.training.result import Task, Trained
 from carryover.training.steppers import GROW, ROS2, TINY, Flow, error_scale
 
@@ -33,16 +34,14 @@ _STILL = 1e-10  # relative change of all units that is rounding, in a step as lo
 _PATIENCE = 300  # steps without a smaller loss: to and fro across a kink, or ever shorter ones
 _APART = 1.25  # ratio of times that are recorded: a closed-form risk costs more than a step on few samples
 BYTES = {"cpu": 2**26, "cuda": 2**33}  # of a chunk at a time
+_MANY = 2048  # samples: with fewer, threads of NumPy's and SciPy's libraries wait for each other
+_THREADS = ThreadpoolController()
 
 
 def gradient_flow(
-    tasks: Sequence[Task],
-    start: Weights,
-    *,
-    device: str = "auto",
-    observe: Mapping[str, Callable] | None = None,
+    tasks: Sequence[Task], start: Weights, *, device: str = "auto", observe: Mapping[str, Callable] | None = None,
     **settings: Any,
-) -> Trained:
+) -> Trained:  # fmt: skip
     """Train every run by gradient flow on L = Σ_o mean loss of output o, until L ≤ `tolerance`.
 
     Parameters
@@ -77,7 +76,7 @@ def gradient_flow(
     samples = sum(task.y.shape[1] for task in tasks)
     # hidden responses at three points, and kernels, that are in memory at a time
     together = BYTES[place.type] // (samples * (64 * H + 8 * samples) + 80 * H * D)
-    with blas_threads(samples):
+    with _THREADS.limit(limits=1 if samples < _MANY else None, user_api="blas"):
         train(flow, history, together)
     return history.trained(start.like)
 
@@ -132,11 +131,11 @@ class _Flow(Flow):
         self.evaluations += self.EVALUATIONS
         tangent, point, h = self.tangent, self.point, self.length().clamp(max=_LONGEST)
         block, weights = h[:, None, None], (point.first, point.second)
-        factor = Factor(tangent, point, ROS2.GAMMA * h)
-        k1 = factor.solve(tangent.transposed(point, point.negative_gradients))
+        solve, solved = tangent.solver(point, ROS2.GAMMA * h)
+        k1 = solve(tangent.transposed(point, point.negative_gradients))
         ahead = tangent.at(*(weight + block * a for weight, a in zip(weights, k1, strict=True)))
         there = tangent.transposed(ahead, ahead.negative_gradients)
-        k2 = factor.solve((there[0] - 2 * k1[0], there[1] - 2 * k1[1]))
+        k2 = solve((there[0] - 2 * k1[0], there[1] - 2 * k1[1]))
         moves = (1.5 * block * a + 0.5 * block * b for a, b in zip(k1, k2, strict=True))
         new = tangent.at(*(weight + move for weight, move in zip(weights, moves, strict=True)))
         change = _sizes((k1[0] + k2[0], k1[1] + k2[1])) * (h / 2)[:, None]
@@ -144,7 +143,7 @@ class _Flow(Flow):
         displacement = _sizes((new.first - self.start_first, new.second - self.start_second))
         error = (change / error_scale(displacement, sizes)).amax(1) / self.accuracy
         # NaN fails every comparison, so a step that overflowed is rejected too.
-        sound = factor.inner.done & (new.loss <= point.loss * (1 + _RISE * self.accuracy))
+        sound = solved & (new.loss <= point.loss * (1 + _RISE * self.accuracy))
         moved = (_sizes((new.first - point.first, new.second - point.second)) / sizes).amax(1)
         at_rest = (moved <= _STILL) & (h >= self.time)
         accepted = self.finish(h, error, sound, loss=new.loss)

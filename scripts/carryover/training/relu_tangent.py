@@ -11,15 +11,13 @@ homogeneous, products with J and Jᵀ are one matrix product with m each, and no
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Container, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, fields
 
 import numpy as np
 import torch
 from scipy.linalg.blas import ssyrk
-from threadpoolctl import ThreadpoolController
 
 from carryover.training.devices import tensor
 from carryover.training.integrate import choose, pick, slices
@@ -28,8 +26,6 @@ from carryover.training.result import Task
 from carryover.training.steppers import Cholesky
 
 _FEATURES = {"cpu": 2**18, "cuda": 2**40}  # of networks whose kernels are made at a time: what stays in the cache
-_MANY = 2048  # samples: with fewer, threads of NumPy's and SciPy's libraries wait for each other
-_THREADS = ThreadpoolController()
 
 
 Vector = tuple[torch.Tensor, torch.Tensor]  # of the weights' space: first (R, H, D), second (R, O, H)
@@ -125,9 +121,9 @@ class Tangent:
         networks, samples = factors.shape
         if self._room.shape[:2] != factors.shape:  # memory that is new costs as much as what it is filled with
             self._room = torch.zeros(networks, samples, samples, device=factors.device)
-        most = _FEATURES[factors.device.type] // (samples * point.first.shape[1])
-        for some in torch.arange(networks).split(max(1, most)):
-            runs = slice(int(some[0]), int(some[-1]) + 1)
+        most = max(1, _FEATURES[factors.device.type] // (samples * point.first.shape[1]))
+        for place in range(0, networks, most):
+            runs = slice(place, place + most)
             self._fill(self._room[runs], point, factors[runs], runs)
         return self._room
 
@@ -168,6 +164,27 @@ class Tangent:
                 for own in blocks:
                     kernel.T[own, own] += ssyrk(1.0, B[run, own].numpy().T, trans=1)
 
+    def solver(self, point: Point, scale: torch.Tensor) -> tuple[Callable[[Vector], Vector], torch.Tensor]:
+        """Solves (I + s JᵀDJ) u = v, which a step of the flow of length proportional to s (R,) asks for, D = ∂²L/∂f²:
+        the function that gives u of v, and the mask (R,) of runs where it does.
+
+        By Woodbury u = v − √s Jᵀ√D (I + s √D K √D)⁻¹ √s √D J v, with the tangent kernel K of the size of all samples N:
+        a Cholesky factor in single precision costs N²H + N³/6 multiplications and 8 N² bytes, once a step.
+        """
+        root = (self.curvature(point) * scale[:, None]).sqrt()
+        matrix = self.kernel(point, root)
+        matrix.diagonal(dim1=1, dim2=2).add_(1.0)
+        inner = Cholesky(matrix)
+
+        def solve(vector: Vector) -> Vector:
+            # J v is small where v is slow: with products in single precision late steps would all be rejected.
+            right = (self.times(point, vector) * root).float()
+            samples = inner.solve(right).double() * root
+            first, second = self.transposed(point, samples.split(self.rows, 1))
+            return vector[0] - first, vector[1] - second
+
+        return solve, inner.done
+
     def _along(self, point: Point, first: torch.Tensor) -> torch.Tensor:
         """The part of a change of input weights that leaves their length, where they keep it."""
         if self.lengths is None:
@@ -179,32 +196,3 @@ class Tangent:
 def _product(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """a @ b of networks; on the processor by NumPy's library, which takes two thirds of the time for narrow ones."""
     return torch.from_numpy(np.matmul(a.numpy(), b.numpy())) if a.device.type == "cpu" else a @ b
-
-
-def blas_threads(samples: int) -> AbstractContextManager:
-    """Inside, NumPy's and SciPy's libraries have as many threads as problems of this size are worth."""
-    return _THREADS.limit(limits=1 if samples < _MANY else None, user_api="blas")
-
-
-class Factor:
-    """Solves (I + s JᵀDJ) u = v, which a step of the flow of length proportional to s asks for, D = ∂²L/∂f².
-
-    By Woodbury u = v − √s Jᵀ√D (I + s √D K √D)⁻¹ √s √D J v, with the tangent kernel K of the size of all samples N: a
-    Cholesky factor in single precision costs N²H + N³/6 multiplications and 8 N² bytes, once a step.
-    """
-
-    def __init__(self, tangent: Tangent, point: Point, scale: torch.Tensor) -> None:
-        """`scale` holds s of each run, (R,)."""
-        self.tangent, self.point = tangent, point
-        self.root = (tangent.curvature(point) * scale[:, None]).sqrt()
-        matrix = tangent.kernel(point, self.root)
-        matrix.diagonal(dim1=1, dim2=2).add_(1.0)
-        self.inner = Cholesky(matrix)
-
-    def solve(self, vector: Vector) -> Vector:
-        """u (R, …) of v."""
-        # J v is small where v is slow: with products in single precision late steps would all be rejected.
-        right = (self.tangent.times(self.point, vector) * self.root).float()
-        samples = self.inner.solve(right).double() * self.root
-        first, second = self.tangent.transposed(self.point, samples.split(self.tangent.rows, 1))
-        return vector[0] - first, vector[1] - second

@@ -60,26 +60,22 @@ def serve(folder: str) -> None:
         for name in PRELOADED:
             with suppress(ImportError):
                 __import__(name)
-        with suppress(ImportError):
-            draw_once()
+        with suppress(ImportError):  # Matplotlib loads fonts, backends and its parser of formulas when it first draws
+            from matplotlib import figure, rc_context, rcdefaults
+
+            rcdefaults()  # not by LaTeX, or as a user's matplotlibrc may want it
+            drawing = figure.Figure()
+            drawing.text(0, 0, "$x$")
+            with rc_context({"pdf.fonttype": 42}):
+                for kind in ("png", "pdf"):
+                    drawing.savefig(os.devnull, format=kind)
         gc.freeze()  # shared with the jobs as long as nobody touches it
+        gc.set_threshold(100_000)  # jobs make many objects and little garbage
         while sys.stdin not in select.select([listener, sys.stdin], [], [])[0]:
             multiprocessing.active_children()  # waits for those that have ended: their time counts as this process's
             with listener.accept()[0] as client:
                 multiprocessing.get_context("fork").Process(target=run, args=(client, listener)).start()
     shutil.rmtree(folder, ignore_errors=True)  # jobs that still run are waited for
-
-
-def draw_once() -> None:
-    """Have Matplotlib load fonts, backends and its parser of formulas."""
-    from matplotlib import figure, rc_context, rcdefaults
-
-    rcdefaults()  # not by LaTeX, or as a user's matplotlibrc may want it
-    drawing = figure.Figure()
-    drawing.text(0, 0, "$x$")
-    with rc_context({"pdf.fonttype": 42}):
-        for kind in ("png", "pdf"):
-            drawing.savefig(os.devnull, format=kind)
 
 
 def run(client: socket.socket, listener: socket.socket) -> None:

@@ -44,21 +44,16 @@ def batches_of_stages(experiment, spec):
     pretrained = _points(experiment, spec, STAGES[0], {})
     finetuned = _points(experiment, spec, STAGES[1], pretrained)
     pretraining, separate = ({name: [point] for name, point in points.items()} for points in (pretrained, finetuned))
-    together = not set(spec.split) - spec.measures.keys()
-    return {STAGES[0]: pretraining, STAGES[1]: _by_solver_and_source(finetuned.values()) if together else separate}
-
-
-def _by_solver_and_source(points):
-    """{name: points} by solver and source; points from scratch join the source of their solver, if it has only one."""
-    groups = {}
-    for point in points:
+    if set(spec.split) - spec.measures.keys():
+        return {STAGES[0]: pretraining, STAGES[1]: separate}
+    together = {}  # by solver and source; points from scratch join the source of their solver, if it has only one
+    for point in finetuned.values():
         solver = point.axes["solver"]
-        sources = {
-            other.source.name: other.source for other in points if other.source and other.axes["solver"] == solver
-        }
+        sources = {other.source.name: other.source for other in finetuned.values()
+                   if other.source and other.axes["solver"] == solver}  # fmt: skip
         source = point.source or (next(iter(sources.values())) if len(sources) == 1 else None)
-        groups.setdefault(spelled({**_inherited(source), "solver": solver}), []).append(point)
-    return dict(sorted(groups.items()))
+        together.setdefault(spelled({**_inherited(source), "solver": solver}), []).append(point)
+    return {STAGES[0]: pretraining, STAGES[1]: dict(sorted(together.items()))}
 
 
 def _inherited(source):

@@ -101,7 +101,12 @@ def _experiment(sweep, name, spec):
         if measure in trained:
             yield from _collected(sweep, name, spec, measure, plugin)
         else:
-            yield _unarchived(sweep, name, measure)
+            packed, dataset = archive.path(sweep.archive, name, measure), f"{name}/{measure}"
+            record = archive.record(packed)
+            p = {"sha256": record["unpacked"]["sha256"], "commit": record["commit"]}
+            output, flags = f"{sweep.results}/{dataset}.nc", ["--sha256", p["sha256"]]
+            inputs, wildcards = [packed.as_posix()], {"dataset": dataset}
+            yield Request(sweep, "unarchive", wildcards, output, inputs, p, flags, record=record)
 
 
 def _training(sweep, experiment, spec, stage):
@@ -155,15 +160,6 @@ def _measured(sweep, experiment, spec, measure):
     if not all(applies(model.NEEDS, vars(p.parameters)) for batch in points.values() for p in batch):
         raise UserError(f"{where} asks of finetune that {in_words(model.NEEDS)}.")
     return [name for name, batch in points.items() if batch]
-
-
-def _unarchived(sweep, experiment, measure):
-    """An archived dataset, in place of a collected one."""
-    packed, dataset = archive.path(sweep.archive, experiment, measure), f"{experiment}/{measure}"
-    record = archive.record(packed)
-    p = {"sha256": record["unpacked"]["sha256"], "commit": record["commit"]}
-    output, flags = f"{sweep.results}/{dataset}.nc", ["--sha256", p["sha256"]]
-    return Request(sweep, "unarchive", {"dataset": dataset}, output, [packed.as_posix()], p, flags, record=record)
 
 
 def _artifact(sweep, rule, name, entry):

@@ -95,6 +95,7 @@ def _rows(data, protocol, p):
     if not pd.api.types.is_numeric_dtype(values):  # text with a list of numbers
         values = values.map(lambda text: np.mean([float(word) for word in text.split()]))
     frame["similarity"] = SIMILARITIES[p.similarity_of](values.to_numpy(float))
+    frame["predicted"] = np.nan
     source = data.get("theory", risk)
     match p.theory:
         case "curve":
@@ -105,8 +106,6 @@ def _rows(data, protocol, p):
             frame = frame.assign(predicted=linear_transfer(frame, protocol, p.floor), **of_linear_teachers(frame))
         case "power_law":
             frame["predicted"] = power_law_against_floor(runs, source, risk)
-        case _:
-            frame["predicted"] = np.nan
     if "features" in data and protocol in data["features"]["protocol"].values:
         features = where(data["features"], protocol=protocol)
         for name in [name for name in FEATURES if name in features]:

@@ -2,6 +2,6 @@
 
 - `runs`: the runs that a check compares, by their coordinates and paired by seed; `transferability`: transferred
   networks beside those from scratch.
-- `checks`: what a check returns, and the dataset of a group of them; `headlines`: the claims that they belong to.
+- `checks`: what a check returns, the claim that it belongs to, and the dataset of a group of them.
 - `table`: all groups in one table, with the verdicts of claims.
 """

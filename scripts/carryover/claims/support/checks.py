@@ -1,15 +1,21 @@
-"""Checks of claims: what a claims plug-in returns, and the dataset that is made of it."""
+"""Checks: what a claims plug-in returns, what `claims.yaml` says of it, and the dataset that is made of both."""
 
+import fnmatch
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError, model_validator
 
+from carryover.config import files, parameters
 from carryover.errors import UserError
 from carryover.labels import described
 from carryover.statistics.intervals import student
 
+OWN = "Carryover"  # paper of what no paper says
+CLAIMS_FILE = Path(__file__).resolve().parents[1] / "claims.yaml"
 MEANINGS = {
     "statement": "what is claimed",
     "measured": "what the statistic is",
@@ -60,45 +66,100 @@ def listed(numbers):
     return ", ".join(f"{number:g}" for number in numbers)
 
 
-def table(results, definitions, files=(), portable=""):
+class Checked(BaseModel, extra="forbid"):
+    """What a check says, what its statistic is, and the bound that it is claimed to lie above.
+
+    A text is the statement alone; the rest is then that of its claim.
+    """
+
+    statement: str
+    measured: str = ""
+    above: float | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def from_text(cls, value):
+        return {"statement": value} if isinstance(value, str) else value
+
+
+class Claim(BaseModel, extra="forbid"):
+    """One claim, with what its checks have in common."""
+
+    sentence: str = Field(max_length=130)
+    section: str = OWN
+    measured: str = Field("", description="what the statistics are")
+    above: float = Field(0.0, description="the bound that they are claimed to lie above")
+    checks: dict[str, Checked] = Field(
+        min_length=1, description="<group>/<check>: what it says; * stands for any letters"
+    )
+
+
+def read_claims():
+    """{paper: {name: `Claim`}} of claims.yaml; UserError for what is not allowed."""
+    kind = dict[str, dict[str, Claim]]
+    try:
+        return TypeAdapter(kind).validate_python(files.read(CLAIMS_FILE))
+    except ValidationError as error:
+        raise UserError(f"{CLAIMS_FILE.name}: {parameters.sentence(error, kind)}") from None
+
+
+def definitions(group, names):
+    """{name: {column: value}}: columns of a group's dataset on its checks and on the claim of each.
+
+    Raises UserError for a check that belongs to no claim, or to several.
+    """
+    entries = []  # pattern of checks of the group, and their columns
+    for paper, claims in read_claims().items():
+        for headline, claim in claims.items():
+            for pattern, said in claim.checks.items():
+                if fnmatch.fnmatchcase(group, pattern.partition("/")[0]):
+                    bound = claim.above if said.above is None else said.above
+                    columns = {"statement": said.statement, "measured": said.measured or claim.measured, "bound": bound,
+                               "headline": headline, "sentence": claim.sentence, "headline_paper": paper,
+                               "headline_section": claim.section}  # fmt: skip
+                    entries.append((pattern, columns))
+    by_name = {}
+    for name in names:
+        claims = [columns for pattern, columns in entries if fnmatch.fnmatchcase(f"{group}/{name}", pattern)]
+        if len(claims) != 1:
+            words = " and ".join(columns["headline"] for columns in claims) or "none: add it to a claim"
+            raise UserError(f"{CLAIMS_FILE.name}: the check {group}/{name} must belong to one claim, not to {words}.")
+        by_name[name] = claims[0]
+    return by_name
+
+
+def table(results, columns, files=(), portable=""):
     """The dataset over `claim` of `MEANINGS`; UserError if there is no check.
 
-    `results` are checks by name, `definitions` what `headlines.definitions` says of them, `files` the datasets from
-    which they were computed, and `portable` what `provenance.job_record.PORTABLE` promises of these elsewhere.
+    `results` are checks by name, `columns` what `definitions` says of them, `files` the datasets from which they were
+    computed, and `portable` what `provenance.job_record.PORTABLE` promises of these elsewhere. A check holds if its
+    whole interval lies above the bound, and fails if it lies below.
     """
     if not results:
         raise UserError("a group of claims must have one check or more: with these options there is none.")
     rows = []
     for name, check in results.items():
-        definition = definitions[name]
-        bound, estimate = definition["bound"], check.estimate(check.values, definition["bound"])
+        bound, verdict = columns[name]["bound"], "undecided"
+        estimate = check.estimate(check.values, bound)
+        if estimate["low"] > bound:
+            verdict = "holds"
+        elif estimate["high"] < bound:
+            verdict = "fails"
+        try:
+            texts = {column: columns[name][column].format(**check.facts) for column in ("statement", "measured")}
+        except KeyError as error:
+            given = ", ".join(check.facts) or "none"
+            raise UserError(f"claims.yaml: {name} needs the fact {error.args[0]}; there are: {given}.") from None
         rows.append({
-            **definition,
-            "statement": _filled(definition["statement"], name, check.facts),
-            "measured": _filled(definition["measured"], name, check.facts),
+            **columns[name],
+            **texts,
+            **estimate,
             "criterion": f"above {bound:g}",
-            "verdict": verdict(estimate["low"], estimate["high"], bound),
+            "verdict": verdict,
             "data": ", ".join(f"{file.parent.name}/{file.stem}" for file in files),
             "portable": portable,
-            **estimate,
         })  # fmt: skip
     return described(
         {key: ("claim", np.array([row[key] for row in rows]), meaning) for key, meaning in MEANINGS.items()},
         {"claim": (list(results), "short name of the claim")},
     )
-
-
-def _filled(text, name, facts):
-    """A text of claims.yaml with its facts; UserError where it names one that the check does not give."""
-    try:
-        return text.format(**facts)
-    except KeyError as error:
-        given = ", ".join(facts) or "none"
-        raise UserError(f"claims.yaml: {name}: {text!r} needs the fact {error.args[0]}; there are: {given}.") from None
-
-
-def verdict(low, high, bound):
-    """'holds' if the whole interval lies above the bound, 'fails' if it lies below, else 'undecided'."""
-    if low > bound:
-        return "holds"
-    return "fails" if high < bound else "undecided"

@@ -9,8 +9,7 @@ import pandas as pd
 from carryover.errors import UserError
 from carryover.runs import coordinates, where
 
-UNTRAINED = 0.1
-"""Training loss, as a share of the risk, above which a network that stopped was stopped too early."""
+UNTRAINED = 0.1  # training loss, as a share of the risk, above which a network that stopped was stopped too early
 
 
 class Runs:
@@ -34,10 +33,6 @@ class Runs:
             known = ", ".join(map(str, values))
             raise UserError(f"this claim needs {least} values of {name} or more of the role {self.role}, not {known}.")
         return values
-
-    def only(self, name):
-        """The one value of a coordinate; UserError for several."""
-        return only(self.data, name)
 
     def extremes(self, name):
         """Smallest and largest value of a coordinate; UserError if it has only one."""
@@ -99,10 +94,6 @@ class Runs:
                 finished |= self.table(reached, *names) == 1
         return risks, risks.where(finished)
 
-    def sizes(self, least=1):
-        """Numbers of samples, rising; UserError for fewer than `least` of them."""
-        return self.options("samples", least)
-
     def per_doubling(self, quantity):
         """Least-squares slope of a quantity against log₂ of the samples, a Series over seeds that have all."""
         table = self.table(quantity, "samples").dropna()
@@ -117,13 +108,8 @@ def matched(runs, others, ignored=(), needed=""):
     or empty text. Raises UserError if a run matches several others, or none although one is `needed`, named in words.
     """
     left, right = (dataset.to_dataframe().reset_index(drop=True) for dataset in (runs, others))
-    shared = [
-        name
-        for name in sorted(coordinates(others))
-        if name in left
-        and name not in ignored
-        and all((side[name].notna() & side[name].ne("")).any() for side in (left, right))
-    ]
+    shared = [name for name in sorted(coordinates(others)) if name in left and name not in ignored
+              and all((side[name].notna() & side[name].ne("")).any() for side in (left, right))]  # fmt: skip
     if right.duplicated(shared).any():
         differ = [name for name in coordinates(others) if name not in shared and right[name].nunique() > 1]
         raise UserError(f"several runs have the same {', '.join(shared)}; they differ in {', '.join(differ)}.")

@@ -3,15 +3,13 @@
 import numpy as np
 import pandas as pd
 
-from carryover.claims.support.checks import MEANINGS
-from carryover.claims.support.headlines import OWN
+from carryover.claims.support.checks import MEANINGS, OWN
 from carryover.errors import UserError
 from carryover.labels import described
 from carryover.provenance import store
 from carryover.statistics.intervals import LEVEL, holm
 
-ORDER = ("fails", "undecided", "holds")
-"""Verdicts, worst news first: that of a claim is the first that a check of it has."""
+ORDER = ("fails", "undecided", "holds")  # worst news first: a claim has the first verdict that a check of it has
 DIFFERS = " (differs)"
 COLUMNS = {
     **MEANINGS,

@@ -1,8 +1,7 @@
 """Transferability: the risk from scratch less that of a transferred network on the same data ("Features are fate",
-eq 5), where it changes its sign (section 3.3), and which strength of an anchor gains most (section 5, Fig. 9)."""
+eq 5), measured and in theory."""
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from carryover.claims.support.runs import matched, nearest
@@ -17,27 +16,11 @@ are chosen for each."""
 
 
 def transferability(risk, protocol, scratch=None):
-    """The runs of a protocol with their transferability.
+    """The runs of a protocol in a dataset with `risk_final`, with their transferability: a data frame with columns for
+    all coordinates, `risk`, `scratch` and `transferability`.
 
-    Parameters
-    ----------
-    risk : xarray.Dataset
-        `risk_final` by run.
-    protocol : str
-        Protocol of the transferred runs.
-    scratch : xarray.Dataset, optional
-        Another dataset with the single-task runs. If they lack a solver of the transferred runs, the solver
-        is ignored in the comparison.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns for all coordinates, `risk`, `scratch` and `transferability`.
-
-    Raises
-    ------
-    UserError
-        If a run of the protocol has no single-task run, or several.
+    Another dataset, `scratch`, may have the single-task runs; if these lack a solver of the transferred runs, solvers
+    are not compared. Raises UserError if a run of the protocol has no single-task run, or several.
     """
     runs = paired(risk, protocol, "risk_final", scratch, f"single_task run to compare {protocol} with")
     runs = runs.rename(columns={"risk_final": "risk"})
@@ -54,20 +37,6 @@ def paired(data, protocol, quantity, scratch=None, needed=""):
         ignored.append("solver")
     runs = matched(transferred, single, ignored, needed)
     return runs.rename(columns={f"{quantity}_other": "scratch"})
-
-
-def averages(runs, by):
-    """Mean, standard deviation and standard error of the transferability over draws, by columns: a data frame."""
-    return runs.groupby(list(by))["transferability"].agg(["mean", "std", "sem"]).reset_index()
-
-
-def within(table, theory, errors=2):
-    """Share of the rows of `averages` whose mean lies within so many standard errors of a theory's values.
-
-    A difference of 1e-9 is rounding. NaN if there is one draw.
-    """
-    known = np.isfinite(theory) & np.isfinite(table["sem"])
-    return float((np.abs(table["mean"] - theory) <= errors * table["sem"] + 1e-9)[known].mean())
 
 
 def at_critical(runs):
@@ -126,45 +95,8 @@ def predicted(formula, table):
         case "linear":
             return transfer.linear_transferability(gamma, theta, noise)
         case "linear_finite":
-            linear = transfer.linear_transfer_risk(theta, noise, table["samples"])
-            return transfer.scratch_risk(gamma, noise) - linear
+            return transfer.scratch_risk(gamma, noise) - transfer.linear_transfer_risk(theta, noise, table["samples"])
         case "finetuning":
             return transfer.finetune_transferability(gamma, theta, noise)
         case _:
             return transfer.finetune_transferability(gamma, theta, noise, table["depth"])
-
-
-def gains(risk, readout):
-    """`transferability` of linear transfer in shares of the target's variance, after the longest flow time of a way to
-    train the readout; UserError if no run has it."""
-    risk = normalised(risk)
-    # Descent only verifies what is solved.
-    solved = where(risk, protocol="linear_transfer", readout=readout, solver="exact")
-    runs = transferability(solved, "linear_transfer", risk)
-    return runs[runs["max_time"].isna() | (runs["max_time"] == runs["max_time"].max())]
-
-
-def boundary(gain):
-    """The number of samples n at which gains, a Series by n, turn from positive to negative, interpolated in log n.
-
-    Noisy gains may change their sign more than once: n is where the sum of gains on the wrong side of it is smallest.
-    It is infinite if gains are positive throughout, and 0 if they are negative.
-    """
-    gain = gain.sort_index()
-    values, n = gain.to_numpy(), gain.index.to_numpy(dtype=float)
-    before = np.concatenate([[0.0], np.cumsum(values)])
-    after = (2 * before - before[-1]).argmax()  # gains before, less gains from there on
-    if after in (0, len(values)):
-        return np.inf if after else 0.0
-    pair, ends = values[after - 1 : after + 1], n[after - 1 : after + 1]
-    return float(np.exp(np.interp(0.0, pair[::-1], np.log(ends[::-1]))).clip(*ends))
-
-
-def leave_one_out_choice(gains):
-    """Gains by seed and n, each seed's with the anchor that has the largest mean gain over all *other* seeds and n.
-
-    `gains` are by seed, and anchor and n (columns). A seed that took part in its own choice would gain by chance.
-    """
-    means = gains.T.groupby(level="anchor").mean().T
-    best = {seed: means.drop(index=seed).mean().idxmax() for seed in means.index}
-    return pd.DataFrame({seed: gains.loc[seed, anchor] for seed, anchor in best.items()}).T

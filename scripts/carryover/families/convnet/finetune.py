@@ -10,7 +10,7 @@ from carryover.families.convnet import pretrain
 from carryover.families.stages import Piece, of_training
 from carryover.networks.convnet_weights import packed, rescaled, unpacked
 from carryover.streams import generator
-from carryover.tasks.class_subsets import class_task, sampled, tested
+from carryover.tasks.image_tasks import class_task, sampled, tested
 from carryover.training.convnet import Problem
 
 

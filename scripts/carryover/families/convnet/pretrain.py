@@ -6,6 +6,7 @@ tasks of a seed alike, all but those that are drawn as `left_out`. Each seed dra
 seeds cover the choice of classes, too.
 """
 
+import math
 from collections.abc import Sequence
 from functools import cache, partial
 from itertools import product
@@ -16,11 +17,10 @@ import torch
 from carryover.errors import UserError
 from carryover.families.convnet.parameters import Task
 from carryover.families.stages import Piece, of_training
-from carryover.networks.efficientnet import NETWORKS
+from carryover.networks.convnet import NETWORKS
 from carryover.streams import generator
-from carryover.tasks import class_subsets
 from carryover.tasks import images as image_sets
-from carryover.tasks.prepared_images import PreparedImages
+from carryover.tasks.image_tasks import PreparedImages, class_task
 from carryover.training.convnet import Problem
 
 MEANING = {
@@ -44,7 +44,7 @@ def problems(p, shard):
     kinds = list(product(shard.seeds, tasks))
     # Published weights know no classes of this set; their last layer is as good as any and is never used.
     known = [classes.targets(seed)[0] if read else classes.source(seed, number) for seed, number in kinds]
-    sources = [class_subsets.class_task(classes.set, labels) for labels in known]
+    sources = [class_task(classes.set, labels) for labels in known]
     problem = Problem(
         network=classes.network(len(sources[0].classes), kinds[0][0]),
         state=lambda run: classes.state(len(sources[run].classes), kinds[run][0]),
@@ -81,15 +81,26 @@ class Classes:
 
     def targets(self, seed: int) -> list[tuple[int, ...]]:
         """Finetuning tasks of a seed by their numbers: sets of classes, and after them all of these together."""
-        p, left = self.p, tuple(range(self.set.classes))
+        p, count = self.p, self.set.classes
+        left = tuple(range(count))
         if p.left_out:
-            left = class_subsets.left_out(self.set.classes, p.left_out, self.experiment, seed)
-        return [*class_subsets.class_sets(left, p.classes, p.tasks, self.experiment, seed), left]
+            if p.left_out > count - 2:
+                two = f"of {count} classes two must be left for pretraining"
+                raise UserError(f"left_out is {p.left_out}, but {two}: lower it.")
+            drawn = generator(self.experiment, "", seed, "classes left out").choice(count, p.left_out, replace=False)
+            left = tuple(sorted(drawn.tolist()))
+        possible = math.comb(len(left), p.classes)
+        if p.tasks > possible:
+            raise UserError(f"tasks is {p.tasks}, but {len(left)} classes give {possible} sets of {p.classes}.")
+        rng, sets = generator(self.experiment, "", seed, "class sets"), {}
+        while len(sets) < p.tasks:  # fewer tasks are the first of more
+            sets[tuple(sorted(rng.choice(left, p.classes, replace=False).tolist()))] = None
+        return [*sets, left]
 
     def source(self, seed: int, number: int) -> tuple[int, ...]:
         """Classes to pretrain on for a seed's finetuning task of this number."""
-        targets = self.targets(seed)
-        return class_subsets.other_classes(self.set.classes, targets[-1] if self.p.left_out else targets[number])
+        held_out = self.targets(seed)[-1 if self.p.left_out else number]
+        return tuple(label for label in range(self.set.classes) if label not in held_out)
 
     def network(self, classes: int, seed: int, stream: str = "weights") -> torch.nn.Module:
         """A network with so many outputs, from its initial weights; UserError where images are too small for it."""

@@ -4,8 +4,7 @@ import numpy as np
 import torch
 
 from carryover.errors import UserError
-from carryover.networks.convnet_weights import load_weights, packed
-from carryover.networks.efficientnet import installed_weights
+from carryover.networks.convnet_weights import installed_weights, load_weights, packed
 from carryover.training.convnet import gradient_descent
 from carryover.training.devices import torch_device
 from carryover.training.result import Trained

@@ -13,7 +13,7 @@ from carryover.families.deep_linear import pretrain
 from carryover.families.stages import Piece, cartesian_product
 from carryover.networks.deep_linear import Weights
 from carryover.streams import generator
-from carryover.training.linear_limits import Factored
+from carryover.training.linear_flow import Factored
 from carryover.training.result import Task
 
 

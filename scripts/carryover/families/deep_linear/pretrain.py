@@ -10,7 +10,7 @@ from carryover.errors import UserError
 from carryover.families.stages import Piece, cartesian_product, of_training, single_precision
 from carryover.networks.deep_linear import Weights, balanced
 from carryover.tasks.sparse import unit_vectors
-from carryover.training.linear_limits import Factored
+from carryover.training.linear_flow import Factored
 from carryover.training.result import Task
 
 MEANING = {

@@ -6,10 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.networks.deep_linear import Balanced, Weights
-from carryover.training.balanced_flow import balanced_flow
+from carryover.networks import deep_linear
 from carryover.training.deep_linear import gradient_descent
-from carryover.training.linear_limits import Factored, finetuned, on_features, weight_decayed
+from carryover.training.linear_flow import Factored, balanced_flow, finetuned, on_features, weight_decayed
 from carryover.training.result import Trained
 
 MAX_TIME = 1e9  # of flow; slow directions end before, those of smallest eigenvalues at γ = 1 too
@@ -38,7 +37,7 @@ def exact(problem, p):
         residual = data.values * (data.directions @ coefficients[run]) - targets[run]
         above_floor[run] = (residual**2).sum() / (2 * data.samples)
     return Trained.solved(
-        Balanced(coefficients, problem.depth), above_floor, problem.risk(slice(None), coefficients),
+        SimpleNamespace(coefficients=coefficients), above_floor, problem.risk(slice(None), coefficients),
         measured={"validation_loss": validation} if folds else {},
     )  # fmt: skip
 
@@ -93,7 +92,7 @@ def descent(problem, p):
     }  # fmt: skip
     task, start = problem.task, problem.start
     if start is None:
-        start = Balanced(problem.coefficients, problem.depth).full()
+        start = deep_linear.balanced(problem.coefficients, problem.depth)
     if not problem.frozen:
         targets = problem.reduced_targets()
         return gradient_descent(problem.data, targets, task.sets, start, risk=problem.risk, **settings)
@@ -101,7 +100,7 @@ def descent(problem, p):
     # share features and inputs, and to factorise these costs more than to train: each pair of them is taken once.
     known = np.column_stack([task.sets, problem.coefficients])
     _, firsts, pairs = np.unique(known, axis=0, return_index=True, return_inverse=True)
-    pairs, frozen = pairs.ravel(), Weights(start.hidden[:, : problem.frozen], start.readout)
+    pairs, frozen = pairs.ravel(), deep_linear.Weights(start.hidden[:, : problem.frozen], start.readout)
     features = [frozen[run].features().astype(np.float64) for run in firsts]
     data = [Factored.of(task.X[task.sets[run]] @ own) for run, own in zip(firsts, features, strict=True)]
     targets = np.stack([data[pair].targets(y) for pair, y in zip(pairs, task.y, strict=True)])
@@ -115,7 +114,7 @@ def descent(problem, p):
         return found
 
     trained = gradient_descent(
-        data, targets, pairs, Weights(start.hidden[:, problem.frozen :], start.readout),
+        data, targets, pairs, deep_linear.Weights(start.hidden[:, problem.frozen :], start.readout),
         risk=lambda which, beta: problem.risk(which, through(which, beta)), **settings,
     )  # fmt: skip
     coefficients = through(np.arange(len(pairs)), trained.weights.coefficients)

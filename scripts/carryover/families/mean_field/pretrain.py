@@ -14,7 +14,7 @@ from carryover.errors import UserError
 from carryover.families.stages import Piece, cartesian_product, of_training, single_precision
 from carryover.networks.relu import Weights
 from carryover.tasks.sparse import unit_vectors
-from carryover.theory.kernels import function_power, function_variance
+from carryover.theory.kernels import function_moments
 from carryover.training.result import Task
 
 MEANING = {
@@ -84,7 +84,7 @@ def weights(network, start_first, target, source_readout):
 
 def size(target):
     """Variables `target_power`, E f*², and `target_variance` of targets (runs, …)."""
-    power, variance = (of(target.second[:, 0], target.first) for of in (function_power, function_variance))
+    power, variance = function_moments(target.second[:, 0], target.first)
     return {
         "target_power": ("run", power, "mean square of the target without noise"),
         "target_variance": ("run", variance, "variance of the target without noise, which risks are compared with"),

@@ -8,7 +8,7 @@ import numpy as np
 
 from carryover.families.mean_field.pretrain import summed
 from carryover.networks.relu import Weights
-from carryover.theory.kernels import function_power, relu_kernel, relu_risk
+from carryover.theory.kernels import function_moments, relu_kernel, relu_risk
 from carryover.training.devices import tensor
 from carryover.training.integrate import report
 from carryover.training.population_flow import population_flow
@@ -137,7 +137,7 @@ def quadratic(network, teacher):
     m, m_star, c_star = len(network.first), len(teacher.first), teacher.second[0]
     kernel = relu_kernel(network.first, network.first) / m**2
     overlaps = relu_kernel(network.first, teacher.first) @ c_star / (m * m_star)
-    return kernel, overlaps, float(function_power(c_star, teacher.first))
+    return kernel, overlaps, float(function_moments(c_star, teacher.first)[0])
 
 
 def _risk(readout, kernel, overlaps, power):

@@ -12,7 +12,7 @@ from carryover.families.stages import Piece
 from carryover.networks.relu import Weights
 from carryover.streams import generator
 from carryover.tasks import units
-from carryover.tasks.sparse import sphere
+from carryover.tasks.sparse import magnitude, sphere
 
 
 def problems(p, shard):
@@ -32,7 +32,7 @@ def problems(p, shard):
     teachers = []  # auxiliary and main ones; main ones with fewer units than others are padded with zero units
     for run, own in zip(runs, cosines, strict=True):
         known, directions, signs = pretrain.teachers(p, shard.experiment, run["seed"], own)
-        readout = run["magnitude"] * units.coefficients(signs, len(own), p.main_norm)
+        readout = run["magnitude"] * (signs[: len(own)] * magnitude(len(own), p.main_norm))
         missing = (0, max(p.main_features) - len(own))
         teachers.append((known, Weights(np.pad(directions, (missing, (0, 0))), np.pad(readout, missing)[None])))
     auxiliary, teacher = (Weights.stack(kind) for kind in zip(*teachers, strict=True))
@@ -43,11 +43,10 @@ def problems(p, shard):
         if p.protocol == "multi_task":
             X = shard.draw(sphere, "auxiliary inputs", p.auxiliary_samples, p.dimension)
             tasks.append(pretrain.task(p, X, auxiliary, sets))
+        conditions = [{**run, "samples": size} for run in runs]
         problem = pretrain.Problem(
             tasks, start, teacher,
-            lambda run, size=size: generator(
-                shard.experiment, {**runs[run], "samples": size}, runs[run]["seed"], "order"
-            ),
+            lambda run, own=conditions: generator(shard.experiment, own[run], runs[run]["seed"], "order"),
         )  # fmt: skip
         variables = partial(_variables, p, problem, auxiliary)
         yield Piece(problem, columns | {"samples": size}, variables, pretrain.MEANING, outputs)

@@ -11,7 +11,7 @@ from carryover.families.stages import Piece, of_training, single_precision
 from carryover.networks.relu import Weights
 from carryover.streams import generator
 from carryover.tasks import units
-from carryover.tasks.sparse import sphere
+from carryover.tasks.sparse import magnitude, sphere
 from carryover.training.result import Task
 
 MEANING = {
@@ -72,7 +72,7 @@ def teachers(p, experiment, seed, cosines):
     rng = generator(experiment, "", seed, "teacher")
     auxiliary, main = units.teachers(rng, p.dimension, p.auxiliary_features, cosines, p.directions)
     signs = units.signs(generator(experiment, "", seed, "signs"), max(p.auxiliary_features, len(cosines)))
-    coefficients = units.coefficients(signs, p.auxiliary_features, p.auxiliary_norm)
+    coefficients = signs[: p.auxiliary_features] * magnitude(p.auxiliary_features, p.auxiliary_norm)
     return Weights(auxiliary, coefficients[None]), main, signs
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import matplotlib
+from matplotlib.figure import Figure as Figure
 
 from carryover.errors import UserError
 from carryover.provenance.job_record import SCRIPTS
@@ -12,10 +13,11 @@ FILE = SCRIPTS.parent / "config" / "figures.mplstyle"
 
 
 def use(path: Path | None) -> None:
-    """Draw from now on with Matplotlib's defaults and the settings of this file, if there is one.
+    """Draw from now on into files, with Matplotlib's defaults and the settings of this file, if there is one.
 
     Raises UserError for a file that cannot be read, or a value that a setting does not take.
     """
+    matplotlib.use("Agg")
     matplotlib.rcdefaults()
     if path is None:
         return

@@ -8,7 +8,6 @@ import pandas as pd
 
 from carryover.claims import atlas
 from carryover.statistics import jackknife
-from carryover.statistics.correlation import rank_correlation
 
 CANDIDATES = {
     "similarity": "similarity of the tasks (rows of the maps)",
@@ -60,6 +59,26 @@ def _order(frames, name):
     counts = [frame[name].count() for frame in frames]
     pairs = pd.concat([frame.assign(weight=max(counts) / n) for frame, n in zip(frames, counts, strict=True)])
     return rank_correlation(pairs[name], pairs["gain"], pairs["weight"])
+
+
+def rank_correlation(x, y, weights):
+    """Spearman's correlation of weighted points (n,); NaN if x or y is constant.
+
+    The rank of a value, which may be infinite, is the weight below it and half of the weight at it. Points with a NaN
+    are left out.
+    """
+    known = ~(np.isnan(x) | np.isnan(y))
+    x, y, weights = (np.asarray(values, dtype=float)[known] for values in (x, y, weights))
+    if not len(x):
+        return np.nan
+    (xx, xy), (_, yy) = np.cov(_ranks(x, weights), _ranks(y, weights), aweights=weights, ddof=0)
+    return xy / np.sqrt(xx * yy) if xx * yy > 0 else np.nan
+
+
+def _ranks(values, weights):
+    _, place = np.unique(values, return_inverse=True)
+    at = np.bincount(place, weights)
+    return (np.cumsum(at) - at / 2)[place]
 
 
 def _text(values):

@@ -10,7 +10,6 @@ from carryover.errors import UserError
 from carryover.labels import described
 from carryover.theory.interpolation import interpolation_risk
 
-_NORMS = {"l1": 1.0, "l2": 0.5}  # powers of the number of features by which a task's coefficients are divided
 _SMALL = 1e-3  # weights from which training from scratch starts, and the readout after pretraining
 _LINEAR = 1e8  # factor on the squares of weights from which on the penalty is that of a readout alone, Σ β²/w²
 
@@ -25,7 +24,7 @@ def diagonal_risk(p):
     axes = [np.array(values, float) for values in (p.rescale, p.main_features, p.overlap, p.samples)]
     rescale, k, overlap, samples = np.meshgrid(*axes, indexing="ij")
     # dimensions of both tasks, of the main one, of the auxiliary one, of none
-    shared, size = overlap * k, k ** -_NORMS[p.main_norm]
+    shared, size = overlap * k, k ** {"l1": -1.0, "l2": -0.5}[p.main_norm]
     counts = np.stack([shared, k - shared, p.auxiliary_features - shared,
                        p.dimension - p.auxiliary_features - k + shared], axis=-1)  # fmt: skip
     beta = np.stack([size, size, 0 * size, 0 * size], axis=-1)

@@ -1,6 +1,8 @@
 """Theory curves of "A theoretical analysis of fine-tuning with linear teachers": its bounds beside risks on inputs that
 are drawn."""
 
+from itertools import product
+
 import numpy as np
 from scipy.optimize import brentq
 
@@ -108,10 +110,23 @@ def gaussian_bounds(p):
 
     Raises UserError where gamma and dimension make no whole number of samples.
     """
-    risks = np.stack([[_risks(d, gamma, p.draws) for gamma in p.gamma] for d in p.dimension])
-    source, target = _tasks(p.dimension[0])
-    samples = p.dimension[0] * np.array(p.gamma)[:, None, None, None]
-    one_layer, deep = (bound(source, target, samples, _EPSILON) for bound in (gaussian_bound, deep_gaussian_bound))
+    # Sources (norms, 1, 1, d) and targets (angles, 1, d), whose norm is 1: risks and bounds grow with its square.
+    first, second = np.eye(2, max(p.dimension))
+    turned = np.multiply.outer(np.cos(np.pi * _ANGLE), first) + np.multiply.outer(np.sin(np.pi * _ANGLE), second)
+    sources, targets = _SOURCE_NORM[:, None, None, None] * first, turned[:, None]
+    found = []
+    for d, gamma in product(p.dimension, p.gamma):
+        n = round(gamma * d)
+        if abs(n - gamma * d) > 1e-9:
+            raise UserError(f"gamma {gamma:g} of {d} dimensions is no whole number of samples.")
+        rng = generator("gaussian_bounds", {"dimension": d, "samples": n}, 0, "inputs")
+        X, source, target = rng.standard_normal((p.draws, n, d)), sources[..., :d], targets[..., :d]
+        limits = deep_linear_limit(source, target, X, _DEPTH[:, None, None, None])
+        found.append(population_risk(limits, target, np.ones(d)))
+    risks = np.reshape(found, (len(p.dimension), len(p.gamma), *found[0].shape))
+    d = p.dimension[0]
+    at = sources[..., :d], targets[..., :d], d * np.array(p.gamma)[:, None, None, None], _EPSILON
+    one_layer, deep = gaussian_bound(*at), deep_gaussian_bound(*at)
     tasks = ("gamma", "source_norm", "angle")
     return described(
         {
@@ -129,22 +144,3 @@ def gaussian_bounds(p):
             "draw": (np.arange(p.draws), "draw of the inputs"),
         },
     )
-
-
-def _tasks(dimension):
-    """Sources (norms, 1, 1, d) and targets (angles, 1, d), whose norm is 1: risks and bounds grow with its square."""
-    first, second = np.eye(2, dimension)
-    turned = np.multiply.outer(np.cos(np.pi * _ANGLE), first) + np.multiply.outer(np.sin(np.pi * _ANGLE), second)
-    return _SOURCE_NORM[:, None, None, None] * first, turned[:, None]
-
-
-def _risks(dimension, gamma, draws):
-    """(depths, norms, angles, draws) of so many dimensions and samples."""
-    samples = round(gamma * dimension)
-    if abs(samples - gamma * dimension) > 1e-9:
-        raise UserError(f"gamma {gamma:g} of {dimension} dimensions is no whole number of samples.")
-    rng = generator("gaussian_bounds", {"dimension": dimension, "samples": samples}, 0, "inputs")
-    X = rng.standard_normal((draws, samples, dimension))
-    source, target = _tasks(dimension)
-    limits = deep_linear_limit(source, target, X, _DEPTH[:, None, None, None])
-    return population_risk(limits, target, np.ones(dimension))

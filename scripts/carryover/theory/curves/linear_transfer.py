@@ -7,8 +7,6 @@ from carryover.labels import described
 from carryover.streams import generator
 from carryover.theory import discrepancy, transfer
 
-_CRITICAL = 1e-9  # distance of γ from 1 that is rounding
-
 
 def transferability(p):
     """Transferabilities, the risk from scratch, and the boundaries of negative transfer, over `angle` and `gamma`.
@@ -17,7 +15,7 @@ def transferability(p):
     infinite, which the default grid avoids. Angles are in units of π; all else is dimensionless.
     """
     angle, gamma = np.linspace(0.0, 0.5, p.angles), np.linspace(0.005, 1.995, p.points)
-    gamma[abs(gamma - 1) < _CRITICAL] = 1  # where the risk from scratch is infinite, not merely huge
+    gamma[abs(gamma - 1) < 1e-9] = 1  # but for rounding, where the risk from scratch is infinite, not merely huge
     noise, depth, theta = np.array(p.noise, float), np.array(p.depth), np.pi * angle
     by_noise, by_depth = noise[:, None, None], depth[:, None]
     linear = transfer.linear_transferability(gamma, theta[:, None], by_noise)

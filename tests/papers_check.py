@@ -10,6 +10,8 @@ which `bands.yaml` next to the archive lists. An experiment without bands is not
 import argparse
 import dataclasses
 import math
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +22,9 @@ from carryover.config import files, parameters, plugins
 from carryover.config.artifacts import STAGES
 from carryover.errors import UserError
 from carryover.families import stages
-from carryover.provenance import environment, job_record
+from carryover.provenance import environment, job_record, store
 from carryover.training import devices
-from carryover.workflow import startup
+from carryover.workflow import command_line, startup
 
 BUDGET = 120.0
 """Processor seconds, by the records, that a sample takes by default."""
@@ -191,7 +193,10 @@ def retrain(sweep, experiment, measure, run):
 
 def compared(sweep, experiment, measure, trainings, band):
     """(line on an experiment, sentences on disagreements) of runs that are trained again."""
-    data, by_quantity, count = archive.load(sweep.archive, experiment, measure), {}, 0
+    with tempfile.NamedTemporaryFile(suffix=".nc") as file:
+        Path(file.name).write_bytes(archive.unpacked(archive.path(sweep.archive, experiment, measure)))
+        data = store.load(file.name)
+    by_quantity, count = {}, 0
     for run in trainings:
         now = retrain(sweep, experiment, measure, run)
         then, count = archived_rows(data, now), count + now.sizes["run"]
@@ -241,3 +246,7 @@ def archived_rows(data, now):
             raise UserError(f"the archive has {matching.sum()} runs with {runs.spelled(known)}.")
         places.append(matching.argmax())
     return data.isel(run=places)
+
+
+if __name__ == "__main__":
+    command_line.run(lambda argv: sys.exit(not main(argv)))
