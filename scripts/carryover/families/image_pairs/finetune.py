@@ -49,10 +49,8 @@ def problems(p, shard):
         for start, (names, _, (first, second)) in zip(starts, pairs, strict=True):
             known, target = split.members(first, second), regression(first, second)
             if most > len(known):
-                raise UserError(
-                    f"samples has {most}, but the classes {first} and {second} have {len(known)} training images: "
-                    "lower samples."
-                )
+                given = f"the classes {first} and {second} have {len(known)} training images"
+                raise UserError(f"samples has {most}, but {given}: lower samples.")
             conditions = [{"pair": names["pair"], "draw": draw} for draw in range(p.draws)]
             rngs = [generator(shard.experiment, condition, seed, "samples") for condition in conditions]
             drawn = np.stack([known[rng.permutation(len(known))[:most]] for rng in rngs])

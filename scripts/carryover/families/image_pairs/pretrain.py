@@ -63,10 +63,8 @@ def pairs(p, experiment):
     order = {label: place for place, label in enumerate(p.classes)}
     possible = [four for four in permutations(p.classes, 4) if order[four[0]] < order[four[1]]]
     if len(possible) < p.pairs:
-        raise UserError(
-            f"pairs is {p.pairs}, but {len(p.classes)} classes give {len(possible)} pairs of tasks: "
-            "lower pairs or add classes."
-        )
+        given = f"{len(p.classes)} classes give {len(possible)} pairs of tasks"
+        raise UserError(f"pairs is {p.pairs}, but {given}: lower pairs or add classes.")
     drawn = generator(experiment, "", 0, "pairs").choice(len(possible), size=p.pairs, replace=False)
     return [
         ({"pair": number, "source_classes": f"{a} {b}", "target_classes": f"{c} {d}"}, (a, b), (c, d))

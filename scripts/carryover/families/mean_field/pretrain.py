@@ -123,10 +123,8 @@ def sources(p, shard, networks, target):
         left = (1 - ablated) * p.teacher_units
         count = round(left)
         if count < 1 or abs(left - count) > 1e-9 * p.teacher_units:  # decimal fractions are rounded
-            raise UserError(
-                f"ablated {ablated:g} of {p.teacher_units} teacher_units leaves {left:g}: it must be a whole number, 1 "
-                "at least."
-            )
+            given = f"ablated {ablated:g} of {p.teacher_units} teacher_units leaves {left:g}"
+            raise UserError(f"{given}: it must be a whole number, 1 at least.")
         units = order[:count]
         readout[network, 0, units] = target.second[network, 0, units] * (p.teacher_units / count)
     return Weights(target.first, readout)
