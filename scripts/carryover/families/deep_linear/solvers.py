@@ -86,10 +86,7 @@ def descent(problem, p):
 
     The loss is above the least that the layers can reach.
     """
-    settings = {
-        "learning_rate": p.learning_rate, "tolerance": p.tolerance, "max_steps": p.max_steps,
-        "precision": p.precision, "device": p.device,
-    }  # fmt: skip
+    settings = {name: getattr(p, name) for name in ("learning_rate", "tolerance", "max_steps", "precision", "device")}
     task, start = problem.task, problem.start
     if start is None:
         start = deep_linear.balanced(problem.coefficients, problem.depth)

@@ -19,7 +19,7 @@ def problems(p, shard):
     ablated fraction and no anchor (NaN); a network that is left as it is has no samples and no draw (0).
     """
     pretrained = shard.pretrained
-    if pretrained is None:
+    if pretrained is None:  # networks that runs start from
         networks = cartesian_product(seed=shard.seeds, teacher_scale=p.teacher_scale, ablated=[np.nan], anchor=[np.nan])
         start = pretrain.initial(p, shard)[shard.places(networks["seed"])]
     else:
@@ -28,13 +28,14 @@ def problems(p, shard):
         networks = {name: pretrained[name].values for name in ("seed", "teacher_scale", "ablated", "anchor")}
         start = Weights.of_dataset(pretrained)
     teacher, learning = pretrain.targets(p, shard, networks), p.protocol in LEARNING["protocol"]
+    # A run for each network, data set of its seed, and way to train a readout.
     draws = p.draws if learning else 1
-    ways = [("", np.nan)]  # to train a readout: (readout, max_time)
+    ways = [("", np.nan)]  # (readout, max_time)
     if p.protocol == "linear_transfer":
         ways = [(readout, time) for readout in p.readout
                 for time in ((np.nan,) if readout == "least_squares" else p.max_time)]  # fmt: skip
     places = enumerate(shard.places(networks["seed"]))
-    pairs = [(network, place * draws + draw) for network, place in places for draw in range(draws)]  # with a data set
+    pairs = [(network, place * draws + draw) for network, place in places for draw in range(draws)]
     which, sets = np.repeat(pairs, len(ways), axis=0).T
     readout, max_time = (np.tile(values, len(pairs)) for values in zip(*ways, strict=True))
     columns = {name: values[which] for name, values in networks.items()}

@@ -62,11 +62,10 @@ def ridge(problem, p):
     for run, row in enumerate(task.sets):
         fitted.append(fit(start.first[run], readouts[run, 0], task.X[row], task.y[run]))
         report(step=run + 1, active=len(task.sets) - run - 1)
-    risks = [one.risk(*_units(problem.teacher, run)) for run, one in enumerate(fitted)]
     return Trained.solved(
         Weights(start.first, np.stack([one.readout for one in fitted])[:, None]) if probe else start,
         np.array([one.loss for one in fitted]),
-        np.array(risks),
+        np.array([one.risk(*_units(problem.teacher, run)) for run, one in enumerate(fitted)]),
         measured={"ridge_strength": np.array([one.strength for one in fitted])},
     )
 
