@@ -1,6 +1,7 @@
 """Jobs that are forked from a process that has loaded what they import: the same as in a process of their own."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,8 +11,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from carryover.workflow.fork_server import ONE_THREAD, ForkServer
+from carryover.workflow import fork_client, fork_server
 
+MODULE = "carryover/workflow/command_line.py"  # of the project, loaded beforehand
 # A script that does what its first word says; before it waits it prints its process number.
 SCRIPT = """
 import os, sys, time
@@ -29,14 +31,23 @@ sys.exit({"text": "in words", "code": 3}.get(what))
 
 @pytest.fixture
 def forks(monkeypatch, tmp_path):
-    """A server whose prefix is that of this test's shells; its folder for temporaries has a long name."""
-    for name, number in ONE_THREAD.items():
+    """A server of a project with one module; its folder for temporaries has a long name."""
+    for name, number in fork_server.ONE_THREAD.items():
         monkeypatch.setenv(name, number)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     (tmp_path / ("a" * 90)).mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / ("a" * 90)))
     (tmp_path / "script.py").write_text(SCRIPT)
-    one = ForkServer()
+    for folder in ("scripts", "other"):
+        (tmp_path / folder / MODULE).parent.mkdir(parents=True)
+        for package in (tmp_path / folder / MODULE).parents[:2]:
+            (package / "__init__.py").touch()
+        (tmp_path / folder / MODULE).write_text(f"NAME = {folder!r}\n")
+        (tmp_path / folder / "own.py").write_text("from carryover.workflow import command_line as c; print(c.NAME)\n")
+    for module in (fork_client, fork_server):
+        shutil.copy(module.__file__, (tmp_path / "scripts" / MODULE).parent)
+    monkeypatch.setattr(fork_server, "__file__", str((tmp_path / "scripts" / MODULE).with_name("fork_server.py")))
+    one = fork_server.ForkServer()
     prefix = one.start().replace("{{", "{").replace("}}", "}")
 
     def start(*words, folder=tmp_path):
@@ -82,3 +93,9 @@ def test_a_forked_job_ends_as_it_would_alone_and_with_its_client(forks, tmp_path
     forks.process.kill()
     forks.process.wait()
     assert forks.run("script.py", "loaded").out.startswith("False __main__")  # by a Python of its own
+
+
+def test_a_forked_job_has_its_own_modules_as_they_are(forks, tmp_path):
+    assert [forks.run(f"{folder}/own.py").out for folder in ("scripts", "other")] == ["scripts\n", "other\n"]
+    (tmp_path / "scripts" / MODULE).write_text("NAME = 'edited'\n")
+    assert forks.run("scripts/own.py").out == "edited\n"

@@ -32,17 +32,9 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class Audit:
-    """What an audit found.
-
-    Attributes
-    ----------
-    findings : {path: Finding}
-        Of every result that exists or that the configuration makes.
-    requests, records
-        {path: Request} of every file that the configuration makes, {path: record} of every result that has one.
-    others
-        Results folders of other configurations inside this one, which are passed over.
-    """
+    """What an audit found: {path: Finding} of every result that exists or that the configuration makes, {path: Request}
+    of every file that it makes, and {path: record} of every result that has one. `others` are results folders of other
+    configurations inside this one, which are passed over."""
 
     findings: dict
     requests: dict

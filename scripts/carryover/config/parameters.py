@@ -157,7 +157,9 @@ def differences(before: Any, now: Any, common: bool = False) -> Iterator[tuple[t
             pair = [values.get(path, "absent") for values in (old, new)]
             if in_both and all(isinstance(value, list) for value in pair) and len(pair[0]) == len(pair[1]):
                 pair = list(zip(*(items for items in zip(*pair, strict=True) if items[0] != items[1]), strict=True))
-            yield path, *map(_words, pair)
+            old_words, new_words = (" ".join(map(str, value if isinstance(value, list | tuple) else [value])) or "empty"
+                                    for value in pair)  # fmt: skip
+            yield path, old_words, new_words
 
 
 def _leaves(value, path=()):
@@ -168,10 +170,6 @@ def _leaves(value, path=()):
         return
     for name, item in value.items():
         yield from _leaves(item, (*path, name))
-
-
-def _words(value):
-    return " ".join(map(str, value if isinstance(value, list | tuple) else [value])) or "empty"
 
 
 def add_arguments(parser: argparse.ArgumentParser, cls: type[Model]) -> None:

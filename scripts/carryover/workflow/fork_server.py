@@ -1,8 +1,8 @@
 """A process that has loaded what jobs import, from which local jobs are forked: loading takes longer than most work.
 
 `fork_server.py FOLDER` serves until its standard input is closed; `fork_client.py FOLDER SCRIPT …` does what `python
-SCRIPT …` does, in a fork. Without a server, or in another environment than its own, `python` is started. Modules of the
-project may be edited meanwhile and are not loaded beforehand. Standard library only.
+SCRIPT …` does, in a fork. Without a server, or in another environment than its own, `python` is started. The project's
+own modules are loaded anew where they were edited, or where the script is another project's. Standard library only.
 """
 
 import gc
@@ -19,13 +19,15 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from contextlib import suppress
 
 # Packages that load their parts when these are asked for are named by these parts.
 PRELOADED = (
     "torch", "netCDF4", "xarray", "pandas", "scipy.optimize", "scipy.stats", "pydantic.root_model", "pydantic.types",
-    "yaml", "threadpoolctl", "matplotlib.pyplot",
+    "yaml", "threadpoolctl", "matplotlib.pyplot", "carryover.workflow.command_line",
 )  # fmt: skip
+SCRIPTS, STARTED = os.path.abspath(f"{__file__}/../../.."), time.time()
 # What Snakemake sets for a job of one thread, as far as it must be set before libraries are loaded.
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "GOTO", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB")}
 
@@ -57,20 +59,17 @@ def serve(folder: str) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind("socket")
         listener.listen(100)
+        sys.path[0] = SCRIPTS
         for name in PRELOADED:
             with suppress(ImportError):
                 __import__(name)
         with suppress(ImportError):  # Matplotlib loads fonts, backends and its parser of formulas when it first draws
-            from matplotlib import figure, rc_context, rcdefaults
+            from matplotlib import figure, rcdefaults
 
             rcdefaults()  # not by LaTeX, or as a user's matplotlibrc may want it
-            drawing = figure.Figure()
-            drawing.text(0, 0, "$x$")
-            with rc_context({"pdf.fonttype": 42}):
-                for kind in ("png", "pdf"):
-                    drawing.savefig(os.devnull, format=kind)
+            (drawing := figure.Figure()).add_subplot(xscale="log")
+            drawing.savefig(os.devnull, format="png")
         gc.freeze()  # shared with the jobs as long as nobody touches it
-        gc.set_threshold(100_000)  # jobs make many objects and little garbage
         while sys.stdin not in select.select([listener, sys.stdin], [], [])[0]:
             multiprocessing.active_children()  # waits for those that have ended: their time counts as this process's
             with listener.accept()[0] as client:
@@ -96,6 +95,10 @@ def run(client: socket.socket, listener: socket.socket) -> None:
     sys.modules.pop("__mp_main__", None)  # this file, which is no module of the job
     sys.argv = request["words"]
     sys.path[0] = os.path.dirname(os.path.realpath(sys.argv[0]))
+    own = [module for name, module in sys.modules.items() if name.partition(".")[0] == "carryover"]
+    if sys.path[0] != SCRIPTS or any(os.path.getctime(str(module.__file__)) > STARTED for module in own):
+        for module in own:
+            del sys.modules[module.__name__]
     code = 1
     try:
         runpy.run_path(sys.argv[0], run_name="__main__")

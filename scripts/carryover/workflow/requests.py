@@ -75,7 +75,12 @@ def all_requests(sweep):
     for rule, kind in ARTIFACTS.items():
         requests += [_artifact(sweep, rule, name, entry) for name, entry in getattr(typed, kind.section).items()]
         if rule == "check_claims" and typed.claims:
-            requests.append(_claims_table(sweep))
+            # The table of all claims, with the verdicts of other configurations.
+            others = {name: sweep.file(file) for name, file in typed.other_claims.items() if file}
+            groups = [f"{sweep.results}/claims/{group}.nc" for group in sorted(typed.claims)]
+            flags = as_flags({"others": [f"{name}={file}" for name, file in others.items()]}) if others else []
+            output, named = f"{sweep.results}/claims.nc", list(others.values())
+            requests.append(Request(sweep, "claims_table", {}, output, groups, flags=flags, named_files=named))
     results = [request.output for request in requests]
     sections = {section: sweep.config.get(section, {}) for section in ("papers", "figures", "tables")}
     for rule in ON_DEMAND:
@@ -187,12 +192,3 @@ def _artifact(sweep, rule, name, entry):
         labels={rule: name, "in the papers": "; ".join(dict.fromkeys(items))},
         **job,
     )
-
-
-def _claims_table(sweep):
-    """The table of all claims, with the verdicts of other configurations."""
-    others = {name: sweep.file(file) for name, file in sweep.typed.other_claims.items() if file}
-    groups = [f"{sweep.results}/claims/{group}.nc" for group in sorted(sweep.typed.claims)]
-    flags = as_flags({"others": [f"{name}={file}" for name, file in others.items()]}) if others else []
-    output, named = f"{sweep.results}/claims.nc", list(others.values())
-    return Request(sweep, "claims_table", {}, output, groups, flags=flags, named_files=named)
