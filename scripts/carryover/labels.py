@@ -26,21 +26,15 @@ def described(variables, coordinates):
     )
 
 
-def of_family(family):
-    """{coordinate: {"label": …, "value_labels": {value: …}}} of the runs of a family: the common ones and its own."""
-    found = {}
+def labelled(data, family):
+    """A dataset of runs of a family whose coordinates carry their labels: the family's own, or the common ones."""
+    found, data = {}, data.copy()
     for file in (FAMILIES / "labels.json", FAMILIES / family / "labels.json"):
         own = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
         for name, attrs in own.items():
             words = found.get(name, {}).get("value_labels", {}) | attrs.get("value_labels", {})
             found[name] = found.get(name, {}) | attrs | ({"value_labels": words} if words else {})
-    return found
-
-
-def labelled(data, family):
-    """A dataset of runs of a family whose coordinates carry their labels."""
-    data = data.copy()
-    for name, attrs in of_family(family).items():
+    for name, attrs in found.items():
         if name in data.coords:
             texts = {k: v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for k, v in attrs.items()}
             data[name].attrs |= texts

@@ -1,7 +1,5 @@
 """The runs of a dataset: which they are, and what is measured of them."""
 
-from contextlib import contextmanager
-
 import numpy as np
 
 from carryover.errors import UserError
@@ -28,8 +26,10 @@ def measured_by_run(data, values_of, **others):
     found = []
     for run in range(data.sizes["run"]):
         network = data.isel(run=run)
-        with naming(network):
+        try:
             found.append(values_of(network))
+        except ValueError as error:
+            raise UserError(f"{error}, in the run with {spelled(identity(network))}") from None
     variables = {}
     for name, (_, meaning) in found[0].items():
         values = np.array([of_run[name][0] for of_run in found])
@@ -54,15 +54,6 @@ def learned_units(network):
     same = directions @ others.T > 1 - 1e-5
     alone = auxiliary[~same.any(axis=0)]
     return np.concatenate([np.stack([main, same @ auxiliary], axis=1), np.stack([0 * alone, alone], axis=1)])
-
-
-@contextmanager
-def naming(network):
-    """Let a ValueError about one run, a dataset without the dimension `run`, name it by its coordinates: UserError."""
-    try:
-        yield
-    except ValueError as error:
-        raise UserError(f"{error}, in the run with {spelled(identity(network))}") from None
 
 
 def identity(network):

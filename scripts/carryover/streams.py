@@ -5,8 +5,6 @@ serve all protocols that are compared on it, a longer training set leaves the in
 same numbers alone, in a block of seeds, or after more seeds were asked for.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -10,6 +10,7 @@ from sklearn.datasets import load_digits
 from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.families.image_pairs import pretrain, solvers
+from carryover.families.stages import Shard
 from toy import shards
 from toy.image_pair_toys import finetuned, pretrained
 
@@ -20,12 +21,13 @@ def parameters(**told):
 
 def test_pairs_are_of_four_different_classes_and_differ():
     classes = (7, 2, 5, 0, 9)
-    found = pretrain.pairs(parameters(classes=classes, pairs=60), "toy")
+    found = [(*source, *target) for _, source, target in pretrain.pairs(parameters(classes=classes, pairs=60), "toy")]
     assert len(set(found)) == 60  # 5!/1!, halved for the order within the source task
     assert all(len(set(four)) == 4 and set(four) <= set(classes) for four in found)
     swapped = {(b, a, d, c) for a, b, c, d in found}
     assert not swapped & set(found)
-    assert found[:3] != pretrain.pairs(parameters(classes=classes, pairs=60), "other")[:3]
+    others = pretrain.pairs(parameters(classes=classes, pairs=60), "other")
+    assert found[:3] != [(*source, *target) for _, source, target in others[:3]]
 
 
 def test_what_the_images_cannot_give_is_refused():
@@ -111,12 +113,12 @@ def test_a_run_is_what_a_plain_computation_gives(start, protocol):
     data, problems = followed(start if protocol == "finetuning" else None)
     assert data.sizes["run"] == 2 * len(problems) == 2 * 3 * 2 * 2  # seeds, pairs, cutoffs, sizes
     assert set(data["protocol"].values) == {protocol}
-    images = pretrain.Images(model_of("families.image_pairs", "finetune")(pairs=3), "toy")
+    splits = dict(enumerate(pretrain.splits(parameters(), Shard("toy", [0, 1]))))
     for number in (0, 7, 17, 23):
         run, problem = data.isel(run=number, output=0), problems[number // 2]
         start = problem.start[number % 2]
         c, d = map(int, str(run["target_classes"].values).split())
-        split = images.split(int(run["seed"]))
+        split = splits[int(run["seed"])]
         known, found = split.task(c, d), split.task(c, d, "test")
         cutoff = float(run["cutoff"]) or 1e-13
         target = least_squares(*known, np.zeros(64), cutoff)
@@ -153,7 +155,7 @@ def _check_bounds(run, difference, pixels):
 
 def test_samples_are_training_images_and_fewer_are_part_of_more(start):
     data, sets = followed(start, seeds=(1,))
-    split = pretrain.Images(model_of("families.image_pairs", "finetune")(pairs=3), "toy").split(1)
+    (split,) = pretrain.splits(parameters(), Shard("toy", [1]))
     assert [problem.pixels.shape for problem in sets[:2]] == [(3, 6, 64), (3, 11, 64)]
     digits = {tuple(row): label for row, label in zip(load_digits().data / 16, load_digits().target, strict=True)}
     for number, (few, many) in enumerate(zip(sets[::2], sets[1::2], strict=True)):

@@ -6,7 +6,7 @@ import pytest
 from carryover.config.parameters import model_of
 from carryover.families.mean_field import parameters, pretrain
 from carryover.families.stages import Shard
-from toy.mean_field_toys import TASK, finetuned, followed, pretrained
+from toy.mean_field_toys import TASK, finetuned, followed, outputs, pretrained
 from toy.refusal import refused
 
 WEIGHTS = {"first", "second", "start_first", "teacher_directions", "teacher_readout", "source_readout"}
@@ -68,7 +68,7 @@ def test_inputs_depend_on_seed_and_draw_alone(start):
     for which in range(6):
         same = noise[linear.sets == which]
         np.testing.assert_allclose(same, np.broadcast_to(same[0], same.shape), atol=1e-12)
-    assert clean.y[0] == pytest.approx(pretrain.outputs(teachers(P, 0, 1.0)[0], clean.X[0]))
+    assert clean.y[0] == pytest.approx(outputs(teachers(P, 0, 1.0)[0], clean.X[0]))
 
 
 def test_what_does_not_fit_is_refused_in_a_sentence(start):
@@ -95,7 +95,7 @@ def test_the_target_is_a_mean_over_units_on_the_sphere_of_random_sign():
     assert abs(teacher.second.mean()) < 5 * 3 / np.sqrt(2000)
     assert abs(teacher.second.std() / 3 - 1) < 5 / np.sqrt(2 * 2000)
     X = np.random.default_rng(0).standard_normal((7, 5))
-    np.testing.assert_allclose(pretrain.outputs(teacher, X), mean_output(teacher.first, teacher.second[0], X))
+    np.testing.assert_allclose(outputs(teacher, X), mean_output(teacher.first, teacher.second[0], X))
 
 
 @pytest.mark.parametrize("ablated", [0.0, 0.25, 0.75])
@@ -105,7 +105,7 @@ def test_the_source_is_a_mean_over_the_units_that_are_kept(ablated):
     kept = source.second[0] != 0
     assert kept.sum() == 4 * (1 - ablated)
     expected = mean_output(target.first[kept], target.second[0, kept], X)  # divided by the kept ones, (1 − μ) m*
-    np.testing.assert_allclose(pretrain.outputs(source, X), expected)
+    np.testing.assert_allclose(outputs(source, X), expected)
 
 
 @pytest.mark.parametrize(("ablated", "left"), [(0.9, "0.4"), (1.0, "0"), (0.3, "2.8")])

@@ -5,9 +5,8 @@ import pytest
 import torch
 from scipy import linalg
 
-from carryover.families.mean_field import pretrain
 from carryover.networks.relu import Weights
-from toy.mean_field_toys import finetuned, followed, pretrained
+from toy.mean_field_toys import finetuned, followed, outputs, pretrained
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +43,7 @@ def test_the_flow_is_the_paper_s_descent_with_ever_smaller_steps(protocol):
         coarse, fine = (plain(*begin, problem.task.X[samples], problem.task.y[run], rate, 1e-3) for rate in (0.1, 0.05))
         X = np.random.default_rng(0).standard_normal((1000, 8))
         far, near = (np.maximum(X @ first.T, 0) @ readout / 60 for first, readout, _ in (coarse, fine))
-        found = pretrain.outputs(trained.weights[run], X)
+        found = outputs(trained.weights[run], X)
         assert np.sqrt(np.mean((found - (2 * near - far)) ** 2)) < 0.02 * found.std()
         np.testing.assert_allclose(np.nanmax(flow["time"][run]), 2 * fine[2] - coarse[2], rtol=0.05)
         lengths = np.linalg.norm(trained.weights.first[run], axis=1)
@@ -56,8 +55,8 @@ def test_the_risk_is_the_mean_over_new_inputs(start):
     data, problem, trained = followed(start, "finetuning")
     X = np.random.default_rng(0).standard_normal((40_000, 4))
     which, teacher = problem.networks, problem.teacher
-    expected = pretrain.outputs(Weights(teacher.first[which], teacher.second[which]), X)
-    errors = (pretrain.outputs(trained.weights, X) - expected) ** 2
+    expected = outputs(Weights(teacher.first[which], teacher.second[which]), X)
+    errors = (outputs(trained.weights, X) - expected) ** 2
     assert (np.abs(errors.mean(1) - data["risk_final"].values) < 4 * errors.std(1) / 200).all()
     for name, square in (("power", expected**2), ("variance", (expected - expected.mean(1, keepdims=True)) ** 2)):
         assert (np.abs(square.mean(1) - data[f"target_{name}"].values) < 4 * square.std(1) / 200).all()
@@ -77,7 +76,7 @@ def test_least_squares_is_the_fit_of_least_norm(start, samples, cutoff):
         np.testing.assert_allclose(data["loss"][run], loss, rtol=1e-6, atol=1e-18)
         X = rng.standard_normal((40_000, 4))
         teacher = Weights(problem.teacher.first[network], problem.teacher.second[network])
-        errors = (np.maximum(X @ first.T, 0) @ readout / 12 - pretrain.outputs(teacher, X)) ** 2
+        errors = (np.maximum(X @ first.T, 0) @ readout / 12 - outputs(teacher, X)) ** 2
         assert abs(errors.mean() - data["risk_final"].values[run]) < 4 * errors.std() / 200
 
 
@@ -87,6 +86,6 @@ def test_a_network_that_is_left_alone_has_the_risk_of_the_pretrained_one(start):
     network = Weights(data["first"].values.astype(float), data["second"].values.astype(float))
     target = Weights(data["teacher_directions"].values, data["teacher_readout"].values[:, None])
     X = np.random.default_rng(3).standard_normal((40_000, 4))
-    errors = (pretrain.outputs(network, X) - pretrain.outputs(target, X)) ** 2
+    errors = (outputs(network, X) - outputs(target, X)) ** 2
     assert (np.abs(errors.mean(1) - data["risk_final"].values) < 4 * errors.std(1) / 200).all()
     assert (data["evaluations"] == 0).all()

@@ -20,27 +20,34 @@ from toy.diagonal_networks import measured
 STYLE = Path(__file__).resolve().parents[2] / "config/figures.mplstyle"
 
 
+def of_family(family, coordinate):
+    """A dataset of a run of a family with one coordinate."""
+    return labels.labelled(xr.Dataset(coords={coordinate: ("run", ["any"])}), family)
+
+
 def test_values_come_in_the_order_of_the_field_and_protocols_have_colours():
     data = measured("overlapping", "risk")
     assert panels.values(data, "protocol") == [
         "single_task", "multi_task", "finetuning", "single_task_probe", "finetuning_probe"
     ]  # fmt: skip
     assert panels.values(data, "samples") == [3, 4, 6, 8]
-    protocols = labels.of_family("diagonal")["protocol"]["value_labels"].keys()
+    protocols = labels.value_labels(of_family("diagonal", "protocol"), "protocol").keys()
     assert protocols == panels.COLORS.keys() == {*PROTOCOLS, *PRETRAINED, *SCRATCH, *LINEAR, *SOLVERS}
     assert len(set(panels.colors("protocol", protocols))) == len(protocols)
 
 
 def test_labels_of_a_family_come_before_the_common_ones():
-    found = labels.of_family("mean_field")
-    assert found["samples"] == labels.of_family("diagonal")["samples"] == {"label": "main-task samples n"}
+    for family in ("mean_field", "diagonal"):
+        assert labels.label(of_family(family, "samples"), "samples") == "main-task samples n"
     starts = {
         "": "from scratch",
         "descent": "trained features",
         "exact": "initial features",
         "flow": "trained features",
     }
-    assert found["pretrain_solver"] == {"value_labels": starts}
+    found = of_family("mean_field", "pretrain_solver")
+    assert labels.value_labels(found, "pretrain_solver") == starts
+    assert labels.label(found, "pretrain_solver") == "pretrain_solver"
 
 
 def test_spread_is_the_median_and_the_range():

@@ -21,3 +21,8 @@ def followed(*arguments, **told):
     """The dataset of one number of samples, the problem that the solver is handed, and what it answers."""
     data, ((problem, trained),) = shards.followed(finetuned, *arguments, **told)
     return data, problem, trained
+
+
+def outputs(network, X):
+    """f(x), (..., n), of a mean over units at inputs X (..., n, d)."""
+    return network.outputs(X)[..., 0] / network.first.shape[-2]

@@ -14,8 +14,6 @@ parameters that contradict each other.
 A stage poses problems and a solver solves them; `run` does the rest for all families.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
@@ -172,8 +170,21 @@ def run(p: Any, experiment: str, seeds: Sequence[int], pretrained: xr.Dataset | 
             trained = solve(piece.problem, p)
         except Divergence as error:  # who trains knows their indices alone
             raise Divergence(error.runs, error.what, columns) from error
-        solved.append((columns, piece.variables(trained)))  # without the problem, whose data are large
-    return _assembled(solved, piece)
+        variables = piece.variables(trained)
+        solved.append((columns, variables))  # without the problem, whose data are large
+    # Of all pieces, one after the other; variables without runs are the same in all, and are taken from the last.
+    joined = {name: (dims, values) for name, (dims, values, _) in variables.items()}
+    for name, (dims, _) in joined.items():
+        if "run" in (dims, dims[0]):
+            joined[name] = dims, np.concatenate([own[name][1] for _, own in solved])
+    runs = {name: ("run", np.concatenate([own[name] for own, _ in solved])) for name in columns}
+    data = xr.Dataset(joined, {**runs, "output": list(piece.outputs)}, piece.attributes)
+    meanings = {**MEANING, **piece.meaning, **{name: text for name, (_, _, text) in variables.items()}}
+    for key, variable in data.variables.items():
+        meaning = meanings[str(key)]
+        label, unit = (meaning, "1") if isinstance(meaning, str) else meaning
+        variable.attrs = {"long_name": label, "units": unit}
+    return data
 
 
 def stage(p: Any) -> Problems:
@@ -194,7 +205,6 @@ def portable(p: Any) -> str:
 def of_training(trained: Trained) -> Variables:
     """Variables of a `Trained`, without its weights."""
     curve = ("run", "checkpoint")
-    curves = {f"{k}_curve": (curve, v, f"{CURVES[k]} along training") for k, v in trained.curves.items()}
     return {
         "loss": ("run", trained.loss, "loss on the training data"),
         "evaluations": ("run", trained.evaluations, "gradient evaluations"),
@@ -203,7 +213,7 @@ def of_training(trained: Trained) -> Variables:
         "risk_best": ("run", trained.risk_best, "smallest risk along training"),
         **{name: ("run", values, MEASURED[name]) for name, values in trained.measured.items()},
         "time": (curve, trained.time, "flow time of the checkpoint"),
-        **curves,
+        **{f"{k}_curve": (curve, v, f"{CURVES[k]} along training") for k, v in trained.curves.items()},
     }
 
 
@@ -229,25 +239,6 @@ def _check_start(p, seeds, pretrained):
         known = np.unique(pretrained[name].values).tolist()
         if missing := [value for value in values if value not in known]:
             raise UserError(f"the pretrained shard has the {name} {known}, but not {missing}.")
-
-
-def _assembled(solved, last):
-    """Dataset over `run` of pieces, one after the other: [({coordinate: (runs,) values}, their variables)].
-
-    Variables without runs are the same in all pieces, and are taken from the last.
-    """
-    coordinates, variables = solved[-1]
-    meanings = {**MEANING, **last.meaning, **{name: text for name, (_, _, text) in variables.items()}}
-    runs = {name: ("run", np.concatenate([columns[name] for columns, _ in solved])) for name in coordinates}
-    joined = {name: (dims, values) for name, (dims, values, _) in variables.items()}
-    for name, (dims, _) in joined.items():
-        if "run" in (dims, dims[0]):
-            joined[name] = (dims, np.concatenate([piece[name][1] for _, piece in solved]))
-    data = xr.Dataset(joined, {**runs, "output": list(last.outputs)}, last.attributes)
-    for name, variable in data.variables.items():
-        label, unit = meanings[name] if isinstance(meanings[name], tuple) else (meanings[name], "1")
-        variable.attrs = {"long_name": label, "units": unit}
-    return data
 
 
 def _module(p: Any, name: str) -> Any:

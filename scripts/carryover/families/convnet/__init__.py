@@ -1,0 +1,1 @@
+"""Convolutional networks that tell classes of images apart: `pretrain` and `finetune`, `solvers`, `parameters`."""

@@ -30,7 +30,7 @@ def problems(p, shard):
     others = [classes.source(seed, number) for seed, number in starts] if p.protocol == "multi_task" else []
     outputs = len(targets[0]) + (len(others[0]) if others else 0)  # all have as many
     if shard.pretrained is None:
-        sources = [pretrain.spelled(labels) for labels in others] or [""] * len(starts)
+        sources = [" ".join(map(str, labels)) for labels in others] or [""] * len(starts)
         states = [classes.state(outputs, seed) for seed, _ in starts]
     else:
         sources, states = _pretrained(classes, shard, starts, targets)
@@ -43,7 +43,7 @@ def problems(p, shard):
         "seed": seeds, "task": tasks, "network": p.network, "rescaled": p.rescaled, "learning_rate": p.learning_rate,
         "weight_decay": p.weight_decay, "rescale": factor,
         "source_classes": [sources[place] for place in start],
-        "target_classes": [pretrain.spelled(targets[place]) for place in start],
+        "target_classes": [" ".join(map(str, targets[place])) for place in start],
     }  # fmt: skip
 
     def variables(trained):

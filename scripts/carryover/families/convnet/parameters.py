@@ -18,11 +18,9 @@ class Task(Images):
 
     network: Literal["resnet18", "vgg11", "vgg5", "efficientnet_lite0"] = parameter("resnet18", "architecture")
     width: PositiveInt = parameter(
-        8, "channels of the first convolution, of which the others have fixed multiples; 64 in published networks"
-    )  # fmt: skip
+        8, "channels of the first convolution, to which others are proportional; 64 in published networks")  # fmt: skip
     stem: Literal["imagenet", "small"] = parameter(
         "small", "imagenet is that of published networks, small is for images below 64 pixels")  # fmt: skip
-
     pixels: NonNegativeInt = parameter(0, "height and width that images are brought to; 0: as they are")
     normalisation: Literal["images", "network"] = parameter(
         "images", "mean and deviation that pixels are normalised with: those of the training images, or those with "
@@ -79,8 +77,7 @@ class Finetune(Task):
     statistics: Literal["renewed", "kept", "of_samples"] = parameter(
         "renewed", "running statistics of normalisation before training: renewed are those of the (rescaled) network "
         "on the samples, kept those of pretraining; of_samples: renewed, and again before each test")  # fmt: skip
-    samples: tuple[Annotated[int, Field(ge=2)], ...] = parameter(
-        (16,), "training images of the task, from all its classes alike")  # fmt: skip
+    samples: tuple[Annotated[int, Field(ge=2)], ...] = parameter((16,), "training images, from all classes alike")
     test_images: NonNegativeInt = parameter(0, "test images of the task at most, drawn for it; 0 for all")
     learning_rate: PositiveFloat = parameter(0.01, "step of gradient descent", axis=True)
     weight_decay: NonNegativeFloat = parameter(0.0, "penalty on the weights")

@@ -6,8 +6,6 @@ tasks of a seed alike, all but those that are drawn as `left_out`. Each seed dra
 seeds cover the choice of classes, too.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import cache, partial
@@ -55,7 +53,7 @@ def problems(p, shard):
         draws=partial(draw, shard.experiment, kinds),
     )
     seeds, tasks = zip(*kinds, strict=True)
-    names = ["" if read else spelled(source.classes) for source in sources]
+    names = ["" if read else " ".join(map(str, source.classes)) for source in sources]
     runs = {"seed": seeds, "task": tasks, "network": p.network, "source_classes": names}
     attributes = classes.attributes() | {"classes": len(sources[0].classes)}
     yield Piece(problem, runs, lambda trained: of_training(trained) | state(trained), MEANING,
@@ -124,8 +122,3 @@ def draw(experiment: str, kinds: Sequence[tuple[int, int]], run: int, use: str, 
     """The generator of a use by a run of these kinds, (seed, task), all of which see the same."""
     seed, task = kinds[run]
     return generator(experiment, {"task": task, "number": number}, seed, use)
-
-
-def spelled(classes: tuple[int, ...]) -> str:
-    """'5 6' of (5, 6)."""
-    return " ".join(map(str, classes))

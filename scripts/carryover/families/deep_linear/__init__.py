@@ -1,0 +1,1 @@
+"""Deep linear networks on Gaussian inputs: `pretrain` and `finetune`, `solvers`, `parameters`."""

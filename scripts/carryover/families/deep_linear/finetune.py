@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 from numpy.random import Generator
 
+from carryover.config.parameters import described
 from carryover.errors import UserError
 from carryover.families.deep_linear import pretrain
 from carryover.families.stages import Piece, cartesian_product
@@ -14,14 +15,6 @@ from carryover.networks.deep_linear import Weights
 from carryover.streams import generator
 from carryover.training.linear_flow import Factored
 from carryover.training.result import Task
-
-# Coordinates in which the runs of a relation differ; the coordinates of other relations are NaN.
-RELATED = {
-    "angle": ("angle", "target_norm"),
-    "stretch": ("stretch", "deviation"),
-    "leading": ("deviation",),
-    "trailing": ("deviation",),
-}
 
 
 def problems(p, shard):
@@ -32,21 +25,32 @@ def problems(p, shard):
     """
     runs, spectrum = _columns(p, shard.seeds), pretrain.eigenvalues(p)
     teacher = _targets(p, shard, runs)
+    # A data set for each seed, and for each value of what has draws of its own.
+    own = [name for name in p.own_draws if name != "depth" and np.isfinite(runs[name]).all()]
+    keys = list(zip(*(runs[name].tolist() for name in ("seed", *own)), strict=True))
+    known = list(dict.fromkeys(keys))
+    sets = np.array([known.index(key) for key in keys])
     groups = [(depth,) for depth in p.depth] if "depth" in p.own_draws else [p.depth]
     trained = p.trained_layers if p.protocol == "linear_transfer" else (None,)  # last layers, None for all
     for samples, depths in product(p.samples, groups):
-        inputs, noise, sets = _drawn(p, shard.experiment, runs, samples, depths[0], spectrum)
+        shared = {"samples": samples} | ({"depth": depths[0]} if "depth" in p.own_draws else {})
+        draws = [(shared | dict(zip(own, values, strict=True)), seed) for seed, *values in known]
+        inputs, noise = (
+            np.stack([generator(shard.experiment, *draw, stream).standard_normal(shape) for draw in draws])
+            for stream, shape in (("inputs", (samples, p.dimension)), ("noise", samples))
+        )
+        inputs = inputs * np.sqrt(spectrum)
         clean = np.stack([inputs[s] @ beta for s, beta in zip(sets, teacher, strict=True)])
         task = Task(inputs, clean + runs["noise"][:, None] * noise[sets], sets)
-        data = [Factored.of(X) for X in inputs]
+        data, sizes = [Factored.of(X) for X in inputs], {"samples": samples, "gamma": samples / p.dimension}
         for depth, last in product(depths, trained):
             frozen = depth - (last or depth)
             start, coefficients, features = _start(p, shard, depth, runs)
             problem = pretrain.Problem(
                 task, data, start, coefficients, teacher, depth, spectrum, runs["ridge"], runs["weight_decay"], frozen
             )
-            columns = {"samples": samples, "gamma": samples / p.dimension, "depth": depth, "frozen": frozen}
-            yield Piece(problem, runs | columns, partial(pretrain.variables, problem, features), pretrain.MEANING)
+            columns = runs | {"relation": p.relation, **sizes, "depth": depth, "frozen": frozen}
+            yield Piece(problem, columns, partial(pretrain.variables, problem, features), pretrain.MEANING)
 
 
 def _columns(p, seeds):
@@ -56,11 +60,13 @@ def _columns(p, seeds):
     """
     if p.relation in ("leading", "trailing") and not 0 < p.leading < p.dimension:
         raise UserError(f"relation {p.relation} needs leading from 1 to below dimension, not {p.leading}.")
-    names = (*RELATED[p.relation], "source_norm", "noise", "ridge", "weight_decay")
+    # Parameters that some relations alone read: those of the others are NaN.
+    relations = {name: about["when"].get("relation") for name, about in described(type(p)).items()}
+    own = {name: p.relation in needed for name, needed in relations.items() if needed}
+    names = (*(name for name in own if own[name]), "source_norm", "noise", "ridge", "weight_decay")
     runs = cartesian_product(seed=seeds, **{name: getattr(p, name) for name in names})
-    others = {name for read in RELATED.values() for name in read} - runs.keys()
     missing = np.full(len(runs["seed"]), np.nan)
-    return runs | dict.fromkeys(sorted(others), missing) | {"relation": np.full(len(missing), p.relation)}
+    return runs | {name: missing for name in sorted(own) if not own[name]}
 
 
 def _targets(p, shard, runs):
@@ -79,20 +85,6 @@ def _targets(p, shard, runs):
     return columns["source_norm"] * (source + columns["deviation"] * deviation / norms)
 
 
-def _drawn(p, experiment, runs, samples, depth, spectrum):
-    """(inputs (sets, n, d), standard noise (sets, n), (runs,) the set of each run): one for each seed, and for each
-    value of what has draws of its own."""
-    own = [name for name in p.own_draws if name != "depth" and np.isfinite(runs[name]).all()]
-    shared = {"samples": samples} | ({"depth": depth} if "depth" in p.own_draws else {})
-    keys = list(zip(*(runs[name].tolist() for name in ("seed", *own)), strict=True))
-    known, inputs, noise = list(dict.fromkeys(keys)), [], []
-    for seed, *values in known:
-        condition = shared | dict(zip(own, values, strict=True))
-        inputs.append(generator(experiment, condition, seed, "inputs").standard_normal((samples, p.dimension)))
-        noise.append(generator(experiment, condition, seed, "noise").standard_normal(samples))
-    return np.stack(inputs) * np.sqrt(spectrum), np.stack(noise), np.array([known.index(key) for key in keys])
-
-
 def _start(p, shard, depth, runs):
     """Weights or None for rank one, their coefficients (runs, d), and what is known of pretrained features."""
     pretrained = shard.pretrained
@@ -103,7 +95,8 @@ def _start(p, shard, depth, runs):
         return start, start.coefficients(), {}
     depths = np.full(len(runs["seed"]), depth)
     known = pretrained.isel(run=shard.rows(seed=runs["seed"], depth=depths, source_norm=runs["source_norm"]))
-    features = pretrain.features(known["feature_share"].values, known["feature_alignment"].values)
+    names = ("feature_share", "feature_alignment")
+    features = {name: ("run", known[name].values, known[name].attrs["long_name"]) for name in names}
     coefficients = known["coefficients"].values[:, 0].astype(np.float64)
     if "hidden" not in pretrained:
         return None, coefficients, features

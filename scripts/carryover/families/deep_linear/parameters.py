@@ -11,6 +11,9 @@ from carryover.families.parameters import DESCENT, Device
 SIMULATED = {"solver": ("descent", "balanced")}
 PRETRAINED = ("linear_transfer", "finetuning")
 SCRATCH = {"protocol": ("single_task",)}
+DECAYED = {**SCRATCH, "solver": ("exact",)}
+FIXED = {"protocol": ("linear_transfer",)}
+ANGLE, STRETCH = {"relation": ("angle",)}, {"relation": ("stretch",)}
 
 
 class Task(Model):
@@ -39,7 +42,7 @@ class Training(Task):
 
 class Pretrain(Training):
     initial_scale: PositiveFloat = parameter(
-        1e-5, "their standard deviation, or the norm of each balanced layer", when=SIMULATED)  # fmt: skip
+        1e-5, "standard deviation of weights, or norm of balanced layers", when=SIMULATED)  # fmt: skip
 
 
 class Finetune(Training):
@@ -52,12 +55,9 @@ class Finetune(Training):
     relation: Literal["angle", "stretch", "leading", "trailing"] = parameter(
         "angle", "how the target is made of the source: at an angle; stretched, with a random rest; plus a difference "
         "within the leading directions of the inputs, or in the others", axis=True)  # fmt: skip
-    angle: tuple[Fraction, ...] = parameter(
-        (0.25,), "angle θ between source and target task [π]", when={"relation": ("angle",)})  # fmt: skip
-    target_norm: tuple[PositiveFloat, ...] = parameter(
-        (1.0,), "norm of the target's coefficients", when={"relation": ("angle",)})  # fmt: skip
-    stretch: tuple[PositiveFloat, ...] = parameter(
-        (1.0,), "factors of the source in the target", when={"relation": ("stretch",)})  # fmt: skip
+    angle: tuple[Fraction, ...] = parameter((0.25,), "angle θ between source and target task [π]", when=ANGLE)
+    target_norm: tuple[PositiveFloat, ...] = parameter((1.0,), "norm of the target's coefficients", when=ANGLE)
+    stretch: tuple[PositiveFloat, ...] = parameter((1.0,), "factors of the source in the target", when=STRETCH)
     deviation: tuple[PositiveFloat, ...] = parameter(
         (0.5,), "norm of the rest of the target, in units of the source's",
         when={"relation": ("stretch", "leading", "trailing")})  # fmt: skip
@@ -67,27 +67,21 @@ class Finetune(Training):
         "are the same at all values of the others")  # fmt: skip
     truncation: NonNegativeFloat = parameter(
         1e-2, "pretrained features below this share of the largest are left out: they vanish with the initial weights",
-        when={"protocol": ("linear_transfer",), "solver": ("exact",)})  # fmt: skip
+        when={**FIXED, "solver": ("exact",)})  # fmt: skip
     trained_layers: tuple[PositiveInt, ...] = parameter(
-        (1,), "last layers that linear_transfer trains; the first are frozen",
-        when={"protocol": ("linear_transfer",)})  # fmt: skip
+        (1,), "last layers that linear_transfer trains; the first are frozen", when=FIXED)  # fmt: skip
     ridge: tuple[NonNegativeFloat, ...] = parameter(
-        (0.0,), "ridge penalties on the readout (eq 12)",
-        when={"protocol": ("linear_transfer",), "solver": ("exact",)})  # fmt: skip
-    weight_decay: tuple[NonNegativeFloat, ...] = parameter(
-        (0.0,), "weight decay of all layers, in the limit", when={**SCRATCH, "solver": ("exact",)})  # fmt: skip
+        (0.0,), "ridge penalties on the readout (eq 12)", when={**FIXED, "solver": ("exact",)})  # fmt: skip
+    weight_decay: tuple[NonNegativeFloat, ...] = parameter((0.0,), "weight decay of all layers", when=DECAYED)
     folds: NonNegativeInt = parameter(
-        0, "parts into which the samples are split to validate weight decay; 0 for none",
-        when={**SCRATCH, "solver": ("exact",)})  # fmt: skip
+        0, "parts into which the samples are split to validate weight decay; 0 for none", when=DECAYED)  # fmt: skip
     initial_scale: PositiveFloat = parameter(
-        1e-5, "their standard deviation, or the norm of each balanced layer",
-        when={**SCRATCH, **SIMULATED})  # fmt: skip
+        1e-5, "standard deviation of weights, or norm of balanced layers", when={**SCRATCH, **SIMULATED})  # fmt: skip
 
     @model_validator(mode="after")
     def check(self):
         """Refuse what has no such solution; UserError."""
-        decayed = max(self.weight_decay) > 0
-        if decayed and self.depth != (2,):
+        if max(self.weight_decay) > 0 and self.depth != (2,):
             raise UserError("weight_decay has an exact limit at depth 2 alone: set depth to 2.")
         if self.solver == "balanced" and self.protocol == "linear_transfer":
             raise UserError("linear_transfer has no solver balanced: choose exact or descent.")

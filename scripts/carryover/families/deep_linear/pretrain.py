@@ -52,10 +52,6 @@ class Problem:
         """Expected squared error of functions (·, d) of some runs, (·,)."""
         return (self.eigenvalues * (coefficients - self.teacher[runs]) ** 2).sum(1)
 
-    def weights(self):
-        """The networks before the first step, as matrices."""
-        return balanced(self.coefficients, self.depth) if self.start is None else self.start
-
 
 def problems(p, shard):
     """A piece for each depth: one network per seed and source norm, trained on the population loss of its source."""
@@ -92,25 +88,20 @@ def _variables(p, problem, trained):
         }) | {"layer": ("layer", np.arange(1, most), "layer")}  # fmt: skip
     lengths = np.linalg.norm(feature, axis=1) * np.linalg.norm(source, axis=1)
     cosine = np.abs((feature * source).sum(1)) / lengths
-    return variables(problem, features(share, cosine) | weights, trained)
+    return variables(problem, {
+        "feature_share": ("run", share, "share of the pretrained features' power that is of rank one"),
+        "feature_alignment": ("run", cosine, "cosine of that one feature with the source task"),
+        **weights,
+    }, trained)  # fmt: skip
 
 
 def variables(problem, extra, trained):
     """Variables of networks, with others that are known of them."""
     coefficients = ("run", "output", "input")
-    single = {
+    return single_precision({
         "coefficients": (coefficients, trained.weights.coefficients[:, None], "coefficients of the network's function"),
         "teacher": (("run", "input"), problem.teacher, "coefficients of the task that is learned"),
-    }
-    return {**single_precision(single), **of_training(trained), **extra}
-
-
-def features(share, alignment):
-    """Variables of what pretraining made of the features Φ = W_1 … W_{L−1} (theorem 3.4)."""
-    return {
-        "feature_share": ("run", share, "share of the pretrained features' power that is of rank one"),
-        "feature_alignment": ("run", alignment, "cosine of that one feature with the source task"),
-    }
+    }) | of_training(trained) | extra  # fmt: skip
 
 
 def eigenvalues(p):

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.networks.deep_linear import Weights
+from carryover.networks import deep_linear
 from carryover.training.deep_linear import gradient_descent
 from carryover.training.linear_flow import Factored, balanced_flow, finetuned, on_features, weight_decayed
 from carryover.training.result import Trained
@@ -23,8 +23,14 @@ def exact(problem, p):
     for s in np.unique(sets):
         runs = sets == s
         coefficients[runs] = _limits(problem, p, problem.data[s], targets[runs], runs)
-        if folds:
-            validation[runs] = _validated(problem, folds, s)
+        if folds:  # mean squared error on each fold of the network that the others trained, mean over folds
+            X, y, squares = problem.task.X[s], problem.task.y[runs], np.zeros(runs.sum())
+            for held in np.array_split(np.arange(len(X)), folds):
+                rest = np.delete(np.arange(len(X)), held)
+                data = Factored.of(X[rest])
+                beta = weight_decayed(data, data.targets(y[:, rest]), problem.weight_decay[runs])
+                squares += ((beta @ X[held].T - y[:, held]) ** 2).sum(1)
+            validation[runs] = squares / len(X)
     above_floor = np.empty(len(coefficients))  # in the coordinates of the data, without what no function can fit
     for run, s in enumerate(sets):
         data = problem.data[s]
@@ -41,45 +47,30 @@ def _limits(problem, p, data, targets, runs):
     protocol = getattr(p, "protocol", "pretraining")
     if protocol == "finetuning":
         return finetuned(data, targets, problem.coefficients[runs], problem.depth)
-    if protocol == "linear_transfer":
-        features = _pretrained_features(problem, np.flatnonzero(runs)[0], p.truncation)
-        start, ridge = problem.coefficients[runs], problem.ridge[runs]
-        # A penalty pulls the readout towards zero; without one it leaves what the data do not see as it was.
-        origin = np.where(ridge[:, None] > 0, 0.0, start)
-        unexplained = targets - (origin @ data.directions.T) * data.values
-        limit = origin + on_features(data, unexplained, features, ridge)
-        if problem.frozen >= problem.depth - 1:
-            return limit
-        # Several balanced layers behind the frozen ones keep the sign of their product, and stop at 0 on their way.
-        return np.where((limit * start).sum(1, keepdims=True) > 0, limit, 0.0)
-    return weight_decayed(data, targets, problem.weight_decay[runs])  # for none the least norm, at any depth
-
-
-def _pretrained_features(problem, run, truncation):
-    """Φ (d, r) of a pretrained network, without directions that vanish with the initial weights; UserError where
-    several layers learn behind features that are more than one."""
+    if protocol != "linear_transfer":
+        return weight_decayed(data, targets, problem.weight_decay[runs])  # for none the least norm, at any depth
+    # The features of the runs' pretrained network, without directions that vanish with the initial weights.
+    network = np.flatnonzero(runs)[0]
     if problem.start is None:
-        beta = problem.coefficients[run]
-        return beta[:, None] / np.linalg.norm(beta) ** (1 / problem.depth)
-    if problem.frozen < problem.depth - 1:
+        beta = problem.coefficients[network]
+        features = beta[:, None] / np.linalg.norm(beta) ** (1 / problem.depth)
+    elif problem.frozen < problem.depth - 1:
         raise UserError(
             "trained_layers above 1 has an exact limit for pretraining with the solver exact or balanced alone: set it "
             "to 1, or the solver of finetuning to descent."
         )
-    left, values, _ = np.linalg.svd(problem.start[run].features().astype(np.float64))
-    return (left * values)[:, values > truncation * values[0]]
-
-
-def _validated(problem, folds, s):
-    """Mean squared error on each fold of the network that the others trained, the mean over folds, (runs,)."""
-    runs, X = problem.task.sets == s, problem.task.X[s]
-    y, squares = problem.task.y[runs], np.zeros(runs.sum())
-    for held in np.array_split(np.arange(len(X)), folds):
-        rest = np.delete(np.arange(len(X)), held)
-        data = Factored.of(X[rest])
-        beta = weight_decayed(data, data.targets(y[:, rest]), problem.weight_decay[runs])
-        squares += ((beta @ X[held].T - y[:, held]) ** 2).sum(1)
-    return squares / len(X)
+    else:
+        left, values, _ = np.linalg.svd(problem.start[network].features().astype(np.float64))
+        features = (left * values)[:, values > p.truncation * values[0]]
+    # A penalty pulls the readout towards zero; without one it leaves what the data do not see as it was.
+    start, ridge = problem.coefficients[runs], problem.ridge[runs]
+    origin = np.where(ridge[:, None] > 0, 0.0, start)
+    unexplained = targets - (origin @ data.directions.T) * data.values
+    limit = origin + on_features(data, unexplained, features, ridge)
+    if problem.frozen >= problem.depth - 1:
+        return limit
+    # Several balanced layers behind the frozen ones keep the sign of their product, and stop at 0 on their way.
+    return np.where((limit * start).sum(1, keepdims=True) > 0, limit, 0.0)
 
 
 def balanced(problem, p):
@@ -95,11 +86,10 @@ def descent(problem, p):
 
     The loss is above the least that the layers can reach.
     """
-    settings = {
-        "learning_rate": p.learning_rate, "tolerance": p.tolerance, "max_steps": p.max_steps,
-        "precision": p.precision, "device": p.device,
-    }  # fmt: skip
-    task, start = problem.task, problem.weights()
+    settings = {name: getattr(p, name) for name in ("learning_rate", "tolerance", "max_steps", "precision", "device")}
+    task, start = problem.task, problem.start
+    if start is None:
+        start = deep_linear.balanced(problem.coefficients, problem.depth)
     if not problem.frozen:
         targets = problem.reduced_targets()
         return gradient_descent(problem.data, targets, task.sets, start, risk=problem.risk, **settings)
@@ -107,7 +97,7 @@ def descent(problem, p):
     # share features and inputs, and to factorise these costs more than to train: each pair of them is taken once.
     known = np.column_stack([task.sets, problem.coefficients])
     _, firsts, pairs = np.unique(known, axis=0, return_index=True, return_inverse=True)
-    pairs, frozen = pairs.ravel(), Weights(start.hidden[:, : problem.frozen], start.readout)
+    pairs, frozen = pairs.ravel(), deep_linear.Weights(start.hidden[:, : problem.frozen], start.readout)
     features = [frozen[run].features().astype(np.float64) for run in firsts]
     data = [Factored.of(task.X[task.sets[run]] @ own) for run, own in zip(firsts, features, strict=True)]
     targets = np.stack([data[pair].targets(y) for pair, y in zip(pairs, task.y, strict=True)])
@@ -121,7 +111,7 @@ def descent(problem, p):
         return found
 
     trained = gradient_descent(
-        data, targets, pairs, Weights(start.hidden[:, problem.frozen :], start.readout),
+        data, targets, pairs, deep_linear.Weights(start.hidden[:, problem.frozen :], start.readout),
         risk=lambda which, beta: problem.risk(which, through(which, beta)), **settings,
     )  # fmt: skip
     coefficients = through(np.arange(len(pairs)), trained.weights.coefficients)

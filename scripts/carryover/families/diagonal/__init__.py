@@ -1,0 +1,1 @@
+"""Diagonal linear networks that learn sparse tasks: `pretrain` and `finetune`, `solvers`, `parameters`."""

@@ -49,15 +49,13 @@ def problems(p, shard):
 
 
 def _start(p, shard, columns, outputs):
-    """Weights before the first step: a pretrained first layer under a new readout, or small ones; then rescaled."""
-    runs, first = len(columns["seed"]), columns["rescale"][:, None]
+    """Weights before training: a pretrained first layer under a new readout, or all at one scale; then rescaled."""
+    shape, rescale = (len(columns["seed"]), outputs, p.dimension), columns["rescale"][:, None]
     if p.protocol in PRETRAINED:
-        rows, readout = shard.rows(seed=columns["seed"]), np.full((runs, outputs, p.dimension), p.readout_scale)
-        layers = (shard.pretrained[name].values[rows] for name in ("first_plus", "first_minus"))
-        start = Weights(*layers, readout, readout)
+        rows, second = shard.rows(seed=columns["seed"]), np.full(shape, p.readout_scale)
+        plus, minus = (shard.pretrained[name].values[rows] for name in ("first_plus", "first_minus"))
     else:
-        start = pretrain.small_weights(runs, outputs, p.dimension, columns["initial_scale"])
-    second = first[..., None] if p.rescaled == "both" else 1.0
-    return Weights(
-        start.first_plus * first, start.first_minus * first, start.second_plus * second, start.second_minus * second
-    )
+        second = np.full(shape, columns["initial_scale"][:, None, None])
+        plus = minus = second[:, 0]
+    second = second * rescale[..., None] if p.rescaled == "both" else second
+    return Weights(plus * rescale, minus * rescale, second, second)

@@ -10,6 +10,7 @@ from carryover.families.parameters import DESCENT, FLOW, TRAINED, Device
 PRETRAINED = ("finetuning", "finetuning_probe")
 SCRATCH = ("single_task", "single_task_probe", "multi_task")
 PROTOCOLS = (*SCRATCH, *PRETRAINED)
+WHOLE = {"protocol": ("single_task", "finetuning")}
 
 
 class Task(Model):
@@ -31,9 +32,7 @@ class Training(Task):
         "share of itself", when=DESCENT)  # fmt: skip
     tolerance: PositiveFloat = parameter(1e-10, "training loss at which training stops", when=TRAINED)
     max_steps: PositiveInt = parameter(1_000_000, "most gradient evaluations of a network", when=TRAINED)
-    accuracy: PositiveFloat = parameter(
-        0.02, "error of one step of the adaptive flow in the logarithm of any weight",
-        when=FLOW)  # fmt: skip
+    accuracy: PositiveFloat = parameter(0.02, "error of a step of the flow in the logarithm of any weight", when=FLOW)
     max_time: NonNegativeFloat = parameter(
         0.0, "flow time at which training stops in any case, steps times learning rate of gradient descent; 0 for no "
         "limit", when=FLOW)  # fmt: skip
@@ -61,12 +60,10 @@ class Finetune(Training):
     main_features: tuple[PositiveInt, ...] = parameter((40,), "active dimensions of the main task")
     main_norm: Literal["l1", "l2"] = parameter("l2", "its coefficients are ±1/√k (l2) or ±1/k (l1)")
     overlap: tuple[Fraction, ...] = parameter((1.0,), "fraction of them that are auxiliary ones")
-    rescale: tuple[PositiveFloat, ...] = parameter(
-        (1.0,), "factors on the weights before training",
-        when={"protocol": ("single_task", "finetuning")})  # fmt: skip
+    rescale: tuple[PositiveFloat, ...] = parameter((1.0,), "factors on the weights before training", when=WHOLE)
     rescaled: Literal["first", "both"] = parameter(
         "both", "layers that the factors multiply: the first one, or both, after the readout's reset; the published "
-        "risks are those of both", when={"protocol": ("single_task", "finetuning")})  # fmt: skip
+        "risks are those of both", when=WHOLE)  # fmt: skip
     readout_scale: PositiveFloat = parameter(1e-3, "readout weights after the reset", when={"protocol": PRETRAINED})
     initial_scale: tuple[PositiveFloat, ...] = parameter(
         (1e-3,), "values of all four weight vectors at the start", when={"protocol": SCRATCH})  # fmt: skip

@@ -29,7 +29,8 @@ def problems(p, shard):
     seeds, experiment = shard.seeds, shard.experiment
     teacher = np.stack([auxiliary_teacher(p, experiment, seed)[2] for seed in seeds])
     inputs = shard.draw(sparse.sphere, "auxiliary inputs", p.samples, p.dimension)
-    start = small_weights(len(seeds), 1, p.dimension, p.initial_scale)
+    small = np.full((len(seeds), p.dimension), p.initial_scale)
+    start = Weights(small, small, small[:, None], small[:, None])
     problem = Problem([task(p, inputs, teacher, np.arange(len(seeds)))], start, teacher)
     yield Piece(problem, {"seed": seeds}, partial(variables, problem, teacher), MEANING, ("auxiliary",))
 
@@ -68,11 +69,3 @@ def task(p, inputs, teachers, sets):
             raise UserError(f"solver {p.solver} minimises the squared error: choose solver descent for loss {p.loss}.")
         y = np.where(y < 0, -1.0, 1.0)
     return Task(inputs, y[sets], sets)
-
-
-def small_weights(runs, outputs, dimension, scale):
-    """All four weight vectors at one scale, or at one per run, as at the start of every training from scratch."""
-    scales = np.broadcast_to(np.asarray(scale, dtype=float), runs)
-    first = np.repeat(scales[:, None], dimension, axis=1)
-    second = np.repeat(first[:, None], outputs, axis=1)
-    return Weights(first, first.copy(), second, second.copy())

@@ -36,60 +36,43 @@ def problems(p, shard):
     images of the target's classes. Raises UserError for pretrained shards of other tasks, and where a task has fewer
     images than samples are asked for.
     """
-    images, pairs = pretrain.Images(p, shard.experiment), pretrain.pairs(p, shard.experiment)
-    named = [pretrain.named(number, four) for number, four in enumerate(pairs)]
-    dimension, pretrained = images.pixels.shape[1], shard.pretrained
-    starts = np.zeros((len(pairs), len(p.cutoff), dimension))
-    if pretrained is not None and (found := pretrained.sizes["input"]) != dimension:
-        raise UserError(f"{p.images} has {dimension} pixels, but the pretrained networks have {found}.")
-    for seed in shard.seeds:
-        split = images.split(seed)
-        regression = pretrain.regressions(split)
+    pairs, pretrained, most = pretrain.pairs(p, shard.experiment), shard.pretrained, max(p.samples)
+    for seed, split in zip(shard.seeds, pretrain.splits(p, shard), strict=True):
+        regression, dimension = pretrain.regressions(split), split.pixels.shape[1]
+        starts = np.zeros((len(pairs), len(p.cutoff), dimension))
         if pretrained is not None:
-            kinds = [{"seed": seed, **names, "cutoff": cutoff} for names, cutoff in product(named, p.cutoff)]
+            if (found := pretrained.sizes["input"]) != dimension:
+                raise UserError(f"{p.images} has {dimension} pixels, but the pretrained networks have {found}.")
+            kinds = [{"seed": seed, **names, "cutoff": cutoff} for (names, *_), cutoff in product(pairs, p.cutoff)]
             rows = shard.rows(**{key: [kind[key] for kind in kinds] for key in kinds[0]})
             starts = pretrained["coefficients"].values[rows, 0].reshape(starts.shape)
-        for number, four in enumerate(pairs):
-            draws = [{"pair": number, "draw": draw} for draw in range(p.draws)]
-            rngs = [generator(shard.experiment, draw, seed, "samples") for draw in draws]
-            columns = {"seed": seed, **named[number], "cutoff": list(p.cutoff), "pixels": p.pixels}
-            for problem, bounds in _pair(p, split, regression(*four[2:]), four[2:], starts[number], rngs):
-                runs = {**columns, "samples": problem.pixels.shape[1]}
+        for start, (names, _, (first, second)) in zip(starts, pairs, strict=True):
+            known, target = split.members(first, second), regression(first, second)
+            if most > len(known):
+                given = f"the classes {first} and {second} have {len(known)} training images"
+                raise UserError(f"samples has {most}, but {given}: lower samples.")
+            conditions = [{"pair": names["pair"], "draw": draw} for draw in range(p.draws)]
+            rngs = [generator(shard.experiment, condition, seed, "samples") for condition in conditions]
+            drawn = np.stack([known[rng.permutation(len(known))[:most]] for rng in rngs])
+            pixels, labels = split.pixels[drawn], np.where(split.labels[drawn] == first, 1.0, -1.0)
+            tests = split.task(first, second, "test")
+            # In the directions of the target's second moments, which are a diagonal there for all bounds.
+            differences = (target.coefficients(np.array(p.cutoff)) - start) @ target.directions.T
+            for n in p.samples:
+                problem = pretrain.Problem(pixels[:, :n], labels[:, :n], start, tests)
+                bounds = {
+                    "distance": (differences**2).sum(-1),
+                    "benign_overfitting": benign_overfitting_bound(differences, target.spectrum, n),
+                    "covariance": covariance_bound(differences, target.spectrum, n, TOP_DIRECTIONS, CONFIDENCE),
+                    "target_alignment": target.explained(start),
+                }
+                runs = {"seed": seed, **names, "cutoff": list(p.cutoff), "pixels": p.pixels, "samples": n}
                 yield Piece(problem, runs, partial(_variables, problem, bounds), pretrain.MEANING)
 
 
-def _pair(p, split, target, classes, starts, rngs):
-    """(problem, bounds of Table 1) of one target task, a `Regression` on two classes, for each number of samples, from
-    starts (cutoffs, d)."""
-    known, tests = split.members(*classes), split.task(*classes, "test")
-    if max(p.samples) > len(known):
-        raise UserError(
-            f"samples has {max(p.samples)}, but the classes {classes[0]} and {classes[1]} have {len(known)} training "
-            "images: lower samples."
-        )
-    # In the directions of the target's second moments these are a diagonal, and need not be decomposed for every bound.
-    differences = (target.coefficients(np.array(p.cutoff)) - starts) @ target.directions.T
-    orders = np.stack([known[rng.permutation(len(known))[: max(p.samples)]] for rng in rngs])
-    pixels, labels = split.pixels[orders], np.where(split.labels[orders] == classes[0], 1.0, -1.0)
-    for samples in p.samples:
-        bounds = {
-            "distance": (differences**2).sum(-1),
-            "benign_overfitting": benign_overfitting_bound(differences, target.spectrum, samples),
-            "covariance": covariance_bound(differences, target.spectrum, samples, TOP_DIRECTIONS, CONFIDENCE),
-            "target_alignment": target.explained(starts),
-        }
-        yield pretrain.Problem(pixels[:, :samples], labels[:, :samples], starts, tests), bounds
-
-
 def _variables(problem, bounds, trained):
-    errors = problem.errors(trained.weights)
-    values = {
-        "risk_final": errors.mean(-1),
-        "risk_spread": errors.std(-1),
-        "risk_best": trained.risk_best,
-        "loss": trained.loss,
-        "evaluations": trained.evaluations,
-        "converged": trained.converged.astype(np.int8),
-        **bounds,
-    }
+    pixels, labels = problem.tests
+    errors = (np.sign(trained.weights @ pixels.T) != labels).mean(-1)  # (runs, draws)
+    values = vars(trained) | bounds | {"risk_final": errors.mean(-1), "risk_spread": errors.std(-1)}
+    values["converged"] = trained.converged.astype(np.int8)
     return {name: ("run", values[name], text) for name, text in MEANING.items()}

@@ -13,8 +13,7 @@ class Task(Images):
 
     classes: tuple[NonNegativeInt, ...] = parameter(tuple(range(10)), "classes that the tasks are drawn from")
     pairs: PositiveInt = parameter(20, "pairs of a source and a target task, the same for all seeds")
-    pixels: Literal["raw", "centred"] = parameter(
-        "raw", "pixels between 0 and 1, or less the mean of all training images")  # fmt: skip
+    pixels: Literal["raw", "centred"] = parameter("raw", "between 0 and 1, or less the mean of all training images")
     cutoff: tuple[Fraction, ...] = parameter(
         (0.0,), "singular values of all training images of a task, relative to the largest, up to which a direction "
         "is left out of its coefficients θ_S or θ_T; 0 for least squares")  # fmt: skip
@@ -28,14 +27,11 @@ class Finetune(Task):
     STARTS_FROM: ClassVar = {"protocol": ("finetuning",)}
 
     protocol: Literal["single_task", "finetuning"] = parameter(
-        "finetuning", "finetuning starts from the source task's coefficients, single_task from 0",
-        axis=True)  # fmt: skip
+        "finetuning", "finetuning starts from the source's coefficients, single_task from 0", axis=True)  # fmt: skip
     solver: Literal["exact", "descent"] = parameter("exact", "the limit of gradient descent, or its steps", axis=True)
     samples: tuple[PositiveInt, ...] = parameter(
         (10, 15, 20, 25, 30), "images n of the target task, drawn from its two classes together")  # fmt: skip
     draws: PositiveInt = parameter(25, "sets of each number of samples")
-    learning_rate: PositiveFloat = parameter(
-        0.1, "step of gradient descent on half the mean squared error", when=DESCENT)  # fmt: skip
-    tolerance: NonNegativeFloat = parameter(
-        1e-6, "loss at which training stops, on the draw that takes most steps", when=DESCENT)  # fmt: skip
+    learning_rate: PositiveFloat = parameter(0.1, "step of descent on half the mean squared error", when=DESCENT)
+    tolerance: NonNegativeFloat = parameter(1e-6, "loss of the slowest draw at which training stops", when=DESCENT)
     max_steps: PositiveInt = parameter(100_000, "most steps", when=DESCENT)

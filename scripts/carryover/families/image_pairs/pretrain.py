@@ -38,20 +38,15 @@ class Problem:
     start: np.ndarray  # (runs, d), coefficients before training
     tests: tuple[np.ndarray, np.ndarray]  # pixels (tests, d) and labels (tests,)
 
-    def errors(self, coefficients):
-        """Share (runs, draws) of the test images that coefficients (runs, draws, d) misclassify."""
-        pixels, labels = self.tests
-        return (np.sign(coefficients @ pixels.T) != labels).mean(-1)
-
 
 def problems(p, shard):
     """A piece for each seed and pair of tasks, with a run per cutoff: linear functions of least norm."""
-    images, fours = Images(p, shard.experiment), pairs(p, shard.experiment)
-    for seed in shard.seeds:
-        regression = regressions(images.split(seed))
-        for number, four in enumerate(fours):
-            runs = {"seed": seed, **named(number, four), "cutoff": list(p.cutoff)}
-            yield Piece(regression(*four[:2]), runs, _variables, MEANING)
+    tasks = pairs(p, shard.experiment)
+    for seed, split in zip(shard.seeds, splits(p, shard), strict=True):
+        regression = regressions(split)
+        for columns, source, _ in tasks:
+            runs = {"seed": seed, **columns, "cutoff": list(p.cutoff)}
+            yield Piece(regression(*source), runs, _variables, MEANING)
 
 
 def _variables(trained):
@@ -60,48 +55,21 @@ def _variables(trained):
 
 
 def pairs(p, experiment):
-    """`pairs` different (a, b, c, d), source and target classes; UserError where the classes do not give as many.
+    """[(columns, (a, b), (c, d))] of `pairs` different pairs of a source and a target task, by their classes.
 
-    The classes of a source task are in the order of `classes`: to exchange them in both tasks changes no error.
+    Columns are such as {'pair': 0, 'source_classes': '2 3', 'target_classes': '5 6'}. The classes of a source task are
+    in the order of `classes`: to exchange them in both tasks changes no error. UserError where there are not as many.
     """
     order = {label: place for place, label in enumerate(p.classes)}
     possible = [four for four in permutations(p.classes, 4) if order[four[0]] < order[four[1]]]
     if len(possible) < p.pairs:
-        raise UserError(
-            f"pairs is {p.pairs}, but {len(p.classes)} classes give {len(possible)} pairs of tasks: "
-            "lower pairs or add classes."
-        )
+        given = f"{len(p.classes)} classes give {len(possible)} pairs of tasks"
+        raise UserError(f"pairs is {p.pairs}, but {given}: lower pairs or add classes.")
     drawn = generator(experiment, "", 0, "pairs").choice(len(possible), size=p.pairs, replace=False)
-    return [possible[index] for index in drawn]
-
-
-class Images:
-    """The images of the classes that are asked for; every seed holds out others for the test.
-
-    Raises UserError for a class that does not exist or has one image alone.
-    """
-
-    def __init__(self, p, experiment):
-        self.p, self.experiment = p, experiment
-        known = image_sets.images(p.images, p.folder)
-        parts = (image_sets.unit_pixels(part, np.float64) for part in (known.train, known.test))
-        self.pixels = np.concatenate([part.reshape(len(part), -1) for part in parts])
-        self.labels = np.concatenate([known.train_labels, known.test_labels])
-        classes, counts = np.unique(self.labels, return_counts=True)
-        enough = classes[counts > 1].tolist()
-        if missing := [label for label in p.classes if label not in enough]:
-            raise UserError(f"classes names {missing}, but the classes with two images or more are {enough}.")
-
-    def split(self, seed):
-        """`Split` of one seed."""
-        test = np.zeros(len(self.labels), dtype=bool)
-        for label in self.p.classes:
-            members = np.flatnonzero(self.labels == label)
-            order = generator(self.experiment, label, seed, "held out").permutation(members)
-            test[order[: max(1, int(HELD_OUT * len(members)))]] = True
-        train = np.isin(self.labels, self.p.classes) & ~test
-        pixels = self.pixels - self.pixels[train].mean(0) if self.p.pixels == "centred" else self.pixels
-        return Split(pixels, self.labels, train, test)
+    return [
+        ({"pair": number, "source_classes": f"{a} {b}", "target_classes": f"{c} {d}"}, (a, b), (c, d))
+        for number, (a, b, c, d) in enumerate(possible[index] for index in drawn)
+    ]
 
 
 @dataclass(frozen=True)
@@ -123,9 +91,27 @@ class Split:
         return self.pixels[chosen], np.where(self.labels[chosen] == first, 1.0, -1.0)
 
 
-def named(number, four):
-    """{'pair': 0, 'source_classes': '2 3', 'target_classes': '5 6'} of a pair of tasks."""
-    return {"pair": number, "source_classes": f"{four[0]} {four[1]}", "target_classes": f"{four[2]} {four[3]}"}
+def splits(p, shard):
+    """A `Split` for each seed of the images of the classes that are asked for: every seed holds out others.
+
+    Raises UserError for a class that does not exist or has one image alone.
+    """
+    known = image_sets.images(p.images, p.folder)
+    parts = (image_sets.unit_pixels(part, np.float64) for part in (known.train, known.test))
+    pixels = np.concatenate([part.reshape(len(part), -1) for part in parts])
+    labels = np.concatenate([known.train_labels, known.test_labels])
+    classes, counts = np.unique(labels, return_counts=True)
+    enough = classes[counts > 1].tolist()
+    if missing := [label for label in p.classes if label not in enough]:
+        raise UserError(f"classes names {missing}, but the classes with two images or more are {enough}.")
+    for seed in shard.seeds:
+        test = np.zeros(len(labels), dtype=bool)
+        for label in p.classes:
+            members = np.flatnonzero(labels == label)
+            order = generator(shard.experiment, label, seed, "held out").permutation(members)
+            test[order[: max(1, int(HELD_OUT * len(members)))]] = True
+        train = np.isin(labels, p.classes) & ~test
+        yield Split(pixels - pixels[train].mean(0) if p.pixels == "centred" else pixels, labels, train, test)
 
 
 @dataclass(frozen=True)
@@ -180,7 +166,10 @@ def regressions(split):
         return np.linalg.qr(np.column_stack([pixels, np.ones(len(pixels))]), mode="r"), len(pixels)
 
     @cache
-    def decomposed(first, second):
+    def regression(first, second):
+        if first > second:
+            known = regression(second, first)
+            return replace(known, labels=-known.labels)
         (one, ones), (other, others) = triangle(first), triangle(second)
         dimension = one.shape[1] - 1
         both = np.linalg.qr(np.concatenate([one, other * np.append(np.ones(dimension), -1)]), mode="r")[:dimension]
@@ -188,9 +177,5 @@ def regressions(split):
         padded = np.zeros((2, dimension))
         padded[:, : len(values)] = values, left.T @ both[:, -1]
         return Regression(padded[0], directions, padded[1], ones + others)
-
-    def regression(first, second):
-        found = decomposed(min(first, second), max(first, second))
-        return found if first < second else replace(found, labels=-found.labels)
 
     return regression

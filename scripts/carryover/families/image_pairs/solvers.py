@@ -10,29 +10,23 @@ from carryover.training.result import Trained
 def exact(problem, p):
     """The limit of gradient descent, so that nothing is trained.
 
-    Weights are coefficients (cutoffs, d) of the `Regression` of a source task, (runs, draws, d) of a `Problem`.
+    Weights are coefficients (cutoffs, d) of the `Regression` of a source task, (runs, draws, d) of a `Problem`:
+    θ + X⁺(y − Xθ) from the start θ, the solution nearest to it (least squares where there are more samples than
+    dimensions). It is equation 1 of "Finetuning with linear teachers" for labels of any kind: those of real images are
+    no linear function of them.
     """
     if isinstance(problem, Regression):
         coefficients = problem.coefficients(np.array(p.cutoff))
         loss = problem.loss(coefficients)
         return Trained.solved(coefficients, loss, np.full_like(loss, np.nan))
-    return _trained(problem, limit(problem.pixels, problem.labels, problem.start[:, None]))
-
-
-def limit(pixels, labels, start):
-    """Coefficients (…, d): θ + X⁺(y − Xθ) from the start θ (…, d), for pixels X (…, n, d) and labels y (…, n).
-
-    It is the solution nearest to the start, equation 1 of "Finetuning with linear teachers" for labels of any kind:
-    those of real images are no linear function of them. Least squares where there are more samples than dimensions;
-    from 0 the one of least norm.
-    """
-    missing = labels[..., None] - pixels @ start[..., None]
+    pixels, start = problem.pixels, problem.start[:, None]
+    missing = problem.labels[..., None] - pixels @ start[..., None]
     samples, dimension = pixels.shape[-2:]
     cutoff = max(samples, dimension) * np.finfo(float).eps
     if samples >= dimension:
-        return start + (np.linalg.pinv(pixels, rtol=cutoff) @ missing)[..., 0]
+        return _trained(problem, start + (np.linalg.pinv(pixels, rtol=cutoff) @ missing)[..., 0])
     span, triangle = np.linalg.qr(pixels.mT)  # few samples: the pseudoinverse of n × n numbers alone
-    return start + (span @ (np.linalg.pinv(triangle.mT, rtol=cutoff) @ missing))[..., 0]
+    return _trained(problem, start + (span @ (np.linalg.pinv(triangle.mT, rtol=cutoff) @ missing))[..., 0])
 
 
 def descent(problem, p):
@@ -50,20 +44,15 @@ def descent(problem, p):
     residual = problem.labels[..., None] - pixels @ start
     a, evaluations = np.zeros_like(residual), np.zeros(residual.shape[-1], dtype=np.int64)
     for _ in range(p.max_steps):
-        running = _losses(residual).max(0) > p.tolerance
+        running = (residual**2).mean(1).max(0) / 2 > p.tolerance
         if not running.any():
             break
         evaluations += running
         a += (p.learning_rate / n * running) * residual
         residual -= p.learning_rate * (gram @ residual) * running
     coefficients = (start + pixels.mT @ a).transpose(2, 0, 1)
-    converged = _losses(residual).max(0) <= p.tolerance
+    converged = (residual**2).mean(1).max(0) / 2 <= p.tolerance
     return _trained(problem, coefficients, evaluations=evaluations, converged=converged)
-
-
-def _losses(residual):
-    """Half the mean squared error, (draws, runs), of residuals (draws, n, runs)."""
-    return (residual**2).mean(1) / 2
 
 
 def _trained(problem, coefficients, **known):

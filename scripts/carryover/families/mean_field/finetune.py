@@ -18,53 +18,41 @@ def problems(p, shard):
     A data set depends on seed and draw alone, and a smaller one is part of a larger one. A run from scratch has no
     ablated fraction and no anchor (NaN); a network that is left as it is has no samples and no draw (0).
     """
-    networks, start, pretrained = _networks(p, shard)
-    teacher = pretrain.targets(p, shard, networks)
-    for samples in p.samples if p.protocol in LEARNING["protocol"] else (0,):
-        if samples:
-            problem, runs = _problem(p, shard, shard.places(networks["seed"]), samples, start, teacher)
-        else:
-            problem = pretrain.Problem(start, teacher, np.arange(len(teacher.first)))
-            runs = {"draw": 0, "readout": "", "max_time": np.nan}
-        columns = {name: values[problem.networks] for name, values in networks.items()} | runs
-        columns |= {"samples": samples, "noise": p.noise}
-        yield Piece(problem, columns, partial(_variables, p, problem, pretrained), pretrain.MEANING)
-
-
-def _networks(p, shard):
-    """({column: (networks,) values}, weights, pretrained networks or None) that runs start from."""
-    if shard.pretrained is None:
-        columns = cartesian_product(seed=shard.seeds, teacher_scale=p.teacher_scale, ablated=[np.nan], anchor=[np.nan])
-        return columns, pretrain.initial(p, shard)[shard.places(columns["seed"])], None
-    axes = {"seed": shard.seeds, "teacher_scale": p.teacher_scale}
-    wanted = np.all([np.isin(shard.pretrained[name].values, values) for name, values in axes.items()], axis=0)
-    known = shard.pretrained.isel(run=np.flatnonzero(wanted))
-    columns = {name: known[name].values for name in ("seed", "teacher_scale", "ablated", "anchor")}
-    return columns, Weights.of_dataset(known), known
-
-
-def _problem(p, shard, places, samples, start, teacher):
-    """The Problem of one number of samples, and {column: (runs,) values} that distinguish the runs of a network.
-
-    `places` (networks,) are those of the networks' seeds. Each seed and draw has its own inputs and noise.
-    """
+    pretrained = shard.pretrained
+    if pretrained is None:  # networks that runs start from
+        networks = cartesian_product(seed=shard.seeds, teacher_scale=p.teacher_scale, ablated=[np.nan], anchor=[np.nan])
+        start = pretrain.initial(p, shard)[shard.places(networks["seed"])]
+    else:
+        wanted = pretrained["seed"].isin(shard.seeds) & pretrained["teacher_scale"].isin(p.teacher_scale)
+        pretrained = pretrained.isel(run=np.flatnonzero(wanted))
+        networks = {name: pretrained[name].values for name in ("seed", "teacher_scale", "ablated", "anchor")}
+        start = Weights.of_dataset(pretrained)
+    teacher, learning = pretrain.targets(p, shard, networks), p.protocol in LEARNING["protocol"]
+    # A run for each network, data set of its seed, and way to train a readout.
+    draws = p.draws if learning else 1
+    ways = [("", np.nan)]  # (readout, max_time)
+    if p.protocol == "linear_transfer":
+        ways = [(readout, time) for readout in p.readout
+                for time in ((np.nan,) if readout == "least_squares" else p.max_time)]  # fmt: skip
+    places = enumerate(shard.places(networks["seed"]))
+    pairs = [(network, place * draws + draw) for network, place in places for draw in range(draws)]
+    which, sets = np.repeat(pairs, len(ways), axis=0).T
+    readout, max_time = (np.tile(values, len(pairs)) for values in zip(*ways, strict=True))
+    columns = {name: values[which] for name, values in networks.items()}
+    columns |= {"draw": sets % draws, "readout": readout, "max_time": max_time}
 
     def drawn(stream, *shape):
-        law, draws = Generator.standard_normal, range(p.draws)
-        return np.stack([shard.draw(law, stream, shape, condition=draw) for draw in draws], axis=1).reshape(-1, *shape)
+        """Numbers of each data set, of a seed and draw."""
+        each = [shard.draw(Generator.standard_normal, stream, shape, condition=draw) for draw in range(draws)]
+        return np.stack(each, axis=1).reshape(len(shard.seeds) * draws, *shape)
 
-    X, noise = drawn("inputs", samples, p.dimension), drawn("noise", samples)
-    pairs = [(network, place * p.draws + draw) for network, place in enumerate(places) for draw in range(p.draws)]
-    y = np.stack([pretrain.outputs(teacher[network], X[which]) + p.noise * noise[which] for network, which in pairs])
-    solvers = [("", np.nan)]  # (readout, max_time)
-    if p.protocol == "linear_transfer":
-        solvers = [(readout, time) for readout in p.readout
-                for time in ((np.nan,) if readout == "least_squares" else p.max_time)]  # fmt: skip
-    networks, sets = np.repeat(pairs, len(solvers), axis=0).T
-    readout, max_time = (np.tile(values, len(pairs)) for values in zip(*solvers, strict=True))
-    task = Task(X, np.repeat(y, len(solvers), axis=0), sets)
-    problem = pretrain.Problem(start, teacher, networks, task, readout=readout, max_time=max_time)
-    return problem, {"draw": sets % p.draws, "readout": readout, "max_time": max_time}
+    for samples in p.samples if learning else (0,):
+        X, noise = drawn("inputs", samples, p.dimension), p.noise * drawn("noise", samples)
+        y = np.stack([teacher[network].outputs(X[s])[:, 0] / p.teacher_units + noise[s] for network, s in pairs])
+        task = Task(X, np.repeat(y, len(ways), axis=0), sets)
+        problem = pretrain.Problem(start, teacher, which, task, readout=readout, max_time=max_time)
+        runs = columns | {"samples": samples, "noise": p.noise}
+        yield Piece(problem, runs, partial(_variables, p, problem, pretrained), pretrain.MEANING)
 
 
 def _variables(p, problem, pretrained, trained):

@@ -27,8 +27,7 @@ class Task(Model):
     width: PositiveInt = parameter(1000, "hidden units m of the network")
     teacher_units: PositiveInt = parameter(100, "units m* of the target's teacher")
     teacher_scale: tuple[PositiveFloat, ...] = parameter(
-        (1.0,), "factors on the target's coefficients, which are N(0, 1): 1 hardly moves the network's features, √m* "
-        "does")  # fmt: skip
+        (1.0,), "factors on the target's coefficients N(0, 1): 1 hardly moves the features, √m* does")  # fmt: skip
     precision: Literal["float32", "float64"] = parameter(
         "float32", "numbers that pretraining by flow computes in between the ends of its steps")  # fmt: skip
 
@@ -50,7 +49,7 @@ class Pretrain(Training):
     anchor: tuple[NonNegativeFloat, ...] = parameter(
         (0.0,), "λ of the penalties λ/2 · 1/m Σ|w − w(0)|² on the way of the input weights, or 2mλ' of the paper's λ' "
         "Σ|w − w(0)|²", when=FLOW)  # fmt: skip
-    tolerance: PositiveFloat = parameter(1e-6, "loss, half the mean squared error, at which training stops")
+    tolerance: PositiveFloat = parameter(1e-6, "half the mean squared error at which training stops")
     max_time: PositiveFloat = parameter(MAX_TIME, "flow time at which training stops: learning_rate · steps of descent")
 
 
@@ -77,16 +76,14 @@ class Finetune(Training):
         "least_squares", when=FIXED)  # fmt: skip
     learning_rate: PositiveFloat = parameter(
         0.01, "step of gradient descent, in units of the width, cut where it diverges", when=DESCENT)  # fmt: skip
-    tolerance: PositiveFloat = parameter(
-        1e-6, "loss, half the mean squared error, at which training stops", when=LEARNING)  # fmt: skip
+    tolerance: PositiveFloat = parameter(1e-6, "half the mean squared error at which training stops", when=LEARNING)
 
     @model_validator(mode="after")
     def check(self):
         """Refuse a solver that the protocol does not have; UserError."""
-        if self.solver not in SOLVERS[self.protocol]:
-            raise UserError(
-                f"{self.protocol} has no solver {self.solver}: choose {' or '.join(SOLVERS[self.protocol])}."
-            )
+        known = SOLVERS[self.protocol]
+        if self.solver not in known:
+            raise UserError(f"{self.protocol} has no solver {self.solver}: choose {' or '.join(known)}.")
         if self.protocol in FIXED["protocol"] and self.solver == "descent" and "least_squares" in self.readout:
             raise UserError("least_squares is fitted without steps: its solver is exact, not descent.")
         return self

@@ -40,7 +40,7 @@ class Problem:
     start: Weights  # first (networks, m, d) of unit length, second (networks, 1, m)
     teacher: Weights  # first (networks, m*, d), second (networks, 1, m*)
     networks: np.ndarray  # (runs,)
-    task: Task | None = None  # None where the whole distribution is learned, or nothing
+    task: Task | None = None  # None where the whole distribution is learned
     anchor: np.ndarray | None = None  # (networks,) of pretraining
     readout: np.ndarray | None = None  # (runs,) as in the parameters
     max_time: np.ndarray | None = None  # (runs,)
@@ -59,7 +59,7 @@ def problems(p, shard):
         teacher=sources(p, shard, columns, target),
         networks=np.arange(len(places)),
         anchor=columns["anchor"],
-        max_time=np.full(len(places), p.max_time) if p.solver == "exact" else None,
+        max_time=np.full(len(places), p.max_time),
     )
     yield Piece(problem, columns, partial(_variables, problem, target), MEANING)
 
@@ -72,15 +72,14 @@ def _variables(problem, target, trained):
 def weights(network, start_first, target, source_readout):
     """Variables of networks (runs, …) that are means over units, with where they started and both teachers."""
     first, unit = ("run", "unit", "input"), ("run", "teacher_unit")
-    variables = {
+    return single_precision({
         "first": (first, network.first, "input weights, of length 1"),
         "second": (("run", "output", "unit"), network.second, "readout weights; the output is the mean over units"),
         "start_first": (first, start_first, "input weights before pretraining"),
         "teacher_directions": ((*unit, "input"), target.first, "unit vectors of the target's units"),
         "teacher_readout": (unit, target.second[:, 0], "coefficients of the target, which is a mean over units"),
         "source_readout": (unit, source_readout, "coefficients of the source, 0 where a unit is ablated"),
-    }
-    return single_precision(variables)
+    })  # fmt: skip
 
 
 def size(target):
@@ -99,12 +98,6 @@ def summed(network):
     """
     scale = np.sqrt(network.first.shape[-2])
     return Weights(network.first / scale, network.second / scale)
-
-
-def averaged(network):
-    """The inverse of `summed`."""
-    scale = np.sqrt(network.first.shape[-2])
-    return Weights(network.first * scale, network.second * scale)
 
 
 def targets(p, shard, networks):
@@ -130,10 +123,8 @@ def sources(p, shard, networks, target):
         left = (1 - ablated) * p.teacher_units
         count = round(left)
         if count < 1 or abs(left - count) > 1e-9 * p.teacher_units:  # decimal fractions are rounded
-            raise UserError(
-                f"ablated {ablated:g} of {p.teacher_units} teacher_units leaves {left:g}: it must be a whole number, 1 "
-                "at least."
-            )
+            given = f"ablated {ablated:g} of {p.teacher_units} teacher_units leaves {left:g}"
+            raise UserError(f"{given}: it must be a whole number, 1 at least.")
         units = order[:count]
         readout[network, 0, units] = target.second[network, 0, units] * (p.teacher_units / count)
     return Weights(target.first, readout)
@@ -143,8 +134,3 @@ def initial(p, shard):
     """Networks before training from scratch, one a seed: input weights uniform on the sphere, readouts 1e-7 N(0, 1)."""
     first = shard.draw(unit_vectors, "weights", p.width, p.dimension)
     return Weights(first, 1e-7 * shard.draw(Generator.standard_normal, "readout", (1, p.width)))
-
-
-def outputs(network, X):
-    """f(x), (..., n), of a mean over units at inputs X (..., n, d)."""
-    return network.outputs(X)[..., 0] / network.first.shape[-2]

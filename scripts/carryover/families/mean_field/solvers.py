@@ -1,12 +1,12 @@
 """Solvers of mean-field ReLU networks; losses are half the mean squared error, and risks are exact."""
 
 from bisect import bisect_left
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from carryover.families.mean_field.pretrain import averaged, summed
+from carryover.families.mean_field.pretrain import summed
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import function_moments, relu_kernel, relu_risk
 from carryover.training.devices import tensor
@@ -35,20 +35,21 @@ def flow(problem, p):
             unit_teacher, start, tolerance=p.tolerance, max_time=p.max_time, anchor=problem.anchor,
             precision=p.precision, **settings,
         )  # fmt: skip
-        return replace(trained, weights=averaged(trained.weights))
-    teacher = summed(teacher)
+    else:
+        teacher = summed(teacher)
 
-    def risk(first, second, runs):
-        which = problem.networks[runs]
-        units = teacher.first[which], teacher.second[which, 0]
-        return relu_risk(first, second[:, 0], *(tensor(values, first.device) for values in units))
+        def risk(first, second, runs):
+            which = problem.networks[runs]
+            units = teacher.first[which], teacher.second[which, 0]
+            return relu_risk(first, second[:, 0], *(tensor(values, first.device) for values in units))
 
-    trained = gradient_flow(
-        [problem.task], start, tolerance=2 * p.tolerance, on_sphere=True, observe={"risk": risk}, **settings
-    )
-    curves = {**trained.curves, "loss": trained.curves["loss"] / 2}
-    weights = averaged(trained.weights)
-    return replace(trained, weights=weights, loss=trained.loss / 2, time=2 * trained.time, curves=curves)
+        trained = gradient_flow(
+            [problem.task], start, tolerance=2 * p.tolerance, on_sphere=True, observe={"risk": risk}, **settings
+        )
+        curves = {**trained.curves, "loss": trained.curves["loss"] / 2}
+        trained = replace(trained, loss=trained.loss / 2, time=2 * trained.time, curves=curves)
+    root = np.sqrt(start.first.shape[-2])
+    return replace(trained, weights=Weights(trained.weights.first * root, trained.weights.second * root))
 
 
 def exact(problem, p):
@@ -63,13 +64,13 @@ def exact(problem, p):
     features cannot represent, at a risk up to thousands of times the target's power where n is near the number of such
     directions. Readouts fitted to samples are not stored.
     """
-    if problem.max_time is None:
+    if getattr(p, "protocol", "") == "pretrained":
         network, teacher = summed(problem.start), summed(problem.teacher)
         risks = relu_risk(network.first, network.second[:, 0], teacher.first, teacher.second[:, 0])
         return Trained.solved(problem.start, np.full(len(problem.networks), np.nan), risks)
     loss, risk, time = np.empty((3, len(problem.networks)))
     weights = Weights(problem.start.first, np.empty_like(problem.start.second)) if problem.task is None else None
-    for run, modes, start, quadratic in _learning(problem):
+    for run, modes, start, error in _learning(problem):
         if weights is None and problem.readout[run] == "least_squares":
             readout, time[run] = modes.least_squares(p.cutoff), np.nan
         else:
@@ -77,7 +78,7 @@ def exact(problem, p):
             readout = modes.after(start, time[run])
         loss[run] = modes.loss(readout)
         if weights is None:
-            risk[run] = quadratic.risk(readout)
+            risk[run] = _risk(readout, *error)
         else:
             weights.second[run, 0], risk[run] = readout, 2 * loss[run]
     converged = np.isnan(time) | (loss <= p.tolerance * (1 + 1e-9))  # the flow stops at the tolerance, to rounding
@@ -91,20 +92,20 @@ def descent(problem, p):
     It is linear, so the result of its steps is computed in closed form. Readouts themselves are not stored.
     """
     (loss, risk, rates), steps = np.empty((3, len(problem.networks))), np.empty(len(problem.networks), dtype=np.int64)
-    for run, modes, start, quadratic in _learning(problem):
+    for run, modes, start, error in _learning(problem):
         rate = p.learning_rate
         while rate * modes.rates[:1].sum() >= 2:
             rate /= CUT
         after, most = partial(modes.descended, start, rate), min(p.max_steps, round(problem.max_time[run] / rate))
         rates[run] = rate
         steps[run] = bisect_left(range(most), True, key=lambda count: modes.loss(after(count)) <= p.tolerance)
-        loss[run], risk[run] = modes.loss(after(steps[run])), quadratic.risk(after(steps[run]))
+        loss[run], risk[run] = modes.loss(after(steps[run])), _risk(after(steps[run]), *error)
     known = {"evaluations": steps, "converged": loss <= p.tolerance, "measured": {"learning_rate": rates}}
     return Trained.solved(None, loss, risk, steps * rates, **known)
 
 
 def _learning(problem):
-    """For each run: its number, the `Modes` of its readout, its initial readout, and the `Quadratic`.
+    """For each run: its number, the `Modes` of its readout, its initial readout, and the `quadratic` of its error.
 
     One decomposition of a network's features of a data set serves all of its readouts.
     """
@@ -112,10 +113,10 @@ def _learning(problem):
     for index in range(count):
         report(step=index, active=count - index)
         network = problem.start[index]
-        before, quadratic = network.second[0], Quadratic.of(network, problem.teacher[index])
+        before, error = network.second[0], quadratic(network, problem.teacher[index])
         if task is None:
-            modes = Modes.of_population(quadratic.kernel, quadratic.overlaps, quadratic.power, speed=len(before))
-            yield index, modes, before, quadratic
+            modes = Modes.of_population(*error, speed=len(before))
+            yield index, modes, before, error
             continue
         of_network = problem.networks == index
         for which in np.unique(task.sets[of_network]):
@@ -124,25 +125,21 @@ def _learning(problem):
             modes = Modes.of_samples(features, task.y[runs[0]], speed=len(before))
             for run in runs:
                 start = before if problem.readout[run] == "pretrained" else np.zeros(len(before))
-                yield run, modes, start, quadratic
+                yield run, modes, start, error
 
 
-@dataclass(frozen=True)
-class Quadratic:
-    """Mean squared error over x ~ N(0, I) of any readout of a network, against a teacher; both are means over units."""
+def quadratic(network, teacher):
+    """(K (m, m), b (m,), c) of the mean squared error aᵀKa − 2aᵀb + c of a readout a of a network, over x ~ N(0, I).
 
-    kernel: np.ndarray  # (m, m) E φφᵀ/m² of the network's features
-    overlaps: np.ndarray  # (m,) E φ f*/m
-    power: float  # E f*²
+    K = E φφᵀ/m² for the features φ of the network (m, d), b = E φ f*/m and c = E f*² for the teacher f* (m*, d) with
+    the readout (1, m*); both are means over units.
+    """
+    m, m_star, c_star = len(network.first), len(teacher.first), teacher.second[0]
+    kernel = relu_kernel(network.first, network.first) / m**2
+    overlaps = relu_kernel(network.first, teacher.first) @ c_star / (m * m_star)
+    return kernel, overlaps, float(function_moments(c_star, teacher.first)[0])
 
-    @classmethod
-    def of(cls, network, teacher):
-        """For the features of a network (m, d) and a teacher (m*, d) with the readout (1, m*)."""
-        m, m_star, c_star = len(network.first), len(teacher.first), teacher.second[0]
-        kernel = relu_kernel(network.first, network.first) / m**2
-        overlaps = relu_kernel(network.first, teacher.first) @ c_star / (m * m_star)
-        return cls(kernel, overlaps, float(function_moments(c_star, teacher.first)[0]))
 
-    def risk(self, readout):
-        """The risk of a readout (m,)."""
-        return max(0.0, readout @ self.kernel @ readout - 2 * readout @ self.overlaps + self.power)
+def _risk(readout, kernel, overlaps, power):
+    """The mean squared error of a readout (m,), see `quadratic`."""
+    return max(0.0, readout @ kernel @ readout - 2 * readout @ overlaps + power)

@@ -29,38 +29,27 @@ def problems(p, shard):
     related = ("main_features", "overlap", "correlation", "unit_correlations")
     cosines = [units.cosines(*(run[name] for name in related)) for run in runs]
     sets = shard.places([run["seed"] for run in runs])
-    auxiliary, teacher = _teachers(p, shard.experiment, runs, cosines)
+    teachers = []  # auxiliary and main ones; main ones with fewer units than others are padded with zero units
+    for run, own in zip(runs, cosines, strict=True):
+        known, directions, signs = pretrain.teachers(p, shard.experiment, run["seed"], own)
+        readout = run["magnitude"] * (signs[: len(own)] * magnitude(len(own), p.main_norm))
+        missing = (0, max(p.main_features) - len(own))
+        teachers.append((known, Weights(np.pad(directions, (missing, (0, 0))), np.pad(readout, missing)[None])))
+    auxiliary, teacher = (Weights.stack(kind) for kind in zip(*teachers, strict=True))
     outputs = ("main", "auxiliary") if p.protocol == "multi_task" else ("main",)
-    start = _start(p, shard, runs, sets, outputs)
+    start, columns = _start(p, shard, runs, sets, outputs), _columns(runs, cosines)
     for size in p.samples:
         tasks = [pretrain.task(p, shard.draw(sphere, "inputs", size, p.dimension), teacher, sets)]
         if p.protocol == "multi_task":
             X = shard.draw(sphere, "auxiliary inputs", p.auxiliary_samples, p.dimension)
             tasks.append(pretrain.task(p, X, auxiliary, sets))
-        problem = pretrain.Problem(tasks, start, teacher, partial(_order, shard.experiment, runs, size))
-
-        def variables(trained, problem=problem):
-            samples = _samples(problem.tasks[0], max(p.samples)) if p.keep_samples else {}
-            return pretrain.variables(problem, auxiliary, trained) | samples
-
-        yield Piece(problem, _columns(runs, cosines) | {"samples": size}, variables, pretrain.MEANING, outputs)
-
-
-def _teachers(p, experiment, runs, cosines):
-    """Auxiliary and main teachers (runs, …); main ones with fewer units than others are padded with zero units."""
-    auxiliary, main = [], []
-    for run, own in zip(runs, cosines, strict=True):
-        known, directions, signs = pretrain.teachers(p, experiment, run["seed"], own)
-        readout = run["magnitude"] * (signs[: len(own)] * magnitude(len(own), p.main_norm))
-        missing = (0, max(p.main_features) - len(own))
-        auxiliary.append(known)
-        main.append(Weights(np.pad(directions, (missing, (0, 0))), np.pad(readout, missing)[None]))
-    return Weights.stack(auxiliary), Weights.stack(main)
-
-
-def _order(experiment, runs, samples, run):
-    """The generator of the order in which a run sees its samples."""
-    return generator(experiment, {**runs[run], "samples": samples}, runs[run]["seed"], "order")
+        conditions = [{**run, "samples": size} for run in runs]
+        problem = pretrain.Problem(
+            tasks, start, teacher,
+            lambda run, own=conditions: generator(shard.experiment, own[run], runs[run]["seed"], "order"),
+        )  # fmt: skip
+        variables = partial(_variables, p, problem, auxiliary)
+        yield Piece(problem, columns | {"samples": size}, variables, pretrain.MEANING, outputs)
 
 
 def _start(p, shard, runs, sets, outputs):
@@ -70,19 +59,15 @@ def _start(p, shard, runs, sets, outputs):
         scale = np.array([run["initial_scale"] for run in runs])[:, None, None]
         first, second = unit.first[sets] * scale, unit.second[sets] * scale
     else:
-        known = shard.pretrained["first"].values[shard.rows(seed=shard.seeds)]
-        first = (_perturbed(known, p.spread, shard) if p.spread else known)[sets]
-        second = pretrain.readouts(p, shard, outputs, p.readout_scale)[sets]
+        first = shard.pretrained["first"].values[shard.rows(seed=shard.seeds)]
+        if p.spread:  # noise turns the input weights, whose norms stay
+            noise = shard.draw(Generator.standard_normal, "spread", first.shape[1:])
+            norms = np.linalg.norm(first, axis=2, keepdims=True)
+            turned = first + p.spread * norms * noise / np.sqrt(first.shape[2])
+            first = turned * norms / np.maximum(np.linalg.norm(turned, axis=2, keepdims=True), np.finfo(float).tiny)
+        first, second = first[sets], pretrain.readouts(p, shard, outputs, p.readout_scale)[sets]
     rescale = np.array([run["rescale"] for run in runs])[:, None, None]
     return Weights(first * rescale, second * rescale if p.rescaled == "both" else second)
-
-
-def _perturbed(first, spread, shard):
-    """Input weights (seeds, H, D) of the same norms, their directions perturbed by noise."""
-    noise = shard.draw(Generator.standard_normal, "spread", first.shape[1:])
-    norms = np.linalg.norm(first, axis=2, keepdims=True)
-    perturbed = first + spread * norms * noise / np.sqrt(first.shape[2])
-    return perturbed * norms / np.maximum(np.linalg.norm(perturbed, axis=2, keepdims=True), np.finfo(float).tiny)
 
 
 def _columns(runs, cosines):
@@ -102,12 +87,15 @@ def _columns(runs, cosines):
     return columns
 
 
-def _samples(task, most):
-    """Inputs and targets of the main task, padded to `most` samples with NaN."""
-    missing = (0, most - task.y.shape[1])
+def _variables(p, problem, auxiliary, trained):
+    """Those of networks and tasks, and the main task's samples if `keep_samples`, padded with NaN to the most."""
+    variables, task = pretrain.variables(problem, auxiliary, trained), problem.tasks[0]
+    if not p.keep_samples:
+        return variables
+    missing = (0, max(p.samples) - task.y.shape[1])
     X = np.pad(task.X[task.sets], [(0, 0), missing, (0, 0)], constant_values=np.nan)
     y = np.pad(task.y, [(0, 0), missing], constant_values=np.nan)
-    return {
+    return variables | {
         "inputs": (("run", "sample", "input"), X, "inputs of the main task's samples; NaN where there are fewer"),
         "targets": (("run", "sample"), y, "targets of the main task's samples; NaN where there are fewer"),
     }

@@ -10,7 +10,7 @@ from carryover.families.parameters import ACCURACY, DESCENT, FLOW, TRAINED, Devi
 
 PRETRAINED = ("finetuning", "finetuning_probe", "finetuning_kernel")
 SCRATCH = ("single_task", "multi_task", "single_task_probe", "single_task_kernel")
-WHOLE = {"protocol": ("single_task", "finetuning")}
+WHOLE, TRANSFER = {"protocol": ("single_task", "finetuning")}, {"protocol": PRETRAINED}
 
 
 class Task(Model):
@@ -21,10 +21,8 @@ class Task(Model):
     auxiliary_features: PositiveInt = parameter(6, "teacher units of the auxiliary task")
     auxiliary_norm: Literal["l1", "l2"] = parameter("l2", "their coefficients are ±1/√k (l2) or ±1/k (l1)")
     directions: Literal["orthogonal", "frames"] = parameter(
-        "orthogonal", "all teacher units are orthogonal, or they come in orthonormal frames of as many as there are "
-        "dimensions")  # fmt: skip
-    precision: Literal["float32", "float64"] = parameter(
-        "float32", "numbers that descent trains in; flow uses float64")  # fmt: skip
+        "orthogonal", "all teacher units are orthogonal, or they come in orthonormal frames of D")  # fmt: skip
+    precision: Literal["float32", "float64"] = parameter("float32", "numbers that descent trains in; flow uses float64")
 
 
 class Training(Task):
@@ -33,8 +31,7 @@ class Training(Task):
     loss: Literal["squared", "cross_entropy"] = parameter(
         "squared", "squared error, or cross-entropy on the sign of the teacher", when=TRAINED)  # fmt: skip
     tolerance: PositiveFloat = parameter(
-        1e-8, "training loss at which training stops, as a fraction of that of a network whose outputs are 0",
-        when=TRAINED)  # fmt: skip
+        1e-8, "training stops at this share of the loss of a network whose outputs are 0", when=TRAINED)  # fmt: skip
     max_epochs: PositiveInt = parameter(100_000, "most passes through the samples", when=DESCENT)
     max_steps: PositiveInt = parameter(10_000, "most gradient evaluations of the flow, two a step", when=FLOW)
     accuracy: Relative = ACCURACY
@@ -46,7 +43,7 @@ class Pretrain(Training):
         "descent", "gradient descent, or gradient flow, which descent follows with small steps", axis=True)  # fmt: skip
     samples: PositiveInt = parameter(1024, "auxiliary samples")
     initial_scale: PositiveFloat = parameter(1e-3, "both layers start from N(0, scale² · 2/fan-in)")
-    learning_rate: PositiveFloat = parameter(0.1, "step of gradient descent, cut where it diverges", when=DESCENT)
+    learning_rate: PositiveFloat = parameter(0.1, "step of descent, cut where it diverges", when=DESCENT)
     batch_size: NonNegativeInt = parameter(0, "samples in a step; 0 for all", when=DESCENT)
 
 
@@ -67,32 +64,26 @@ class Finetune(Training):
     correlation: tuple[Annotated[float, Field(ge=-1, le=1)], ...] = parameter(
         (1.0,), "cosines between those and their auxiliary ones")  # fmt: skip
     unit_correlations: tuple[str, ...] = parameter(
-        (), "in place of overlap and correlation: lists of a cosine for each main unit, such as 1 1 0.9 0.9 0 0"
-    )  # fmt: skip
+        (), "in place of overlap and correlation: lists of main units' cosines, such as 1 1 0.9 0.9 0 0")  # fmt: skip
     rescale: tuple[PositiveFloat, ...] = parameter((1.0,), "factors on the weights before training", when=WHOLE)
     rescaled: Literal["first", "both"] = parameter(
-        "first", "layers that the factors multiply: the first one, or both, after the readout's reset",
-        when=WHOLE)  # fmt: skip
-    readout_scale: PositiveFloat = parameter(
-        1e-3, "the readout is redrawn from N(0, scale² · 2/width)", when={"protocol": PRETRAINED})  # fmt: skip
+        "first", "layers that the factors multiply; both: after the readout's reset", when=WHOLE)  # fmt: skip
+    readout_scale: PositiveFloat = parameter(1e-3, "the readout is redrawn from N(0, scale² · 2/width)", when=TRANSFER)
     spread: Fraction = parameter(
         0.0, "pretrained input weights are turned apart at random, by about as many radians; their lengths stay",
-        when={"protocol": PRETRAINED})  # fmt: skip
+        when=TRANSFER)  # fmt: skip
     initial_scale: tuple[PositiveFloat, ...] = parameter(
         (1e-3,), "both layers start from N(0, scale² · 2/fan-in): small is rich, 1 is lazy",
         when={"protocol": SCRATCH})  # fmt: skip
     auxiliary_samples: PositiveInt = parameter(1024, "auxiliary samples", when={"protocol": ("multi_task",)})
-    learning_rate: PositiveFloat = parameter(
-        1.0, "step of gradient descent, cut where it diverges", axis=True, when=DESCENT)  # fmt: skip
+    learning_rate: PositiveFloat = parameter(1.0, "step of descent, cut where it diverges", axis=True, when=DESCENT)
     batch_size: NonNegativeInt = parameter(128, "samples of a task in a step; 0 for all", when=DESCENT)
     keep_samples: bool = parameter(False, "keep the main task's samples, for measures of what else would fit them")
 
     @model_validator(mode="after")
     def check(self):
         """Refuse a solver that the protocol does not have; UserError."""
-        fitted = self.protocol.endswith(("_probe", "_kernel"))
-        if fitted != (self.solver == "ridge"):
-            raise UserError(
-                f"{self.protocol} has no solver {self.solver}: choose {'ridge' if fitted else 'descent or flow'}."
-            )
+        known = ("ridge",) if self.protocol.endswith(("_probe", "_kernel")) else ("descent", "flow")
+        if self.solver not in known:
+            raise UserError(f"{self.protocol} has no solver {self.solver}: choose {' or '.join(known)}.")
         return self

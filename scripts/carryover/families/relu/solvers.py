@@ -58,16 +58,14 @@ def ridge(problem, p):
     """
     task, start, fitted = problem.tasks[0], problem.start, []
     probe = p.protocol.endswith("_probe")
+    readouts = np.zeros_like(start.second) if probe else start.second
     for run, row in enumerate(task.sets):
-        readout = np.zeros_like(start.second[run, 0]) if probe else start.second[run, 0]
-        fitted.append(fit(start.first[run], readout, task.X[row], task.y[run]))
+        fitted.append(fit(start.first[run], readouts[run, 0], task.X[row], task.y[run]))
         report(step=run + 1, active=len(task.sets) - run - 1)
-    readouts = np.stack([one.readout for one in fitted])[:, None]
-    risks = [one.risk(*_units(problem.teacher, run)) for run, one in enumerate(fitted)]
     return Trained.solved(
-        Weights(start.first, readouts if probe else start.second),
+        Weights(start.first, np.stack([one.readout for one in fitted])[:, None]) if probe else start,
         np.array([one.loss for one in fitted]),
-        np.array(risks),
+        np.array([one.risk(*_units(problem.teacher, run)) for run, one in enumerate(fitted)]),
         measured={"ridge_strength": np.array([one.strength for one in fitted])},
     )
 

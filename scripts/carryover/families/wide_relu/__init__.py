@@ -1,0 +1,1 @@
+"""Wide ReLU networks and their tangent kernel: `pretrain` and `finetune`, `solvers`, `parameters`."""

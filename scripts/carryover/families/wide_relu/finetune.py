@@ -13,15 +13,6 @@ from carryover.training.result import Task
 
 TEST_SAMPLES = 1000  # inputs on which absolute risk and the distance from the limit are measured
 MEANING = {"distance": "distance |θ_T − θ_S| between target and source, unit vectors"}
-BOUNDS = {
-    "absolute_risk": "mean of min(|f(x) − θ_T·x|, 1) over test inputs, the risk that theorem 6.1 bounds",
-    "start_risk": "the same before training: what the bound must be below to say that training helps",
-    "tangent_distance": "root mean square over test inputs of the difference from the limit of infinite width",
-    "ntk_norm": "√(ỹᵀ H⁻¹ ỹ) of the residuals ỹ at the start and the tangent kernel's Gram matrix H of infinite width",
-    "ntk_norm_linear": "the same where the start is the source's linear function itself, or 0 from scratch",
-    "bound": "2 √(ỹᵀ H⁻¹ ỹ / n), the first term of theorem 6.1's bound",
-    "corollary": "3 |θ_T − θ_S|, or 3 |θ_T| from scratch, which corollary 6.2 says bounds √(ỹᵀ H⁻¹ ỹ)",
-}
 
 
 def problems(p, shard):
@@ -57,18 +48,18 @@ def _variables(problem, moved, trained):
         started[runs] = problem.start[network].outputs(tests)[:, 0]
         if trained.weights is not None:
             learned[runs] = trained.weights[runs].outputs(tests)[..., 0]
-    values = {
-        "absolute_risk": _absolute(learned, problem.wanted),
-        "start_risk": _absolute(started, problem.wanted),
-        "tangent_distance": np.sqrt(((learned - limit) ** 2).mean(1)),
-        "ntk_norm": norms[0],
-        "ntk_norm_linear": norms[1],
-        "bound": 2 * norms[0] / np.sqrt(task.y.shape[1]),
-        "corollary": 3 * np.linalg.norm(moved, axis=1),
-    }
-    return of_training(trained) | {name: ("run", values[name], text) for name, text in BOUNDS.items()}
-
-
-def _absolute(outputs, wanted):
-    """(runs,) of (runs, tests): the loss is 1-Lipschitz and in [0, 1], as the theorem asks."""
-    return np.minimum(np.abs(outputs - wanted), 1).mean(1)
+    # The theorem's loss is 1-Lipschitz and in [0, 1].
+    risk, start_risk = (np.minimum(np.abs(f - problem.wanted), 1).mean(1) for f in (learned, started))
+    return of_training(trained) | {name: ("run", values, text) for name, values, text in (
+        ("absolute_risk", risk, "mean of min(|f(x) − θ_T·x|, 1) over test inputs, the risk that theorem 6.1 bounds"),
+        ("start_risk", start_risk, "the same before training: what the bound must be below to say that training helps"),
+        ("tangent_distance", np.sqrt(((learned - limit) ** 2).mean(1)),
+         "root mean square over test inputs of the difference from the limit of infinite width"),
+        ("ntk_norm", norms[0],
+         "√(ỹᵀ H⁻¹ ỹ) of the residuals ỹ at the start and the tangent kernel's Gram matrix H of infinite width"),
+        ("ntk_norm_linear", norms[1],
+         "the same where the start is the source's linear function itself, or 0 from scratch"),
+        ("bound", 2 * norms[0] / np.sqrt(task.y.shape[1]), "2 √(ỹᵀ H⁻¹ ỹ / n), the first term of theorem 6.1's bound"),
+        ("corollary", 3 * np.linalg.norm(moved, axis=1),
+         "3 |θ_T − θ_S|, or 3 |θ_T| from scratch, which corollary 6.2 says bounds √(ỹᵀ H⁻¹ ỹ)"),
+    )}  # fmt: skip

@@ -46,12 +46,11 @@ def problems(p, shard):
 
 def _variables(source, trained):
     """Variables of networks and their sources (runs, D)."""
-    variables = {
+    return single_precision({
         "first": (("run", "unit", "input"), trained.weights.first, "input weights"),
         "second": (("run", "output", "unit"), trained.weights.second, "readout weights ±1/√m"),
         "source": (("run", "input"), source, "unit vector of the source task"),
-    }
-    return single_precision(variables) | of_training(trained)
+    }) | of_training(trained)  # fmt: skip
 
 
 def teacher(rng, dimension, distance=0.0):

@@ -38,14 +38,7 @@ def flow(problem, p):
         [problem.task], problem.start[problem.task.sets], tolerance=p.tolerance,
         accuracy=p.accuracy, max_steps=p.max_steps, device=p.device, trainable=("first",),
     )  # fmt: skip
-    return replace(trained, risk_final=_risk(trained.weights, problem.teacher))
-
-
-def _risk(network, theta):
-    """Population mean squared error (...) of networks (..., m, D) against linear teachers θ (..., D).
-
-    θ·x = relu(θ·x) − relu(−θ·x), and inputs of length 1 have 1/D of the mean square that `relu_risk` is for.
-    """
-    directions = np.stack([theta, -theta], axis=-2)
-    squares = relu_risk(network.first, network.second[..., 0, :], directions, np.array([1.0, -1.0]))
-    return squares / theta.shape[-1]
+    # θ·x = relu(θ·x) − relu(−θ·x), and inputs of length 1 have 1/D of the mean square that `relu_risk` is for.
+    units = np.stack([problem.teacher, -problem.teacher], axis=1), np.array([1.0, -1.0])
+    risks = relu_risk(trained.weights.first, trained.weights.second[:, 0], *units)
+    return replace(trained, risk_final=risks / problem.teacher.shape[1])
