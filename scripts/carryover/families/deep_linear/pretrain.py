@@ -127,4 +127,4 @@ def small_weights(p, shard, depth):
         units = shard.draw(unit_vectors, "weights", 1, d, condition=depth)[:, 0]
         return balanced(p.initial_scale**depth * units, depth)
     rows = shard.draw(Generator.standard_normal, "weights", ((depth - 1) * d + 1, d), condition=depth) * p.initial_scale
-    return Weights(rows[:, :-1].reshape(-1, depth - 1, d, d), rows[:, -1])
+    return Weights(rows[:, :-1].reshape(len(rows), depth - 1, d, d), rows[:, -1])
