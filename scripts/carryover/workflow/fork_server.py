@@ -63,12 +63,13 @@ def serve(folder: str) -> None:
         for name in PRELOADED:
             with suppress(ImportError):
                 __import__(name)
-        with suppress(ImportError):  # Matplotlib loads fonts, backends and its parser of formulas when it first draws
+        with suppress(ImportError):  # more is loaded when Matplotlib first draws, and threads are first counted
             from matplotlib import figure, rcdefaults
+            from threadpoolctl import threadpool_info
 
+            threadpool_info()
             rcdefaults()  # not by LaTeX, or as a user's matplotlibrc may want it
-            (drawing := figure.Figure()).add_subplot(xscale="log")
-            drawing.savefig(os.devnull, format="png")
+            figure.Figure().add_subplot().figure.savefig(os.devnull, format="png")
         gc.freeze()  # shared with the jobs as long as nobody touches it
         while sys.stdin not in select.select([listener, sys.stdin], [], [])[0]:
             multiprocessing.active_children()  # waits for those that have ended: their time counts as this process's

@@ -6,18 +6,25 @@ from functools import partial
 
 import matplotlib.pyplot as plt
 from matplotlib.font_manager import FontProperties
-from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullLocator
 
 from carryover import labels
 from carryover.figures.drawing import panels
 
 ZERO = {"color": "0.6", "linewidth": 0.6}
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 TRUTH = {"color": "0.4", "linestyle": ":", "linewidth": 1, "label": "ground truth"}
 
 
 def finish(figure, title, *notes, columns=None, entries=True):
     """A figure with its title, what is seen, and below it notes on how it is drawn and, with `entries`, one legend."""
     legend(figure, *notes, columns=columns, entries=entries)
+    for axis in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
+        low, high = axis.get_view_interval()
+        if axis.get_scale() == "log" and high > 100 * low:  # ticks between decades take a tenth of the time of drawing
+            axis.set_minor_locator(NullLocator())
+            if isinstance(axis.get_major_formatter(), LogFormatterSciNotation):  # by a parser of formulas, slowly
+                axis.set_major_formatter(lambda x, _: f"10{str(round(math.log10(x))).translate(SUPERSCRIPTS)}")
     if title:
         figure.suptitle(_wrapped(title, figure, 11.5))
     return figure
