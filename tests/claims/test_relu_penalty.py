@@ -8,7 +8,7 @@ from carryover.theory.curves import relu_penalty as curves
 from carryover.theory.norms import q_norm
 from toy.made_up_runs import checks_of
 
-CURVE = curves.compute(model_of("theory.curves", "relu_penalty")())
+CURVE = curves.relu_penalty(model_of("theory.curves", "relu_penalty")())
 
 
 def verdicts(curve, **options):

@@ -122,7 +122,7 @@ PARAMETERS = model_of("measures", "clusters")(largest_k=6)
 
 
 def test_measure_compares_networks_with_their_main_teachers():
-    measured = clusters.measure(networks(), PARAMETERS)
+    measured = clusters.clusters(networks(), PARAMETERS)
     for run, features in enumerate((3, 4, 2)):
         assert measured["inertia"].values[run, features - 1] < 1e-12
         assert measured["inertia"].values[run, features - 2] > 0.01
@@ -140,11 +140,11 @@ def test_a_network_of_two_tasks_is_aligned_with_as_many_clusters_as_both_have_fe
         first=(("run", "unit", "input"), first[None].astype(np.float32)),
         second=(("run", "output", "unit"), np.stack([second, second], axis=1).astype(np.float32)),
     )
-    measured = clusters.measure(data, PARAMETERS)
+    measured = clusters.clusters(data, PARAMETERS)
     assert float(measured["alignment"][0]) == pytest.approx(1, abs=1e-6)  # six: three and four, one of them shared
     assert float(measured["alignment_by_clusters"][0, 2]) < 0.9
     assert float(measured["inertia"][0, 4]) > 0.01
-    fewer = clusters.measure(data, model_of("measures", "clusters")(largest_k=4))
+    fewer = clusters.clusters(data, model_of("measures", "clusters")(largest_k=4))
     assert float(fewer["alignment"][0]) == float(measured["alignment_by_clusters"][0, 3])
 
 
@@ -155,7 +155,7 @@ def test_further_numbers_leave_the_others_as_they_are_and_are_as_good_as_each_al
         second=(("run", "output", "unit"), (weights / np.linalg.norm(W, axis=1))[None, None]),
     )  # fmt: skip
     few, more = (
-        clusters.measure(data, model_of("measures", "clusters")(largest_k=6, further_k=k)) for k in ((), (8, 24, 40))
+        clusters.clusters(data, model_of("measures", "clusters")(largest_k=6, further_k=k)) for k in ((), (8, 24, 40))
     )
     assert more["clusters"].values.tolist() == [1, 2, 3, 4, 5, 6, 8, 24, 40]
     xr.testing.assert_equal(few["inertia"], more["inertia"].isel(clusters=slice(6)))
@@ -165,4 +165,4 @@ def test_further_numbers_leave_the_others_as_they_are_and_are_as_good_as_each_al
     expected = effective_clusters(more["inertia"].values, more["clusters"].values)
     np.testing.assert_array_equal(more["effective_clusters"], expected)
     with pytest.raises(UserError, match="must not exceed 48, the networks' units; got 49"):
-        clusters.measure(data, model_of("measures", "clusters")(largest_k=6, further_k=(49,)))
+        clusters.clusters(data, model_of("measures", "clusters")(largest_k=6, further_k=(49,)))

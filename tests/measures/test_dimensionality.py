@@ -95,7 +95,7 @@ PARAMETERS = model_of("measures", "dimensionality")(samples=300)
 def test_networks_are_compared_by_their_responses_to_the_same_inputs(width):
     data = networks(width=width)
     data["first"][2], data["second"][2] = data["start_first"][2], data["start_second"][2]  # kernel: not trained
-    measured = dimensionality.measure(data, PARAMETERS)
+    measured = dimensionality.dimensionality(data, PARAMETERS)
     inputs = sphere(generator("dimensionality", "", 0, "inputs"), 300, 5)
     for run in range(3):
         end, start = (np.clip(inputs @ data[name].values[run].T, 0, None) for name in ("first", "start_first"))
@@ -119,5 +119,5 @@ def test_networks_are_compared_by_their_responses_to_the_same_inputs(width):
 def test_a_run_without_dimensionality_is_named(name, value, message):
     data = networks()
     data[name][1] = value
-    said = refused(dimensionality.measure, data, PARAMETERS)
+    said = refused(dimensionality.dimensionality, data, PARAMETERS)
     assert said == f"{message}, in the run with seed=1, protocol=single_task"

@@ -44,7 +44,7 @@ def accuracy(state, task, tested, prepared):
 
 def test_probes_are_ridge_classifiers_of_the_features_before_and_after_finetuning():
     data = convnet_networks._shard("kept")
-    found = linear_probe.measure(data, model_of("measures", "linear_probe")(count=40))
+    found = linear_probe.linear_probe(data, model_of("measures", "linear_probe")(count=40))
     prepared = PreparedImages(images("digits"))
     for run in range(data.sizes["run"]):
         start, classes = int(data["start"][run]), str(data["target_classes"].values[run])

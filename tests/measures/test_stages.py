@@ -41,7 +41,7 @@ def responses(made, classes):
 @pytest.mark.parametrize("name", NAMES)
 def test_stages_are_compared_by_their_outputs_for_the_same_images(name):
     data = trainer_shards.convnets(network=name, samples=(6,), rescale=(0.5, 1.0), keep_weights=True)
-    measured = stages.measure(data, PARAMETERS)
+    measured = stages.stages(data, PARAMETERS)
     assert measured["stage"].values.tolist() == NAMES[name]
     for run, (start, target) in enumerate(zip(data["start"].values, data["target_classes"].values, strict=True)):
         states = data["start_state"][start], data["state"][run]

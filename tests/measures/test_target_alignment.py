@@ -36,7 +36,7 @@ def relu(first, directions, readout):
 
 
 def measured(data, **told):
-    found = target_alignment.measure(data, model_of("measures", "target_alignment")(**told))
+    found = target_alignment.target_alignment(data, model_of("measures", "target_alignment")(**told))
     assert all(variable.attrs["long_name"] for variable in found.values())
     return found
 

@@ -34,4 +34,4 @@ def options(**more):
 
 def mapped(risk=None, **more):
     """The map of such runs, by default with predictions by the variable `penalty`."""
-    return atlas.compare({"risk": runs() if risk is None else risk}, options(**more))
+    return atlas.atlas({"risk": runs() if risk is None else risk}, options(**more))

@@ -84,7 +84,7 @@ ROLES = {
         "norms": measured_relu("overlap", "relu_norms"), "regimes": measured_relu("regimes", "relu_norms"),
         "displacement": measured_relu("overlap", "displacement"),
     },
-    "relu_penalty": lambda: {"curve": relu_penalty.compute(model_of("theory.curves", "relu_penalty")(points=21))},
+    "relu_penalty": lambda: {"curve": relu_penalty.relu_penalty(model_of("theory.curves", "relu_penalty")(points=21))},
     "solver_agreement": lambda: {
         **{name: measured("agreeing", name) for name in ("coefficients", "trajectory", "risk")},
         "relu": relu_by_flow_and_descent(),

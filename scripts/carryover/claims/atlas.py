@@ -25,7 +25,7 @@ FEATURES = ["probe_r_squared", "target_alignment"]  # columns that are compared 
 GROUPS = 6  # groups of seeds of which each is left out in turn, where several families are compared
 
 
-def check(data, p):
+def atlas(data, p):
     """Roles: maps of families, as comparisons.atlas makes them; checks are named after them.
 
     For each map with a prediction, the share of its decided cells, of all settings, with the predicted sign, and

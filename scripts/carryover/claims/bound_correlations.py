@@ -27,7 +27,7 @@ SETS = 5000
 ENOUGH = 10 * SET  # pairs from which sets of 20 are drawn: with fewer, sets would be nearly the same
 
 
-def check(data, p):
+def bound_correlations(data, p):
     """Role: `bounds`, the measure of an experiment of the family image_pairs.
 
     Statistics are R² over pairs of tasks, differences of R², and the share of random sets of 20 pairs in which a bound

@@ -19,7 +19,7 @@ FACTOR = 2.0  # factor between predicted and found boundary that counts as near
 ROUNDING = 1e-12  # relative error of what agrees exactly
 
 
-def check(data, p):
+def mean_field_transfer(data, p):
     """Roles: `risk`, `gram`, `out_of_rkhs` over ablated shares and scales of the teacher, and `anchored`, the risks of
     networks pretrained with several anchors. Statistics are means over seeds, risks shares of the target's variance."""
     gram, outside = (Runs(role, data[role]) for role in ("gram", "out_of_rkhs"))

@@ -18,7 +18,7 @@ MOST = 6  # columns side by side: more of them take several lines
 LAYERS = {"trained": "all layers trained", "frozen": "features fixed"}
 
 
-def draw(data, p):
+def facets(data, p):
     """Role: `risk`, runs with the coordinates of the options."""
     trained = np.isin(data["risk"]["protocol"].values, ALL_LAYERS["protocol"])
     layers = ("run", np.where(trained, *LAYERS), {"value_labels": json.dumps(LAYERS)})

@@ -74,7 +74,7 @@ def effective_clusters(inertias: ArrayLike, counts: ArrayLike | None = None) -> 
         return gains.sum(axis=-1) ** 2 / (gains**2 / steps).sum(axis=-1)
 
 
-def measure(data, p):
+def clusters(data, p):
     """Inertia and alignment over the number of clusters, (run, clusters); alignment and effective clusters, (run,).
 
     The alignment with the main task's teacher of shape (run,) has as many clusters as the network has features to

@@ -92,7 +92,7 @@ def constant(low: np.ndarray, high: np.ndarray, dtype: np.dtype | type) -> bool:
     return bool(np.all(high - low <= rounding * np.maximum(np.abs(low), np.abs(high))))
 
 
-def measure(data, p):
+def dimensionality(data, p):
     """Dimensionality of the hidden responses at the end and at the start of training, and what both share, (run,).
 
     All networks respond to the same inputs, uniform on the sphere. Raises UserError naming a run whose responses are

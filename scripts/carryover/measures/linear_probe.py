@@ -15,7 +15,7 @@ READS = ("folder",)
 STRENGTHS = np.logspace(-2, 4, 7)  # of ridge, where features have variance 1 on average
 
 
-def measure(data, p):
+def linear_probe(data, p):
     """Test accuracy (run,) of a ridge classifier on the inputs of the last layer, before and after finetuning.
 
     The classifier is fitted to other training images than finetuning, equally many, with a penalty chosen by leave-one-

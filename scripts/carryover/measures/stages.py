@@ -24,7 +24,7 @@ BATCH = 64  # images in a forward pass
 RENEWED = 512  # most images whose statistics normalisations get
 
 
-def measure(data, p):
+def stages(data, p):
     """Dimensionality of every stage's output after and before finetuning, and what both share, (run, stage).
 
     Networks before finetuning are not rescaled yet. All are in evaluation mode: normalised by running statistics,

@@ -7,7 +7,7 @@ from carryover.runs import measured
 LOSSES = 10.0 ** np.arange(-2, -10.5, -0.5)
 
 
-def measure(data, p):
+def stopped(data, p):
     """`risk_stopped` (run, stopping_loss), the smallest risk until the training loss is first at most each of `LOSSES`.
 
     Between two checkpoints log risk is linear in log loss. A run that does not reach a loss counts until its end.

@@ -15,7 +15,7 @@ STRENGTHS = 10.0 ** np.arange(-8, 3)
 """Penalties of the readout, in units of the mean square of the features; that of the best R² is taken."""
 
 
-def measure(data, p):
+def target_alignment(data, p):
     """Of shape (run,), of the features from which finetuning starts and the main task's teacher f*.
 
     The alignment is the centred kernel-target alignment (Cortes, Mohri and Rostamizadeh 2012), E k(x, x') f*(x) f*(x')

@@ -54,7 +54,7 @@ MEANINGS = {
 }
 
 
-def compare(data, p):
+def atlas(data, p):
     """Pairs of a transferred run and the run from scratch on the same samples of the same target.
 
     Roles: `risk` of both kinds of runs; `theory` and `beforehand`, the data of predictions and candidates if these are

@@ -7,11 +7,11 @@ which section 1.2 compares it.
 import numpy as np
 
 from carryover.labels import described
+from carryover.theory import penalty
 from carryover.theory.norms import q_norm
-from carryover.theory.penalty import relu_penalty, relu_penalty_exponent
 
 
-def compute(p):
+def relu_penalty(p):
     """Penalty and exponent, both (correlation, auxiliary_magnitude, magnitude) and dimensionless.
 
     Equation 11 of the paper; the pretrained input weights have the norm √auxiliary_magnitude (section 1.2). The
@@ -28,8 +28,8 @@ def compute(p):
     dims = ("correlation", "auxiliary_magnitude", "magnitude")
     return described(
         {
-            "penalty": (dims, relu_penalty(*unit), "penalty on the distance from the pretrained unit"),
-            "exponent": (dims, relu_penalty_exponent(*unit), "local exponent d log penalty / d log magnitude"),
+            "penalty": (dims, penalty.relu_penalty(*unit), "penalty on the distance from the pretrained unit"),
+            "exponent": (dims, penalty.relu_penalty_exponent(*unit), "local exponent d log penalty / d log magnitude"),
             "diagonal_penalty": (dims[1:], diagonal, "Q penalty of a diagonal network's coefficient"),
             "diagonal_exponent": (dims[1:], diagonal_exponent, "local exponent d log Q / d log magnitude"),
         },
