@@ -91,7 +91,7 @@ def _instance(index):
     risk = population_risk(linear_limit(np.zeros(d), difference, X), difference, cov)
     top, bottom = covariance_terms(difference, cov, n, np.arange(1, d + 1), _CONFIDENCE)
     best = np.argmin(top + bottom)
-    error = np.linalg.norm(X.T @ X / n - np.diag(cov), 2) / estimation_error_bound(cov, n, _CONFIDENCE)
+    error = np.abs(np.linalg.eigvalsh(X.T @ X / n - np.diag(cov))).max() / estimation_error_bound(cov, n, _CONFIDENCE)
     # Where g is the covariance's error itself, the bound holds for every m.
     needed = brentq(lambda c: (c**3 * top + c * bottom).min() - risk, 0, error, xtol=1e-18)
     return {
