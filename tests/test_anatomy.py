@@ -29,3 +29,8 @@ def test_the_page_names_every_file_behind_the_number():
     assert int(count) == len(files)
     measured = sum(len((library / file).read_text().splitlines()) for file in files)
     assert abs(int(lines.replace(",", "")) / measured - 1) < 0.1
+    opened = [file for row in page.splitlines() if row.startswith("| ")
+              for file in re.findall(r"`([\w/]+\.py)`", row.split("|")[2])]  # fmt: skip
+    read = [line for file in opened for line in (library / file).read_text().splitlines() if line.strip()]
+    assert len(opened) <= 12
+    assert len(read) <= 1500
