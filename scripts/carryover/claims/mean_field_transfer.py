@@ -127,7 +127,7 @@ def _boundary(gain, least, scratch, percent):
 
 def _anchors(gain):
     """Checks on pretraining with a penalty, the anchor, on the distance of features from their start. Other seeds
-    choose it; in `anchor_avoids`, the risk does, as in the paper. `gain` is by seed (rows), and anchor and n (columns)."""
+    choose it; in `anchor_avoids`, the risk does, as in the paper. `gain` is by seed (rows), and anchor and n."""
     free, initial, interior = gain[0.0], gain[np.inf], gain.drop(columns=[0.0, np.inf], level="anchor")
     best_by_risk = gain.drop(columns=np.inf, level="anchor").T.groupby(level="samples").max().T
     chosen = leave_one_out_choice(interior)  # one anchor for all n, then one for each n
