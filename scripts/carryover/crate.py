@@ -122,7 +122,7 @@ def _add(crate, identifier, kind, **properties):
 
 
 def _describe_root(crate, count):
-    """Describe the crate of so many jobs by CITATION.cff."""
+    """Describe the crate, which holds `count` jobs, by CITATION.cff."""
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     authors = []
     for number, author in enumerate(cited["authors"]):
@@ -172,7 +172,7 @@ def _version(job_records):
 def _add_action(crate, identifier, job_records, instrument, inputs, outputs, places):
     """Add a CreateAction by the authors, from the start of the first job to the end of the last.
 
-    Files that are not in the crate, such as another format of a figure, are left out.
+    `places` are {name of a file: path in the crate}; files outside it, as other formats of a figure, are left out.
     """
     starts, ends = [], []
     for record in job_records:

@@ -43,7 +43,7 @@ GROUPS = {
 def distances(coefficients):
     """Relative distances ‖β − β_exact‖ / ‖β_exact‖ of the runs that were not solved exactly.
 
-    From a dataset of `coefficients` (run, input), one of `distance` (run,) with the coordinates of these runs.
+    `coefficients` is a dataset of `coefficients` (run, input), the result one of `distance` (run,) of these runs.
     """
     rows = xr.Dataset({"row": ("run", np.arange(coefficients.sizes["run"]))}, coordinates(coefficients))
     both = simulated(rows, "exact").sort_values("solver", kind="stable")
@@ -110,20 +110,20 @@ def linear_limit(data, p):
 def relu_flow(data, p):
     """Role: `risk` of ReLU networks by flow and by descent with several learning rates. Statistics are in decades.
 
-    Runs that did not reach their learning rate or their tolerance are included.
+    Differences of risks are relative. Runs that did not reach their learning rate or their tolerance are included.
     """
     table = relative_differences(data["risk"][["risk_final", "learning_rate"]], "flow", "learning_rate")
     by_rate = table.groupby(["learning_rate", "seed"])["difference"]
     largest_difference, median_difference = by_rate.max(), by_rate.median()
-    smallest, largest = table["learning_rate"].min(), table["learning_rate"].max()
+    low, high = table["learning_rate"].min(), table["learning_rate"].max()
     return checks({
-        "descent_follows": np.log10(DESCENT / largest_difference[smallest]),
-        "steps_shrink": np.log10(median_difference[largest] / median_difference[smallest]),
-    }, smallest=smallest, largest=largest)  # fmt: skip
+        "descent_follows": np.log10(DESCENT / largest_difference[low]),
+        "steps_shrink": np.log10(median_difference[high] / median_difference[low]),
+    }, smallest=low, largest=high)  # fmt: skip
 
 
 def image_pairs(data, p):
-    """Role: `risk` of pairs of image tasks, solved exactly and by descent, of which only converged runs count."""
+    """Role: `risk` of pairs of image tasks, solved exactly and by descent. Only converged runs of descent count."""
     both = simulated(data["risk"][["risk_final", "converged"]], "exact")
     both = both[both["converged"] == 1]
     difference = (both["risk_final"] - both["risk_final_other"]).abs().groupby(both["seed"]).max()

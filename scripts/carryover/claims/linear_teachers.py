@@ -20,7 +20,7 @@ BLOCKS = 20  # blocks of instances that statistics are means over
 BROKEN = 0.05  # share of inputs that may break a bound at the largest ε
 RATIOS = 0.1  # decades within which ratios of risks and of bounds agree
 TASKS = ("gamma", "source_norm", "angle")
-NETWORKS = {"one_layer": ("one layer", 1), "deep": ("endlessly many layers", np.inf)}
+NETWORKS = {"one_layer": ("one layer", 1), "deep": ("endlessly many layers", np.inf)}  # {bound: (words, depth)}
 ALIKE = 1e-9  # what rounding may make of equal numbers
 WIDE = 0.1  # distance from the limit of infinite width that counts as near, as a share of the risk before training
 ATTAINED = 0.95  # share of the sharp constant that is to be reached at most samples
@@ -77,7 +77,7 @@ def _of_frozen(runs, layers, small):
     These have more samples than dimensions, where the exact limit has no risk. The effective (stable) rank of their
     features is the inverse of the share of power in the leading direction.
     """
-    # For the fewest samples that determine a frozen network, n < d, and the most.
+    # Numbers of samples: the fewest that determine a frozen network, those below the dimension d, and the most.
     gamma = runs.data.to_dataframe().groupby("samples")["gamma"].first()
     fewest, below_d, most = gamma.index[gamma >= LEAST][0], gamma.index[gamma < 1], gamma.index[-1]
     risks = runs.risks("protocol", "solver", "pretrain_solver", "samples")
@@ -160,8 +160,8 @@ def gaussian_bounds(data, p):
 
     for name, (networks, depth) in NETWORKS.items():
         bounds = curve[name].sel(epsilon=curve["epsilon"] > 0)
-        broken = (curve["risk"].sel(depth=depth, drop=True) > bounds).astype(float)
-        at_high, at_low = broken.sel(dimension=high), broken.sel(dimension=low)
+        violated = (curve["risk"].sel(depth=depth, drop=True) > bounds).astype(float)
+        at_high, at_low = violated.sel(dimension=high), violated.sel(dimension=low)
         results |= checks({
             f"{name}_holds": worst(BROKEN - by_task(at_high.sel(epsilon=largest, drop=True))),
             f"{name}_falls": (at_low - at_high).mean([*TASKS, "epsilon"]).values,
@@ -182,12 +182,12 @@ def ntk_bound(data, p):
     runs = data["bound"].to_dataframe().query("solver != 'exact' and distance > 0")
     table = runs.pivot_table(list(data["bound"]), "seed", ["protocol", "distance", "samples"])
     tuned, scratch = (table.xs(name, axis=1, level="protocol") for name in ("finetuning", "single_task"))
-    # Norms in units of |Δ|, with the source learned exactly (ideal) and as pretraining left it (real).
+    # √(ỹᵀ(H^∞)⁻¹ỹ)/|Δ| if pretraining had learned the source exactly (ideal), and of the pretrained network (real).
     ideal, real = (PUBLISHED * tuned[norm] / tuned["corollary"] for norm in ("ntk_norm_linear", "ntk_norm"))
     risks = tuned["absolute_risk"].stack("samples")
     gain = np.log10(scratch["absolute_risk"] / tuned["absolute_risk"])
     distances, sizes = (gain.columns.get_level_values(name) for name in ("distance", "samples"))
-    nearest, (*_, fewer, most) = distances.min(), np.unique(sizes)
+    nearest, (second_most, most) = distances.min(), np.unique(sizes)[-2:]
     return checks({
         "bound": np.log10(table["bound"] / table["absolute_risk"]).min(axis=1),
         "vacuous": np.log10(tuned["bound"] / tuned["start_risk"]).loc[:, sizes < most].min(axis=1),
@@ -198,4 +198,4 @@ def ntk_bound(data, p):
         "near_helps": gain.loc[:, distances < 1].min(axis=1),
         "far_hurts": -gain.loc[:, distances > 1].mean(axis=1),
         "limit": (WIDE - table["tangent_distance"] / table["start_risk"]).min(axis=1),
-    }, fewer=fewer, most=most, nearest=nearest)  # fmt: skip
+    }, fewer=second_most, most=most, nearest=nearest)  # fmt: skip

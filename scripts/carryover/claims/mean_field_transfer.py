@@ -89,16 +89,16 @@ def _residual(runs, least):
 
 
 def _boundaries(gain, least, scratch):
-    """A check for each ablated share but 0, whose boundary lies at infinity, and one of the trend: the sign of the
+    """Checks of the boundary for each ablated share but 0, where it lies at infinity, and of a trend: the sign of the
     power law less the least risk of the features predicts that of the gain more often with more samples."""
-    lacking = [ablated for ablated in least if ablated > 0]
+    shares = [ablated for ablated in least if ablated > 0]
     results = checks({f"boundary_{100 * ablated:g}": _boundary(gain[ablated], least[ablated], scratch, 100 * ablated)
-                    for ablated in lacking})  # fmt: skip
-    law, gain = power_law.fit(scratch, FITTED), gain[lacking]
-    sign = np.sign([law(n) - least[ablated].mean() for ablated, n in gain.columns])
-    right = (np.sign(gain) == sign).T.groupby(level="samples").mean().T
-    half = right.shape[1] // 2
-    few, many = right.iloc[:, :-half], right.iloc[:, -half:]
+                    for ablated in shares})  # fmt: skip
+    law, gain = power_law.fit(scratch, FITTED), gain[shares]
+    predicted_sign = np.sign([law(n) - least[ablated].mean() for ablated, n in gain.columns])
+    accuracy = (np.sign(gain) == predicted_sign).T.groupby(level="samples").mean().T
+    half = accuracy.shape[1] // 2
+    few, many = accuracy.iloc[:, :-half], accuracy.iloc[:, -half:]
     trend = {"boundary_trend": many.mean(axis=1) - few.mean(axis=1)}
     return results | checks(trend, few=few.columns[-1], many=many.columns[0])
 
@@ -126,27 +126,27 @@ def _boundary(gain, least, scratch, percent):
 
 
 def _anchors(gain):
-    """Checks on networks whose features were penalised for leaving their start. Other seeds choose each seed's penalty,
-    except in `anchor_avoids`, where the risk itself does, as in the paper. `gain` is by seed, and anchor and n."""
+    """Checks on pretraining with a penalty, the anchor, on the distance of features from their start. Other seeds
+    choose it; in `anchor_avoids`, the risk does, as in the paper. `gain` is by seed (rows), and anchor and n."""
     free, initial, interior = gain[0.0], gain[np.inf], gain.drop(columns=[0.0, np.inf], level="anchor")
-    by_risk = gain.drop(columns=np.inf, level="anchor").T.groupby(level="samples").max().T
-    held = leave_one_out_choice(interior)
-    by_size = pd.concat([leave_one_out_choice(interior.loc[:, (slice(None), [n])]) for n in held], axis=1)
-    better = max((free, initial), key=lambda table: table.to_numpy().mean())
+    best_by_risk = gain.drop(columns=np.inf, level="anchor").T.groupby(level="samples").max().T
+    chosen = leave_one_out_choice(interior)  # one anchor for all n, then one for each n
+    chosen_by_n = pd.concat([leave_one_out_choice(interior.loc[:, (slice(None), [n])]) for n in chosen], axis=1)
+    better_end = max((free, initial), key=lambda table: table.to_numpy().mean())
     return checks({
-        "anchor_helps": held.mean(axis=1) - free.mean(axis=1),
-        "anchor_interior": held.mean(axis=1) - better.mean(axis=1),
-        "anchor_turns": np.minimum(-free.mean().iloc[0], held.iloc[:, 0]),
-        "anchor_avoids": worst(by_risk),
-        "anchor_avoids_others": worst(by_size),
+        "anchor_helps": chosen.mean(axis=1) - free.mean(axis=1),
+        "anchor_interior": chosen.mean(axis=1) - better_end.mean(axis=1),
+        "anchor_turns": np.minimum(-free.mean().iloc[0], chosen.iloc[:, 0]),
+        "anchor_avoids": worst(best_by_risk),
+        "anchor_avoids_others": worst(chosen_by_n),
         "lazy_loses": (initial <= 0).mean(axis=1),
         "rich_loses": (free < 0).mean(axis=1),
-    }, fewest=held.columns.min())  # fmt: skip
+    }, fewest=chosen.columns.min())  # fmt: skip
 
 
 def gains(risk, readout):
-    """`transferability` of linear transfer in shares of the target's variance, after the longest flow time of a way to
-    train the readout; UserError if no run has it."""
+    """`transferability` of linear transfer, in shares of the target's variance, for one way to train the readout and
+    its longest flow time; UserError if no run has it."""
     risk = normalised(risk)
     # Descent only verifies what is solved.
     solved = where(risk, protocol="linear_transfer", readout=readout, solver="exact")
@@ -173,7 +173,7 @@ def boundary(gain):
 def leave_one_out_choice(gains):
     """Gains by seed and n, each seed's with the anchor that has the largest mean gain over all *other* seeds and n.
 
-    `gains` are by seed, and anchor and n (columns). A seed that took part in its own choice would gain by chance. A
+    `gains` are by seed (rows), and anchor and n. Choosing an anchor by the seed's own gains would overestimate them. A
     single seed has its first anchor.
     """
     means = gains.T.groupby(level="anchor").mean().T

@@ -169,9 +169,9 @@ def kept(source: Components, targets: Components, block: np.ndarray) -> Errors:
 def shares(
     layer: Errors, reference: Errors | None, block: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, float]:
-    """Shares 1 − error / error of the reference: (1 + blocks,) with all samples and without each block, and with half.
+    """Shares 1 − error / error of the reference: (1 + blocks,) of all samples and without each block, and one of half.
 
-    Without a reference the share is R² itself, which is 0 for unrelated layers. `weights` (r,) are of the components.
+    Half of the samples is predicted from itself. Without a reference the share is R². `weights` (r,) are of components.
     """
     included, mean = leave_one_out(block), partial(np.average, axis=1, weights=weights)
     error = included @ mean(layer.full)
@@ -181,12 +181,12 @@ def shares(
 
 
 def leave_one_out(block: np.ndarray) -> np.ndarray:
-    """(1 + blocks, samples) whether a sample is included: all of them, and those without each block."""
+    """(1 + blocks, samples) masks of the included samples: first all, then those outside each block."""
     return np.vstack([np.ones(len(block)), block != np.unique(block)[:, None]])
 
 
 def with_ends(name: str, value: float, low: float, high: float) -> dict[str, float]:
-    """{variable: value} of a quantity and the ends of its interval."""
+    """{variable: value} of a quantity and the limits of its interval."""
     return {name: float(value), f"{name}_low": float(low), f"{name}_high": float(high)}
 
 

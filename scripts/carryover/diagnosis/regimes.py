@@ -29,7 +29,7 @@ REGIMES = (*CRITERIA, UNDECIDED, NONE)
 """In the order in which they are listed."""
 CLOSE = 0.9  # reference from which on a share beyond unrelated networks is noise
 _CURVED = 0.2  # curvature from which on unrelated networks of the same inputs may be predicted well
-_FACTOR = 2  # between participation ratios, from which on a direction is named
+_FACTOR = 2  # ratio of participation ratios above which `_direction` describes a direction
 _TAIL = 0.01  # least variance below the counted components that is worth a warning
 _SPARSE = 0.5  # excess kurtosis of the responses from which on they may be of superposed features
 _FULL = 0.7  # components per unit, from which on a layer may hold more features than it has units
@@ -61,7 +61,7 @@ def decided(row: Mapping[str, Any], p: Any) -> tuple[str, str, float]:
     possible = [
         regime
         for regime, criteria in CRITERIA.items()
-        if all(answer in (known, None) or known is None for answer, known in zip(answers, criteria, strict=True))
+        if all(answer in (wanted, None) or wanted is None for answer, wanted in zip(answers, criteria, strict=True))
     ]
     evidence = "; ".join(
         f"{word} {row[name]:.2f} [{row[f'{name}_low']:.2f}, {row[f'{name}_high']:.2f}]"
@@ -133,17 +133,18 @@ def warnings_on(
 
 
 def _direction(row: Mapping[str, Any], old: Components, new: Components, block: np.ndarray) -> str:
-    """A sentence on the first direction of the side with the smaller participation ratio; empty if they are similar."""
+    """A sentence on the first component of the layer with the smaller participation ratio; empty if these are alike."""
     before, after = row["participation_ratio_before"], row["participation_ratio_after"]
     if max(before, after) <= _FACTOR * min(before, after):
         return ""
-    narrow, other = (new, old) if after < before else (old, new)
+    narrowed = after < before
+    narrow, other = (new, old) if narrowed else (old, new)
     first = narrow.scores[:, :1]
     share = float(narrow.variances[0])
-    share_other = float(other.variances @ np.square(other.scores.T @ first[:, 0] / len(first)))
-    known = inheritance.errors(other.weighted, first, block).r2 > 0.5
-    amplified, appeared, ends = ("was amplified", "appeared", (share_other, share)) if after < before else (
-        "was damped", "disappeared", (share, share_other))  # fmt: skip
-    verb = appeared if not known else amplified if share > share_other else "holds most"
-    shares = f"{ends[0]:.2g} of the variance before and {ends[1]:.2g} after"
+    share_other = float(other.variances @ np.square(other.scores.T @ first[:, 0] / len(first)))  # of the same direction
+    verb = ("was amplified" if narrowed else "was damped") if share > share_other else "holds most"
+    if not inheritance.errors(other.weighted, first, block).r2 > 0.5:  # the other layer does not predict it
+        verb = "appeared" if narrowed else "disappeared"
+    share_before, share_after = (share_other, share) if narrowed else (share, share_other)
+    shares = f"{share_before:.2g} of the variance before and {share_after:.2g} after"
     return f"PR changed from {before:.3g} to {after:.3g}: a direction with {shares} {verb}"

@@ -22,11 +22,11 @@ _TASK = {
     task.ABSENT: "the task cannot be read linearly, before or after",
     "undecided": "whether what the task needs was there before is undecided",
 }
-_LOWEST = -0.5  # of shares: what is below is no more than unrelated anyway
+_LOWEST = -0.5  # shares below it are drawn here: layers with a share below 0 are unrelated anyway
 
 
 def headline(result: Dataset) -> str:
-    """The task, verdicts, what is kept along the depth, the control, the weights, and warnings."""
+    """A paragraph on the task, the verdicts, the kept share by depth, the control, the weights and the warnings."""
     table = result.to_dataframe()
     layers = {regime: rows.index for regime, rows in table.groupby("regime")}
     verdicts = [
@@ -34,24 +34,22 @@ def headline(result: Dataset) -> str:
     ]
     count = len(table)
     sentences = [f"{count} layer{'s' * (count > 1)}: {', '.join(verdicts)}.", _depth_profile(table["kept_weighted"])]
-    if "task" in table:  # in the last layer, and where it differs
+    if "task" in table:  # the verdict on the task in the last layer, and the layers where it was added or lost instead
         last = table.iloc[-1]
         scores = f"{last['task_before']:.2f} before and {last['task_after']:.2f} after"
         scores += "" if np.isnan(last["task_baseline"]) else f", {last['task_baseline']:.2f} in the baseline"
         scores += f" (chance {last['task_chance']:.2f})"
         sentence = f"In {last.name} {_TASK[last['task']]}: a linear probe scores {scores}."
-        elsewhere = {other: table.index[table["task"] == other] for other in (task.ADDED, task.LOST)}
-        apart = [
-            f"{other} in {_listed(names)}" for other, names in elsewhere.items() if len(names) and other != last["task"]
-        ]
-        sentences.insert(0, f"{sentence} The task was {' and '.join(apart)}." if apart else sentence)
+        changed = {word: table.index[table["task"] == word] for word in (task.ADDED, task.LOST) if word != last["task"]}
+        elsewhere = [f"{word} in {_listed(names)}" for word, names in changed.items() if len(names)]
+        sentences.insert(0, f"{sentence} The task was {' and '.join(elsewhere)}." if elsewhere else sentence)
     if "control_regime" in table:
         same = (table["control_regime"] == table["regime"]).sum()
         sentences.append(
             f"The control has the same verdict in {same} of {count} layers, and predicts the components after "
             f"finetuning with a mean R² of {table['control_r2'].mean():.2f}."
         )
-    sentences.append(result.attrs.get("note", ""))
+    sentences.append(result.attrs.get("note", ""))  # on the weights
     warned = table.index[table["warning"] != ""]
     if len(warned):
         sentences.append(f"Read the warning{'s' * (len(warned) > 1)} of {_listed(warned)}.")
@@ -59,7 +57,7 @@ def headline(result: Dataset) -> str:
 
 
 def _depth_profile(kept: pd.Series) -> str:
-    """The kept share of the variance along the depth, in runs of layers; its range where there are many runs."""
+    """The kept share of the variance by depth, in words, for consecutive layers alike; its range if it varies much."""
     kept = kept.clip(lower=0.0)  # it is negative where the baseline predicts more
     if len(kept) == 1:
         return f"Of the variance before, {kept.iloc[0]:.0%} is kept."

@@ -32,8 +32,8 @@ def averages(runs, by):
 
 
 def shares_in_words(table, formulas):
-    """'eq 15: 8% at γ < 1/2, …; of eq 11: …': the shares of the rows of `averages` within two standard errors of
-    formulas, by names, in each block of γ. A difference of 1e-9 is rounding, and a mean of one draw has no error.
+    """'eq 15: 8% at γ < 1/2, …; of eq 11: …': for each formula and block of γ, the share of the rows of `averages` that
+    lie within two standard errors. A difference of 1e-9 is rounding; means of one draw have no error and are left out.
 
     At γ = 1 the risk from scratch has no mean. Where a formula is 0 everywhere, networks learn the same function from
     any start, so that agreement means nothing: such blocks are left out.
@@ -62,14 +62,14 @@ def transfer_diagram(data, p):
     table = averages(transferability(runs, p.protocol), ("angle", "gamma", "samples", "noise", "depth"))
     only(runs, "target_norm")
     theory = at(data["theory"], noise=p.noise, depth=2).transpose("angle", "gamma")
-    # First the formula that the networks follow.
+    # Line styles of formulas; the first is the one that the networks follow.
     formulas = {"linear": "-"} if p.protocol == "linear_transfer" else {"finetuning_norm": "-", "finetuning": "--"}
     first = next(iter(formulas))
     fig = plt.figure(figsize=(9.2, 7.6))
     surface = fig.add_subplot(2, 2, 1, projection="3d")
     expected, measured, slices = (fig.add_subplot(2, 2, i) for i in (2, 3, 4))
 
-    # Seen along the spike at γ = 1, with the side before it on which gains are small: so nothing hides anything.
+    # The view is along the spike at γ = 1, from the side on which gains are small, so that nothing is hidden.
     grid, gamma, angle = (theory[name].values for name in (first, "gamma", "angle"))
     colors = {"cmap": "RdBu", "vmin": -LARGEST, "vmax": LARGEST, "rasterized": True, "linewidth": 0}
     surface.plot_surface(*np.meshgrid(gamma, angle), grid.clip(-LARGEST, LARGEST), rstride=2, cstride=2, **colors)
@@ -193,14 +193,14 @@ def ridge_transfer(data, p):
         change = draws[sizes[0]].sub(draws[sizes[0]][0.0], axis=0).drop(columns=0.0)
         few.errorbar(change.columns, change.mean(), 2 * change.sem(), **points)
 
-        # Equation 125 for so many samples, over the wide pale line of its limit, equation 13.
+        # Equation 125 for these numbers of samples, over a wide pale line for its limit, equation 13.
         wide = {"linewidth": 5, "alpha": 0.3, "label": "eq 13 (n → ∞)", "zorder": 1}
         thin = {"linewidth": 1, "label": "eq 125"}
         for counts, style in (((None, None), wide), ((shown, sizes[0]), thin)):
-            above, less = (ridge_transfer_risk(theta, fine, n, noise) for n in counts)
-            less = less - ridge_transfer_risk(theta, 0.0, counts[1], noise)
-            many.semilogx(fine, above, color=color, **style)
-            few.semilogx(fine, less, color=color, **style)
+            theory_many, theory_few = (ridge_transfer_risk(theta, fine, n, noise) for n in counts)
+            theory_change = theory_few - ridge_transfer_risk(theta, 0.0, counts[1], noise)
+            many.semilogx(fine, theory_many, color=color, **style)
+            few.semilogx(fine, theory_change, color=color, **style)
 
         found = [best(draws[n], generator("best ridge", "", 0, "bootstrap")) for n in sizes]
         panels.points(penalty, factor * np.array(sizes), np.maximum(np.transpose(found), smallest), **points)
@@ -233,30 +233,31 @@ def dataset_distances(data, p):
     """
     names = {"kl": "KL divergence", "wasserstein": "Wasserstein-1 distance", "dudley": "Dudley metric (never above 2)"}
     formulas = {"linear_transfer": "linear", "finetuning": "finetuning"}
-    risk, distances = data["risk"], xr.broadcast(data["distances"])[0]  # what has no repeats is the same in all
+    risk, distances = data["risk"], xr.broadcast(data["distances"])[0]  # all variables get the dimension of repeats
     distance, deviation = distances.mean("repeat"), distances.std("repeat")
     gamma, noise = only(risk, "gamma"), only(risk, "noise")
     fig, axes = plt.subplots(1 + len(formulas), len(names), figsize=(9.6, 8.7), sharey="row")
     # All points of the diagram of linear transfer, but those at γ = 1, where the risk from scratch has no mean.
     table = averages(transferability(where(data["diagram"], noise=noise), "linear_transfer"), ("gamma", "angle"))
-    table, single = table[table["gamma"] != 1], distance.sel(target_norm=1.0)
-    table = table.assign(**{name: np.interp(table["angle"], single["angle"], single[name]) for name in names})
+    table, at_norm_1 = table[table["gamma"] != 1], distance.sel(target_norm=1.0)
+    table = table.assign(**{name: np.interp(table["angle"], at_norm_1["angle"], at_norm_1[name]) for name in names})
     for ax, name in zip(axes[0], names, strict=True):
         points = ax.scatter(table[name], table["mean"], c=table["gamma"], s=9, cmap="viridis", linewidths=0)
         for one_gamma, line in table.groupby("gamma"):
             ax.plot(line[name], line["mean"], color=points.to_rgba(one_gamma), linewidth=0.5)
     fig.colorbar(points, ax=list(axes[0]), label="samples per\ndimension γ")
     axes[0, 0].set_ylabel("transferability of\nlinear transfer, all γ")
+    # Targets of several norms at one γ: filled points at angles up to π/2, open ones beyond.
     for row, (protocol, formula) in zip(axes[1:], formulas.items(), strict=True):
         table = averages(transferability(risk, protocol), ("target_norm", "angle"))
         colors = cycle(("#D55E00", "#0072B2", "#CC79A7"))
         for (norm, rows), color in zip(table.groupby("target_norm"), colors, strict=False):
-            same = {"target_norm": norm, "angle": rows["angle"].to_numpy()}
-            middle, spread, acute = at(distance, **same), at(deviation, **same), (rows["angle"] <= RIGHT).to_numpy()
+            tasks = {"target_norm": norm, "angle": rows["angle"].to_numpy()}
+            middle, spread, acute = at(distance, **tasks), at(deviation, **tasks), (rows["angle"] <= RIGHT).to_numpy()
             for ax, name in zip(row, names, strict=True):
-                for here, side, face in ((acute, "≤", color), (~acute, ">", "none")):
+                for kept, side, face in ((acute, "≤", color), (~acute, ">", "none")):
                     ax.errorbar(
-                        middle[name][here], rows["mean"][here], rows["std"][here], spread[name][here],
+                        middle[name][kept], rows["mean"][kept], rows["std"][kept], spread[name][kept],
                         fmt="o", ms=4, color=color, mfc=face, linewidth=0.8, label=f"norm {norm:g}, θ {side} π/2",
                     )  # fmt: skip
                 ax.plot(middle[name], middle[formula], color=color, linewidth=0.8)

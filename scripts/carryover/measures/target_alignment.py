@@ -1,5 +1,5 @@
-"""What the features before finetuning say of the target: how well their kernel is aligned with it, how well a linear
-readout predicts it from as many samples as there are, which needs nothing but these, and how many dimensions they have.
+"""How the features before finetuning relate to the target: the alignment of their kernel with it, the R² of a linear
+readout of as many samples as the run has, and the participation ratio.
 """
 
 import numpy as np
@@ -12,16 +12,16 @@ from carryover.tasks.sparse import sphere
 from carryover.training.kernel_ridge import leave_one_out
 
 STRENGTHS = 10.0 ** np.arange(-8, 3)
-"""Penalties of the readout, in units of the mean square of the features; that of the best R² is taken."""
+"""Ridge penalties of the readout, in units of the mean square of the features; the one with the best R² is taken."""
 
 
 def target_alignment(data, p):
-    """Of shape (run,), of the features from which finetuning starts and the main task's teacher f*.
+    """Three measures (run,) of the features from which finetuning starts, with the main task's teacher f* as target.
 
     The alignment is the centred kernel-target alignment (Cortes, Mohri and Rostamizadeh 2012), E k(x, x') f*(x) f*(x')
-    over √E k² E f*², between 0 and 1: over all inputs of diagonal networks, over `inputs` of them of ReLU networks, and
-    so is the participation ratio. Samples of the readout are drawn anew, the same for all runs. Raises UserError naming
-    a run whose features or target are constant or not finite.
+    / √(E k² E f*²), between 0 and 1. For diagonal networks, it and the participation ratio are exact; for ReLU networks
+    they are estimated from `inputs` random inputs. The readout has random samples, the same for all runs. Raises
+    UserError naming a run whose features or target are constant or not finite.
     """
     count = max(p.inputs, int(data["samples"].max()))
     drawn = sphere(generator("target_alignment", "", 0, "inputs"), count, data.sizes["input"])
@@ -34,14 +34,14 @@ def target_alignment(data, p):
             target = Weights(directions, coefficients[None]).outputs(drawn)[:, 0]
             aligned = cka(features[: p.inputs], target[: p.inputs, None])
             dimensions = participation_ratio(features[: p.inputs])
-        else:  # features w₁ ⊙ x of both paths, x of covariance 1; kernels between samples know Σ w₁² alone
+        else:  # features w₁ ⊙ x of both paths, x of covariance 1; their kernel depends on Σ w₁² over paths alone
             first = np.stack([network[f"start_first_{sign}"].values for sign in ("plus", "minus")]).astype(float)
             power, teacher = (first**2).sum(0), network["teacher"].values.astype(float)
-            size = np.linalg.norm(power)
-            if not (np.isfinite(size) and size > 0 and teacher.any()):
+            norm = np.linalg.norm(power)
+            if not (np.isfinite(norm) and norm > 0 and teacher.any()):
                 raise ValueError("features at the start of training, and the target, must be finite, and not all 0")
             features, target = drawn * np.sqrt(power), drawn @ teacher
-            aligned, dimensions = power @ teacher**2 / (size * (teacher**2).sum()), (power.sum() / size) ** 2
+            aligned, dimensions = power @ teacher**2 / (norm * (teacher**2).sum()), (power.sum() / norm) ** 2
         return {
             "target_alignment": (
                 aligned, "alignment of the kernel of the features at the start of training with the target"),
@@ -55,11 +55,11 @@ def target_alignment(data, p):
 
 
 def left_out(features, target):
-    """R² of predictions of a target (n,) from features (n, units), of each sample from all others, by ridge regression
-    without a constant: the best over `STRENGTHS`. NaN where target or features do not vary."""
-    kernel, spread = features @ features.T, ((target - target.mean()) ** 2).sum()
-    if not (spread > 0 and np.trace(kernel) > 0):
+    """Leave-one-out R² of ridge regression without intercept of a target (n,) on features (n, units): the best over
+    `STRENGTHS`. NaN where the target does not vary or all features are 0."""
+    kernel, variation = features @ features.T, ((target - target.mean()) ** 2).sum()
+    if not (variation > 0 and np.trace(kernel) > 0):
         return np.nan
     values, vectors = np.linalg.eigh(kernel)
     errors = leave_one_out(values.clip(min=0), vectors, target, STRENGTHS * (np.trace(kernel) / len(values)))
-    return 1 - (errors**2).sum(-1).min() / spread
+    return 1 - (errors**2).sum(-1).min() / variation

@@ -37,13 +37,9 @@ class Convnet(nn.Module):
     """Mean and standard deviation of red, green and blue with which published weights were trained."""
 
     def __init__(
-        self,
-        generator: torch.Generator,
-        classes: int = 1000,
-        width: int = WIDTH,
-        stem: str = "imagenet",
+        self, generator: torch.Generator, classes: int = 1000, width: int = WIDTH, stem: str = "imagenet",
         channels: int = 3,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Weights drawn from `generator`, as torchvision draws them; no other random state is read or changed.
 
         Parameters
@@ -61,7 +57,7 @@ class Convnet(nn.Module):
         """
         super().__init__()
         self.classes, self.width, self.stem, self.channels = classes, width, stem, channels
-        with torch.random.fork_rng(devices=[]):  # what layers draw for themselves is replaced
+        with torch.random.fork_rng(devices=[]):  # layers draw weights of their own, which are replaced below
             self._build()
         for name, module in self.named_modules():
             if isinstance(module, nn.Conv2d):
@@ -108,8 +104,8 @@ class ResNet18(Convnet):
         self.fc = Linear(8 * w, self.classes)
 
     def stages(self, images: Tensor) -> Iterator[tuple[str, Tensor]]:
-        """(name, output) of each stage as it is computed, of images (n, channels, height, width): stem, layer1 … layer4
-        (n, channels, height, width), after the ReLU, and pooled (n, 8 width), what the last layer reads.
+        """(name, output) of each stage, in turn, for images (n, channels, height, width): stem, layer1 … layer4 (n,
+        channels, height, width), after the ReLU, and pooled (n, 8 width), the input of the last layer.
         """
         output = self.maxpool(F.relu(self.bn1(self.conv1(images))))
         yield "stem", output
@@ -172,13 +168,13 @@ class VGG11(Convnet):
         self.classifier = nn.Sequential(*layers, Linear(inputs, self.classes))
 
     def stages(self, images: Tensor) -> Iterator[tuple[str, Tensor]]:
-        """(name, output) of each stage as it is computed, of images (n, channels, height, width): block1 … block5 (n,
-        channels, height, width), after the pooling if the stem has one there, and pooled, what the classifier's first
-        layer reads: (n, channels · 49), or (n, channels) for the stem "small".
+        """(name, output) of each stage, in turn, for images (n, channels, height, width): block1 … block5 (n, channels,
+        height, width), after the pooling if the stem has one there, and pooled, the input of the classifier's first
+        layer: (n, channels · 49), or (n, channels) for the stem "small".
         """
         output, start = images, 0
         for number, block in enumerate(self._BLOCKS, 1):
-            end = start + 2 * len(block) + 1
+            end = start + 2 * len(block) + 1  # a convolution and a ReLU each, and the pooling
             output = self.features[start:end](output)
             yield f"block{number}", output
             start = end
@@ -186,8 +182,8 @@ class VGG11(Convnet):
 
     @staticmethod
     def _start_linear(name: str, layer: nn.Linear, generator: torch.Generator) -> None:
-        usual = 49 * 8 * WIDTH if name == "classifier.0" else 64 * WIDTH  # inputs in torchvision's
-        nn.init.normal_(layer.weight, 0, 0.01 * math.sqrt(usual / layer.in_features), generator=generator)
+        standard = 49 * 8 * WIDTH if name == "classifier.0" else 64 * WIDTH  # inputs of torchvision's layer
+        nn.init.normal_(layer.weight, 0, 0.01 * math.sqrt(standard / layer.in_features), generator=generator)
         nn.init.zeros_(layer.bias)
 
 
@@ -237,8 +233,8 @@ class EfficientNetLite0(Convnet):
         self._fc = Linear(1280, self.classes)
 
     def stages(self, images: Tensor) -> Iterator[tuple[str, Tensor]]:
-        """(name, output) of each stage as it is computed, of images (n, 3, height, width): stem, stage1 … stage7 (n,
-        channels, height, width), and pooled (n, 1280), what the last layer reads.
+        """(name, output) of each stage, in turn, for images (n, 3, height, width): stem, stage1 … stage7 (n, channels,
+        height, width), and pooled (n, 1280), the input of the last layer.
         """
         output = F.relu6(self._bn0(self._conv_stem(images)))
         yield "stem", output

@@ -226,7 +226,7 @@ def ntk_bound(X: ArrayLike, residual: ArrayLike) -> NDArray:
 
 
 def _inverse_form(xp, gram, values, cutoff):
-    """vᵀK⁻¹v (...) of the part of v (..., n) in the range of a Gram matrix K (..., n, n), and |v|² of the part outside,
+    """(vᵀK⁺v, |v⊥|²) of vectors v (..., n) and a Gram matrix K (..., n, n), v⊥ being the part of v outside K's range:
     along eigenvectors with eigenvalues up to `cutoff` times the largest."""
     eigenvalues, vectors = xp.linalg.eigh(gram)
     kept = eigenvalues > cutoff * eigenvalues[..., -1:]
@@ -241,15 +241,15 @@ def _polar(xp, W):
 
 
 def _arrays(*arguments):
-    """The namespace, and of (values, number of their own axes) the float64 arrays, all with the same leading axes: of
-    PyTorch, on the device of the first tensor, where any is a tensor, else of NumPy."""
-    xp: Any = sys.modules.get("torch")  # where PyTorch was never imported, nothing can be one of its tensors
+    """The namespace xp and, for each (values, number of its last axes to leave as they are), its float64 array, with
+    leading axes broadcast. If any is a tensor, xp is PyTorch, on the first tensor's device; otherwise it is NumPy."""
+    xp: Any = sys.modules.get("torch")  # if PyTorch was never imported, no argument is a tensor
     tensors = [values for values, _ in arguments if xp is not None and isinstance(values, xp.Tensor)]
     if tensors:
         device = tensors[0].device
         arrays = [xp.as_tensor(values, dtype=xp.float64, device=device).detach() for values, _ in arguments]
     else:
         xp, arrays = np, [np.asarray(values, dtype=np.float64) for values, _ in arguments]
-    pairs = [(array, array.ndim - own) for array, (_, own) in zip(arrays, arguments, strict=True)]
-    lead = np.broadcast_shapes(*(tuple(array.shape[:first]) for array, first in pairs))
-    return xp, *(xp.broadcast_to(array, (*lead, *array.shape[first:])) for array, first in pairs)
+    pairs = [(array, array.ndim - last) for array, (_, last) in zip(arrays, arguments, strict=True)]
+    leading = np.broadcast_shapes(*(tuple(array.shape[:split]) for array, split in pairs))
+    return xp, *(xp.broadcast_to(array, (*leading, *array.shape[split:])) for array, split in pairs)

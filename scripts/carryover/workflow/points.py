@@ -57,12 +57,13 @@ def batches_of_stages(experiment, spec):
 
 
 def _inherited(source):
-    """Axes of a finetuned point that say how its source was pretrained."""
+    """Axes of a finetuned point that say how its source was pretrained; none if it starts from scratch."""
     return {f"pretrain_{name}": value for name, value in source.axes.items()} if source else {}
 
 
 def _points(experiment, spec, stage, sources):
-    """{name: Point} of a stage in the order of their axes' values, whatever the order of lists and grids."""
+    """{name: Point} of a stage, sorted by axes, from all grids of its section of the configuration; `sources` are the
+    points that it may start from, by name."""
     section = getattr(spec, stage)
     if section is None:
         return {}
@@ -72,27 +73,27 @@ def _points(experiment, spec, stage, sources):
     grids = section.get("grids", {"": {}})
     if not isinstance(grids, dict) or not grids or not all(isinstance(grid, dict) for grid in grids.values()):
         raise UserError(f"{where}.grids: it must be sections of parameters by name.")
-    points, read = {}, set()
+    points, used = {}, set()
     for name, grid in grids.items():
-        place = f"{where}.grids.{name}" if name else where
-        new, read_by_grid = _grid(model, task | common | grid, spec.split, sources, place)
-        if twice := new.keys() & points.keys():
+        grid_path = f"{where}.grids.{name}" if name else where
+        grid_points, used_by_grid = _grid(model, task | common | grid, spec.split, sources, grid_path)
+        if twice := grid_points.keys() & points.keys():
             raise UserError(f"{where}: two grids ask for {min(twice)}; let one of them differ or leave it out.")
-        points, read = points | new, read | read_by_grid
+        points, used = points | grid_points, used | used_by_grid
     given = {name for part in (common, *grids.values()) for name in part}
-    for name in sorted(given - read):
+    for name in sorted(given - used):
         rule = in_words(described(model)[name]["when"])
         raise UserError(f"{where}.{name} is read only where {rule}, which no job of this section is.")
     return dict(sorted(points.items(), key=lambda item: sorted(item[1].axes.items())))
 
 
 def _grid(model, section, split, sources, where):
-    """({name: Point}, names of parameters that any reads) of one grid: the product of axes, `split` and sources."""
+    """({name: Point} of one grid, names of the parameters that any point uses): the product of axes and sources."""
     fields = described(model)
     axes = [name for name, about in fields.items() if about["axis"] or name in split]
     values = {name: section.get(name, fields[name]["default"]) for name in axes}
     values = {name: list(value) if isinstance(value, list | tuple) else [value] for name, value in values.items()}
-    points, read = {}, set()
+    points, used = {}, set()
     for combination in product(*values.values()):
         chosen = dict(zip(axes, combination, strict=True))
         given = {name: value for name, value in (section | chosen).items()
@@ -105,6 +106,6 @@ def _grid(model, section, split, sources, where):
             raise UserError(f"{where} with {words} starts from pretraining: add `pretrain:`.")
         for source in sources.values() if p.starts_pretrained else [None]:
             point = Point({**_inherited(source), **coordinates}, p, source)
-            points[point.name] = point  # combinations that differ only in parameters that they do not read are equal
-        read |= given.keys()
-    return points, read
+            points[point.name] = point  # equal for combinations that differ only in parameters that they do not use
+        used |= given.keys()
+    return points, used

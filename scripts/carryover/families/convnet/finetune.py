@@ -15,17 +15,17 @@ from carryover.training.convnet import Problem
 
 
 def problems(p, shard):
-    """A piece for each number of samples, with one run per seed, task and factor.
+    """A piece for each number of samples, with one run per seed, finetuning task and factor that rescales the start.
 
-    The last layer is new, and is rescaled with the others. Samples, order and new layers of a seed and task are the
-    same for all protocols and factors; fewer samples are part of more. Raises UserError for pretrained networks that
-    are of another shape or have seen classes of the task, and as `pretrain.Classes`.
+    The last layer is new, and is rescaled with the others. All protocols and factors have the same samples, their order
+    and the new layer of a seed and task; fewer samples are the first of more. Raises UserError for pretrained networks
+    of another shape or that have seen classes of the task, and as `pretrain.Classes`.
     """
     classes, experiment = pretrain.Classes(p, shard.experiment), shard.experiment
     if p.targets == "all" and not p.left_out:
         raise UserError("targets is all, but no classes are left out of pretraining for it: set left_out.")
     starts = list(product(shard.seeds, range(p.tasks) if p.targets == "sets" else [p.tasks]))
-    start, factor = zip(*product(range(len(starts)), p.rescale), strict=True)  # of each run
+    start_of_run, factor_of_run = zip(*product(range(len(starts)), p.rescale), strict=True)
     targets = [classes.targets(seed)[number] for seed, number in starts]
     others = [classes.source(seed, number) for seed, number in starts] if p.protocol == "multi_task" else []
     outputs = len(targets[0]) + (len(others[0]) if others else 0)  # all have as many
@@ -38,21 +38,21 @@ def problems(p, shard):
     target_tasks = [tested(class_task(classes.set, labels), p.test_images, rng)
                     for labels, rng in zip(targets, rngs, strict=True)]  # fmt: skip
     source_tasks = [class_task(classes.set, labels) for labels in others]
-    seeds, tasks = zip(*(starts[place] for place in start), strict=True)
+    seeds, tasks = zip(*(starts[start] for start in start_of_run), strict=True)
     columns = {
         "seed": seeds, "task": tasks, "network": p.network, "rescaled": p.rescaled, "learning_rate": p.learning_rate,
-        "weight_decay": p.weight_decay, "rescale": factor,
-        "source_classes": [sources[place] for place in start],
-        "target_classes": [" ".join(map(str, targets[place])) for place in start],
+        "weight_decay": p.weight_decay, "rescale": factor_of_run,
+        "source_classes": [sources[start] for start in start_of_run],
+        "target_classes": [" ".join(map(str, targets[start])) for start in start_of_run],
     }  # fmt: skip
 
     def variables(trained):
-        """How training went, and the networks before and after it if `keep_weights`."""
+        """Results of training, and with `keep_weights` the networks before and after it."""
         if not p.keep_weights:
             return of_training(trained)
         before = np.stack([packed(state) for state in states]), "parameters and buffers before training and rescaling"
         return of_training(trained) | pretrain.state(trained) | {
-            "start": ("run", np.array(start), "network that training began from, before it was rescaled"),
+            "start": ("run", np.array(start_of_run), "network that training began from, before it was rescaled"),
             "start_state": (("start_network", "parameter"), *before),
         }  # fmt: skip
 
@@ -61,17 +61,17 @@ def problems(p, shard):
         samples_of = [sampled(task, samples, rng) for task, rng in zip(target_tasks, rngs, strict=True)]
         problem = Problem(
             network=classes.network(outputs, starts[0][0]),
-            state=lambda run: rescaled(states[start[run]], factor[run], p.rescaled),
-            tasks=[[task[place] for place in start] for task in (samples_of, source_tasks) if task],
+            state=lambda run: rescaled(states[start_of_run[run]], factor_of_run[run], p.rescaled),
+            tasks=[[by_start[start] for start in start_of_run] for by_start in (samples_of, source_tasks) if by_start],
             images=classes.prepared,
-            draws=partial(pretrain.draw, experiment, [starts[place] for place in start]),
+            draws=partial(pretrain.draw, experiment, [starts[start] for start in start_of_run]),
         )
         attributes = classes.attributes() | {"classes": outputs}
         yield Piece(problem, columns | {"samples": samples}, variables, pretrain.MEANING, attributes=attributes)
 
 
 def _pretrained(classes, shard, starts, targets):
-    """For each (seed, task) of `starts` the classes of pretraining, as '0 1 2', and the state with a new last layer."""
+    """Lists by (seed, task) of `starts`: classes of pretraining, as '0 1 2', and the state with a new last layer."""
     attributes, pretrained = classes.attributes(), shard.pretrained
     for name in ("network", "width", "stem", "channels"):
         if attributes[name] != pretrained.attrs[name]:
@@ -81,8 +81,8 @@ def _pretrained(classes, shard, starts, targets):
     rows = shard.rows(seed=[seed for seed, _ in starts], task=[-1 if shared else number for _, number in starts])
     sources, states = pretrained["source_classes"].values[rows].tolist(), []
     for (seed, number), labels, source, row in zip(starts, targets, sources, rows, strict=True):
-        if known := sorted({int(label) for label in source.split()} & set(labels)):
-            raise UserError(f"pretraining and finetuning share the classes {known}: hold these out of pretraining.")
+        if common := sorted({int(label) for label in source.split()} & set(labels)):
+            raise UserError(f"pretraining and finetuning share the classes {common}: hold these out of pretraining.")
         new, old = classes.state(len(labels), seed, f"readout {number}"), unpacked(template, weights[row])
         states.append(old | {name: new[name] for name in list(new)[-2:]})  # weights and biases of the last layer
     return sources, states

@@ -39,21 +39,21 @@ def problems(p, shard):
 
     Initial weights are those of single-task learning. Raises UserError as `Classes`.
     """
-    classes, read = Classes(p, shard.experiment), p.solver == "published"
-    tasks = [-1] if p.left_out or read else range(p.tasks)
-    kinds = list(product(shard.seeds, tasks))
-    # Published weights know no classes of this set; their last layer is as good as any and is never used.
-    known = [classes.targets(seed)[0] if read else classes.source(seed, number) for seed, number in kinds]
-    sources = [class_task(classes.set, labels) for labels in known]
+    classes, published = Classes(p, shard.experiment), p.solver == "published"
+    tasks = [-1] if p.left_out or published else range(p.tasks)
+    networks = list(product(shard.seeds, tasks))
+    # Published weights were trained on other classes, so their last layer is arbitrary and never used.
+    label_sets = [classes.targets(seed)[0] if published else classes.source(seed, number) for seed, number in networks]
+    sources = [class_task(classes.set, labels) for labels in label_sets]
     problem = Problem(
-        network=classes.network(len(sources[0].classes), kinds[0][0]),
-        state=lambda run: classes.state(len(sources[run].classes), kinds[run][0]),
+        network=classes.network(len(sources[0].classes), networks[0][0]),
+        state=lambda run: classes.state(len(sources[run].classes), networks[run][0]),
         tasks=[sources],
         images=classes.prepared,
-        draws=partial(draw, shard.experiment, kinds),
+        draws=partial(draw, shard.experiment, networks),
     )
-    seeds, tasks = zip(*kinds, strict=True)
-    names = ["" if read else " ".join(map(str, source.classes)) for source in sources]
+    seeds, tasks = zip(*networks, strict=True)
+    names = ["" if published else " ".join(map(str, source.classes)) for source in sources]
     runs = {"seed": seeds, "task": tasks, "network": p.network, "source_classes": names}
     attributes = classes.attributes() | {"classes": len(sources[0].classes)}
     yield Piece(problem, runs, lambda trained: of_training(trained) | state(trained), MEANING,
@@ -103,7 +103,7 @@ class Classes:
         return tuple(label for label in range(self.set.classes) if label not in held_out)
 
     def network(self, classes: int, seed: int, stream: str = "weights") -> torch.nn.Module:
-        """A network with so many outputs, from its initial weights; UserError where images are too small for it."""
+        """A network with `classes` outputs and its initial weights; UserError if images are too small for it."""
         kind = NETWORKS[self.p.network]
         pixels = self.p.pixels or min(self.set.train.shape[2:])
         if pixels < kind.SMALLEST[self.p.stem]:
@@ -113,12 +113,12 @@ class Classes:
         return kind(start, classes, self.p.width, self.p.stem, self.prepared.channels)
 
     def attributes(self) -> dict[str, str | int]:
-        """What a measure needs to show the same images to the same networks."""
+        """Parameters that a measure needs to rebuild the networks and to prepare their images."""
         names = ("folder", "images", "network", "normalisation", "pixels", "stem", "width")
         return {**{name: getattr(self.p, name) for name in names}, "channels": self.prepared.channels}
 
 
 def draw(experiment: str, kinds: Sequence[tuple[int, int]], run: int, use: str, number: int) -> np.random.Generator:
-    """The generator of a use by a run of these kinds, (seed, task), all of which see the same."""
+    """The random generator for one use by a run; runs of the same kind, (seed, task), have the same one."""
     seed, task = kinds[run]
     return generator(experiment, {"task": task, "number": number}, seed, use)

@@ -20,21 +20,21 @@ from carryover.training.result import Task
 def problems(p, shard):
     """A piece for each number of samples and depth.
 
-    The inputs and the noise of a seed are the same for all protocols, strengths, and whatever is not in `own_draws`;
-    those of different numbers of samples are independent.
+    Runs of a seed with equal numbers of samples have the same inputs and noise unless they differ in a parameter of
+    `own_draws`. Those of different numbers of samples are independent.
     """
     runs, spectrum = _columns(p, shard.seeds), pretrain.eigenvalues(p)
     teacher = _targets(p, shard, runs)
-    # A data set for each seed, and for each value of what has draws of its own.
+    # One data set for each seed and combination of the values of `own_draws`.
     own = [name for name in p.own_draws if name != "depth" and np.isfinite(runs[name]).all()]
     keys = list(zip(*(runs[name].tolist() for name in ("seed", *own)), strict=True))
-    known = list(dict.fromkeys(keys))
-    sets = np.array([known.index(key) for key in keys])
+    distinct = list(dict.fromkeys(keys))
+    sets = np.array([distinct.index(key) for key in keys])  # number of each run's data set
     groups = [(depth,) for depth in p.depth] if "depth" in p.own_draws else [p.depth]
     trained = p.trained_layers if p.protocol == "linear_transfer" else (None,)  # last layers, None for all
     for samples, depths in product(p.samples, groups):
         shared = {"samples": samples} | ({"depth": depths[0]} if "depth" in p.own_draws else {})
-        draws = [(shared | dict(zip(own, values, strict=True)), seed) for seed, *values in known]
+        draws = [(shared | dict(zip(own, values, strict=True)), seed) for seed, *values in distinct]
         inputs, noise = (
             np.stack([generator(shard.experiment, *draw, stream).standard_normal(shape) for draw in draws])
             for stream, shape in (("inputs", (samples, p.dimension)), ("noise", samples))
@@ -56,11 +56,11 @@ def problems(p, shard):
 def _columns(p, seeds):
     """{coordinate: (runs,) values} of every run of the parameters, in a fixed order; NaN where it has no value.
 
-    Raises UserError if all directions are leading ones, or none is, and the target differs in these or in the others.
+    Raises UserError if the relation is that of leading or trailing directions and one of these sets is empty.
     """
     if p.relation in ("leading", "trailing") and not 0 < p.leading < p.dimension:
         raise UserError(f"relation {p.relation} needs leading from 1 to below dimension, not {p.leading}.")
-    # Parameters that some relations alone read: those of the others are NaN.
+    # Some parameters are used by some relations only; for all other relations they are NaN.
     relations = {name: about["when"].get("relation") for name, about in described(type(p)).items()}
     own = {name: p.relation in needed for name, needed in relations.items() if needed}
     names = (*(name for name in own if own[name]), "source_norm", "noise", "ridge", "weight_decay")
@@ -86,18 +86,21 @@ def _targets(p, shard, runs):
 
 
 def _start(p, shard, depth, runs):
-    """Weights or None for rank one, their coefficients (runs, d), and what is known of pretrained features."""
+    """Initial weights, their coefficients (runs, d), and variables that describe pretrained features.
+
+    Weights are None in the limit of small ones, where all layers have rank one and coefficients determine them.
+    """
     pretrained = shard.pretrained
     if pretrained is None:
-        if p.solver == "exact":  # of vanishing weights
+        if p.solver == "exact":  # the limit of small initial weights
             return None, np.zeros((len(runs["seed"]), p.dimension)), {}
         start = pretrain.small_weights(p, shard, depth)[shard.places(runs["seed"])]
         return start, start.coefficients(), {}
     depths = np.full(len(runs["seed"]), depth)
-    known = pretrained.isel(run=shard.rows(seed=runs["seed"], depth=depths, source_norm=runs["source_norm"]))
+    sources = pretrained.isel(run=shard.rows(seed=runs["seed"], depth=depths, source_norm=runs["source_norm"]))
     names = ("feature_share", "feature_alignment")
-    features = {name: ("run", known[name].values, known[name].attrs["long_name"]) for name in names}
-    coefficients = known["coefficients"].values[:, 0].astype(np.float64)
+    features = {name: ("run", sources[name].values, sources[name].attrs["long_name"]) for name in names}
+    coefficients = sources["coefficients"].values[:, 0].astype(np.float64)
     if "hidden" not in pretrained:
         return None, coefficients, features
-    return Weights(known["hidden"].values[:, : depth - 1], known["readout"].values), coefficients, features
+    return Weights(sources["hidden"].values[:, : depth - 1], sources["readout"].values), coefficients, features

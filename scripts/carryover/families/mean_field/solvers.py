@@ -16,14 +16,14 @@ from carryover.training.readout_flow import Modes
 from carryover.training.relu_flow import gradient_flow
 from carryover.training.result import Trained
 
-CUT = 4  # of a rate, by this factor
+CUT = 4  # factor by which a learning rate is divided
 PORTABLE = {"flow": "distribution"}  # units that start small choose their place early
 
 
 def flow(problem, p):
     """Gradient flow, which plain descent follows with small steps, input weights on the sphere.
 
-    It is on the population loss where the problem has no samples. Times and losses are those of descent. The trainers
+    If the problem has no samples, the loss is the population loss. Times and losses are those of descent. The trainers
     take sums over units. On samples their loss is the mean squared error, twice the loss of mean-field networks, so
     their time runs half as fast.
     """
@@ -55,13 +55,13 @@ def flow(problem, p):
 def exact(problem, p):
     """The result of training a readout on fixed features, in closed form, or the network unchanged: no steps.
 
-    Pretraining is that with an infinite anchor: the readout follows the gradient flow on the population loss of the
-    source. linear_transfer learns a readout from samples, as the problem's `readout` says of each run: by the gradient
-    flow from 0 or from the pretrained readout, both of which stop where the loss reaches the `tolerance`, at
+    In pretraining the anchor is infinite: the readout follows the gradient flow on the population loss of the source.
+    linear_transfer learns a readout from samples, in the way that the problem's `readout` names for each run: by the
+    gradient flow from 0 or from the pretrained readout, which stops where the loss reaches the `tolerance`, at
     `max_time` at the latest, or by `least_squares` of least norm without the directions whose singular values are
-    below `cutoff` times the largest. The flow leaves them out as well: it is too short for them. Trained features have
-    many, as training leaves groups of nearly parallel units, and what tells these apart would be fitted to what the
-    features cannot represent, at a risk up to thousands of times the target's power where n is near the number of such
+    below `cutoff` times the largest. The flow is too short to learn these. Trained features have many such directions,
+    because training leaves groups of nearly parallel units. Their differences would be fitted to what the features
+    cannot represent, at a risk up to thousands of times the target's power where n is near the number of such
     directions. Readouts fitted to samples are not stored.
     """
     if getattr(p, "protocol", "") == "pretrained":
@@ -113,18 +113,18 @@ def _learning(problem):
     for index in range(count):
         report(step=index, active=count - index)
         network = problem.start[index]
-        before, error = network.second[0], quadratic(network, problem.teacher[index])
+        readout, error = network.second[0], quadratic(network, problem.teacher[index])
         if task is None:
-            modes = Modes.of_population(*error, speed=len(before))
-            yield index, modes, before, error
+            modes = Modes.of_population(*error, speed=len(readout))
+            yield index, modes, readout, error
             continue
         of_network = problem.networks == index
         for which in np.unique(task.sets[of_network]):
             runs = np.flatnonzero(of_network & (task.sets == which))
-            features = network.responses(task.X[which]) / len(before)
-            modes = Modes.of_samples(features, task.y[runs[0]], speed=len(before))
+            features = network.responses(task.X[which]) / len(readout)
+            modes = Modes.of_samples(features, task.y[runs[0]], speed=len(readout))
             for run in runs:
-                start = before if problem.readout[run] == "pretrained" else np.zeros(len(before))
+                start = readout if problem.readout[run] == "pretrained" else np.zeros(len(readout))
                 yield run, modes, start, error
 
 
@@ -132,7 +132,7 @@ def quadratic(network, teacher):
     """(K (m, m), b (m,), c) of the mean squared error aᵀKa − 2aᵀb + c of a readout a of a network, over x ~ N(0, I).
 
     K = E φφᵀ/m² for the features φ of the network (m, d), b = E φ f*/m and c = E f*² for the teacher f* (m*, d) with
-    the readout (1, m*); both are means over units.
+    the readout (1, m*). Network and teacher are means over units.
     """
     m, m_star, c_star = len(network.first), len(teacher.first), teacher.second[0]
     kernel = relu_kernel(network.first, network.first) / m**2

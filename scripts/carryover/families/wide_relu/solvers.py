@@ -22,13 +22,13 @@ def limit(problem, inputs):
     """f(x) = f0(x) + H(x, X) H⁻¹ (y − f0(X)) of every run, (runs, count): where gradient flow ends.
 
     f0 is the run's network at its start and H = H^∞ the tangent kernel of infinite width, at inputs (networks, count,
-    D) of length 1.
+    D) of length 1. Runs from one network have the same samples; their `residuals` are y − f0(X).
     """
-    values, sets = np.empty((len(problem.teacher), inputs.shape[1])), problem.task.sets
-    for network in np.unique(sets):
-        runs, X, x = sets == network, problem.task.X[network], inputs[network]
-        moved = problem.residuals[runs] @ np.linalg.solve(infinite_width_gram(X), infinite_width_gram(X, x))
-        values[runs] = problem.start[network].outputs(x)[:, 0] + moved
+    values, network_of_run = np.empty((len(problem.teacher), inputs.shape[1])), problem.task.sets
+    for network in np.unique(network_of_run):
+        runs, X, x = network_of_run == network, problem.task.X[network], inputs[network]
+        change = problem.residuals[runs] @ np.linalg.solve(infinite_width_gram(X), infinite_width_gram(X, x))
+        values[runs] = problem.start[network].outputs(x)[:, 0] + change
     return values
 
 

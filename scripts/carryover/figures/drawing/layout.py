@@ -17,13 +17,13 @@ TRUTH = {"color": "0.4", "linestyle": ":", "linewidth": 1, "label": "ground trut
 
 
 def finish(figure, title, *notes, columns=None, entries=True):
-    """A figure with its title, what is seen, and below it notes on how it is drawn and, with `entries`, one legend."""
+    """Add the title above a figure, and below it the notes on how it is drawn and, with `entries`, one legend."""
     legend(figure, *notes, columns=columns, entries=entries)
     for axis in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
         low, high = axis.get_view_interval()
-        if axis.get_scale() == "log" and high > 100 * low:  # ticks between decades take a tenth of the time of drawing
-            axis.set_minor_locator(NullLocator())
-            if isinstance(axis.get_major_formatter(), LogFormatterSciNotation):  # by a parser of formulas, slowly
+        if axis.get_scale() == "log" and high > 100 * low:
+            axis.set_minor_locator(NullLocator())  # to save time: minor ticks take a tenth of the time of drawing
+            if isinstance(axis.get_major_formatter(), LogFormatterSciNotation):  # slow: it parses formulas
                 axis.set_major_formatter(lambda x, _: f"10{str(round(math.log10(x))).translate(SUPERSCRIPTS)}")
     if title:
         figure.suptitle(_wrapped(title, figure, 11.5))
@@ -31,7 +31,7 @@ def finish(figure, title, *notes, columns=None, entries=True):
 
 
 def legend(figure, *notes, columns=None, entries=True):
-    """Notes on how a figure is drawn, and one legend of all panels with every label once, in as many columns as fit."""
+    """Add the notes and, with `entries`, a legend of all panels, each label once, in as many columns as fit."""
     handles = {}
     for ax in figure.axes if entries else ():
         handles |= {label: handle for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
@@ -39,7 +39,7 @@ def legend(figure, *notes, columns=None, entries=True):
         return
     if columns is None and handles:
         size = FontProperties(size=plt.rcParams["legend.fontsize"]).get_size_in_points()
-        widths = [size * (0.6 * len(text) + 5) for text in handles]  # of a letter, and of handle and gaps
+        widths = [size * (0.6 * len(text) + 5) for text in handles]  # a letter takes 0.6, handle and gaps take 5
         room = figure.bbox.width / figure.dpi * 72
         columns = max(1, len(widths) if sum(widths) <= room else int(room / max(widths)))
     figure.legend(
@@ -48,9 +48,9 @@ def legend(figure, *notes, columns=None, entries=True):
     )  # fmt: skip
 
 
-def _wrapped(text, figure, letters):
-    """In lines of so many letters an inch."""
-    return "\n".join(textwrap.wrap(text, int(letters * figure.bbox.width / figure.dpi)))
+def _wrapped(text, figure, letters_per_inch):
+    """The text, broken into lines that fit the width of the figure."""
+    return "\n".join(textwrap.wrap(text, int(letters_per_inch * figure.bbox.width / figure.dpi)))
 
 
 def group(title, columns, panel, ylabel, along=None, ylim=None, truth=None, width=None, **axes):
@@ -64,15 +64,15 @@ def group(title, columns, panel, ylabel, along=None, ylim=None, truth=None, widt
     panel : callable
         Draws the runs into a panel: panel(ax, runs).
     along : str, optional
-        Coordinate of the runs on the horizontal axes, which names its values; a dimension of the data names none.
+        Coordinate of the runs on the horizontal axes, whose ticks are its values unless it is a dimension of the data.
     ylim : tuple, optional
-        Ends of the vertical axis; what lies below the lower one is drawn all the same.
+        Limits of the vertical axis; the lower one moves down to points that lie below it.
     truth : float or str, optional
-        Value of the ground truth, or the variable that has it: a dotted line.
+        Value of the ground truth, or the variable that holds it, drawn as a dotted line.
     width : float, optional
-        In panels; their number where not given.
+        Width of the group in units of one panel; by default the number of panels.
     **axes
-        What else is set of the axes, such as `xlabel`.
+        Further properties of the axes, such as `xlabel`.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def curves(title, columns, quantity, along, shown, ylabel, apart=0.0, **axes):
 
 
 def compose(rows, title, *notes):
-    """A figure of rows of groups, each with its own legend."""
+    """A figure of rows of groups, as `group` returns them, each with its own legend."""
     widest = max(sum(width for width, _ in groups) for groups in rows)
     fig = plt.figure(figsize=(2.1 * widest + 0.9, 2.9 * len(rows) + 0.5))
     for strip, groups in zip(fig.subfigures(len(rows), 1, squeeze=False)[:, 0], rows, strict=True):
