@@ -11,7 +11,6 @@ import argparse
 import dataclasses
 import math
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from carryover.config import files, parameters, plugins
 from carryover.config.artifacts import STAGES
 from carryover.errors import UserError
 from carryover.families import stages
-from carryover.provenance import environment, job_record, store
+from carryover.provenance import environment, job_record
 from carryover.training import devices
 from carryover.workflow import command_line, startup
 
@@ -193,10 +192,7 @@ def retrain(sweep, experiment, measure, run):
 
 def compared(sweep, experiment, measure, trainings, band):
     """(line on an experiment, sentences on disagreements) of runs that are trained again."""
-    with tempfile.NamedTemporaryFile(suffix=".nc") as file:
-        Path(file.name).write_bytes(archive.unpacked(archive.path(sweep.archive, experiment, measure)))
-        data = store.load(file.name)
-    by_quantity, count = {}, 0
+    data, by_quantity, count = archive.load(sweep.archive, experiment, measure), {}, 0
     for run in trainings:
         now = retrain(sweep, experiment, measure, run)
         then, count = archived_rows(data, now), count + now.sizes["run"]

@@ -9,6 +9,7 @@ imports this module, so it imports nothing large.
 import hashlib
 import json
 import lzma
+import tempfile
 from itertools import product
 from pathlib import Path
 
@@ -59,6 +60,13 @@ def unpacked(packed):
     if hashlib.sha256(content).hexdigest() != known["unpacked"]["sha256"]:
         raise UserError(f"{packed} unpacks to other bytes than its record names: restore both.")
     return content
+
+
+def load(folder, experiment, measure):
+    """The archived dataset, an `xarray.Dataset`; UserError as `unpacked`."""
+    with tempfile.NamedTemporaryFile(suffix=".nc") as file:
+        Path(file.name).write_bytes(unpacked(path(folder, experiment, measure)))
+        return store.load(file.name)
 
 
 def save(folder, known, content):

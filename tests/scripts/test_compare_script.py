@@ -41,7 +41,7 @@ def test_a_map_is_a_dataset_with_a_record_and_claims_are_made_of_it(folder):
 def test_what_the_data_lack_is_named_with_the_file(folder):
     with pytest.raises(
         UserError,
-        match=r"^claims\.comparisons\.atlas\.compare does not find what it needs in the data of risk.nc: .*bound",
+        match=r"^claims\.comparisons\.atlas\.atlas does not find what it needs in the data of risk.nc: .*bound",
     ):
         compare.main([*WORDS, "--theory", "ratio", "--ratio", "bound", "--output", "map.nc"])
     assert not (folder / "map.nc").exists()
