@@ -1,4 +1,4 @@
-"""Check configuration files before Snakemake reads them: what is wrong is said with file, line or key, and reason."""
+"""Check configuration files before Snakemake reads them: say what is wrong, with file, line or key, and reason."""
 
 import argparse
 

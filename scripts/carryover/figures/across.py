@@ -1,4 +1,4 @@
-"""Figures across papers: trained networks beside their exact limits (E1), our risks beside the published ones (B9), and
+"""Figures across papers: trained networks and their exact limits (E1), our risks and the published ones (B9), and
 the atlas (E7)."""
 
 from itertools import cycle

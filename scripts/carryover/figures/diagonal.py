@@ -64,7 +64,7 @@ def diagonal_solutions(data, p):
 
 
 def _outside(ax, sparsity):
-    """A panel of e, with five bars a curve, beside those of the others."""
+    """A panel of e, with five bars a curve, next to those of the others."""
     protocols, step = panels.values(sparsity, "protocol"), max(1, sparsity.sizes["k"] // 5)
     for place, protocol in enumerate(protocols):
         runs, bars = where(sparsity, protocol=protocol), slice(step * (place + 1) // len(protocols), None, step)

@@ -20,8 +20,8 @@ BOUND_COLORS = dict(zip(claims.BOUNDS, ("#0072B2", "#E69F00", "#D55E00"), strict
 
 
 def covariance_bound(data, p):
-    """The bound by the covariance of the data (theorem 4.2): beside the risk on random instances, with the constant
-    that fits, and its terms over the number of samples.
+    """The bound by the covariance of the data (theorem 4.2) and the risk on random instances, with the constant that
+    fits, and its terms over the number of samples.
 
     Role: `curve` of curves.covariance_bound.
     """
@@ -62,7 +62,7 @@ def covariance_bound(data, p):
 
 
 def gaussian_bounds(data, p):
-    """Theorem 5.4: risks on Gaussian inputs beside the bounds for one layer and for endlessly many, how often these
+    """Theorem 5.4: risks on Gaussian inputs and the bounds for one layer and for endlessly many, how often these
     are broken at a fixed ε, and what they tell about depth.
 
     Role: `curve` of curves.gaussian_bounds, with ε = 0.
@@ -153,7 +153,7 @@ def ntk_bound(data, p):
 
 
 def frozen_layer(data, p):
-    """Networks whose first layers are frozen beside finetuned ones and those from scratch (Fig. 3, theorem 5.5).
+    """Networks whose first layers are frozen, finetuned ones, and those from scratch (Fig. 3, theorem 5.5).
 
     Roles: `risk` of two layers, pretrained exactly and by descent; `layers`, of more, of which several are frozen.
     Neither has label noise, and the tasks of each have one angle.
@@ -224,7 +224,7 @@ def norm_scale(data, p):
 
 
 def bound_correlations(data, p):
-    """R² between the error of finetuning on pairs of image tasks and three bounds on it, along the samples, beside the
+    """R² between the error of finetuning on pairs of image tasks and three bounds on it, along the samples, and the
     published; how often each is the first; and the error against one (Table 1).
 
     Roles: `bounds`, the measure of an experiment of the family image_pairs, and `published`, the paper's table.

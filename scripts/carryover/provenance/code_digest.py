@@ -85,7 +85,7 @@ def _file(root: Path, name: str) -> Path | None:
 def _parsed(source: bytes, memo: Path) -> tuple[str, list[str]]:
     """(digest of the syntax tree, names that the source may import), remembered in the file `memo`.
 
-    Parsing is most of the cost of a record. The memo stands beside the bytecode that Python keeps for the same reason,
+    Parsing is most of the cost of a record. The memo stands next to the bytecode that Python keeps for the same reason,
     and holds for one source, one version of Python and of this module, never by times.
     """
     key = hashlib.sha256(_DEFINITION + source).hexdigest()

@@ -1,4 +1,4 @@
-"""The record beside every result: what was requested, of which code and inputs, with which software, and the results.
+"""The record next to every result: what was requested, of which code and inputs, with which software, and the results.
 
     with job_record.Job(rule="finetune", parameters=p, wildcards=w, inputs=[a], outputs=["results/x.nc"],
                         modules=["finetune", "carryover.families.diagonal.finetune"], seeds=[0, 1]) as job:
@@ -69,7 +69,7 @@ def json_digest(value: Any) -> str:
 
 
 def record_path(result: str | Path) -> Path:
-    """Where the record of a result stands: beside it, `<result>.json`."""
+    """Where the record of a result stands: next to it, `<result>.json`."""
     return Path(f"{result}.json")
 
 

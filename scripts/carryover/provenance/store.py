@@ -157,7 +157,7 @@ def _sorted(dataset: xr.Dataset) -> xr.Dataset:
 
 @contextmanager
 def atomic(*paths: str | Path) -> Iterator[list[Path]]:
-    """Yield empty files `.<name>.tmp<process><suffix>` beside `paths`, whose places they take when the block ends well.
+    """Yield empty files `.<name>.tmp<process><suffix>` next to `paths`, whose places they take at a good end.
 
     Whatever happens, each path has its old file or the whole new one; all are written before the first takes its place.
     Parents are made. What a killed process left is removed; should that process live, it fails when it finds its file

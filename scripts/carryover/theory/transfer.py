@@ -71,7 +71,7 @@ def negative_transfer_threshold(theta: ArrayLike, sigma: ArrayLike) -> Array:
 
 
 def ridge_transfer_risk(theta: ArrayLike, ridge: ArrayLike, n: ArrayLike | None = None, sigma: ArrayLike = 0) -> Array:
-    """Risk of linear transfer with the penalty ridge |w|²/2 on the readout, beside the mean squared error halved.
+    """Risk of linear transfer with the penalty ridge |w|²/2 on the readout, added to half the mean squared error.
 
     Equation 13 for n = None, many samples: 1 − cos²θ (1 + 2λ)/(1 + λ)², whatever the noise. Else equations 125–127,
     for any n from 1: with s ~ χ²_n and a = nλ

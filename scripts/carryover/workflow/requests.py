@@ -90,7 +90,12 @@ def all_requests(sweep):
 
 def _plugin(folder, name, options, where, named=None):
     """Parameters, flags and modules of a plug-in with the options that stand at `where` in the configuration."""
-    known(name, plugins.names(folder), named or where)
+    there, file = plugins.names(folder), plugins.LIBRARY.joinpath(*folder.split("."), f"{name}.py")
+    if name not in there and file.is_file():
+        raise UserError(
+            f"{named or where}: {file.name} defines no plug-in {name}; docs/extending.md shows its arguments."
+        )
+    known(name, there, named or where)
     p = parameters.read(parameters.model_of(folder, name), options, f"configuration: {where}.")
     return {"parameters": p, "flags": [name, *as_flags(p)], "modules": [plugins.modules(folder)[name]]}
 

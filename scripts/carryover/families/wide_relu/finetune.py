@@ -39,7 +39,7 @@ def problems(p, shard):
 
 
 def _variables(problem, moved, trained):
-    """Variables of runs beside the theorem; `moved` (runs, D) is the linear function that they have to learn anew."""
+    """Variables for the theorem; `moved` (runs, D) is the linear function that the runs have to learn anew."""
     task, limit, norms = problem.task, solvers.limit(problem, problem.tests), np.empty((2, len(problem.teacher)))
     learned, started = limit.copy(), np.empty_like(limit)
     for network in np.unique(task.sets):

@@ -30,7 +30,7 @@ FALLS = ("divergence", "wasserstein")
 
 
 def bound_correlations(data, p):
-    """R² between the error of finetuning and bounds on it, beside the published ("Finetuning with linear teachers",
+    """R² between the error of finetuning and bounds on it, and the published R² ("Finetuning with linear teachers",
     Table 1), and how often each bound is the first of the three.
 
     Roles: `bounds`, the measure of an experiment of the family image_pairs, and `published`, the paper's table.

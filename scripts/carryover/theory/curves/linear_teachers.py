@@ -1,5 +1,5 @@
-"""Theory curves of "A theoretical analysis of fine-tuning with linear teachers": its bounds beside risks on inputs that
-are drawn."""
+"""Theory curves of "A theoretical analysis of fine-tuning with linear teachers": its bounds, and risks on random
+inputs."""
 
 from itertools import product
 
@@ -103,7 +103,7 @@ def _instance(index):
 
 
 def gaussian_bounds(p):
-    """Theorem 5.4: risks on Gaussian inputs beside the two bounds that do not depend on the inputs, each at a fixed ε.
+    """Theorem 5.4: risks on Gaussian inputs and the two bounds that do not depend on the inputs, each at a fixed ε.
 
     `risk` of each draw of inputs by the depth, and the bounds `one_layer` (eq 10) and `deep`, of endlessly many layers
     (eq 9), by ε. Inputs are N(0, I) and prefer no direction, so that the tasks may lie in the plane of the first two.
