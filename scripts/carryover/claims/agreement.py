@@ -29,7 +29,6 @@ CELLS = {
 """Published experiment, and coordinates of our runs, that tell the cells of a family apart."""
 RISKS = ("risk_final", "risk_best")
 NEAR = 2  # standard errors within which a risk agrees with the published one
-FAR = 4  # standard errors from which on a difference asks for a reason
 FLOOR = 1e-8  # smaller published risks are left out: the stopping loss sets them
 GROUPS = {
     "scratch": ("single_task",),
@@ -144,24 +143,6 @@ def published_risk(data, p):
         if (in_group := cells["protocol"].isin(protocols)).any():
             statistics[name] = near[in_group]
     return checks(statistics, intervals.wilson)
-
-
-def published_stopping(data, p):
-    """Would the risks agree, had our training stopped at one training loss per experiment?
-
-    Roles: `published` (the table), and per published experiment our measure `stopped`. The stopping loss is the one at
-    which most cells agree. `<experiment>` is the share of its cells that agree, `<experiment>_far` the same of the
-    cells that differ by more than `FAR` standard errors at the smallest risk of the whole training.
-    """
-    cells, results = z_scores(data, p.family, "risk_stopped", "stopping_loss"), {}
-    z = cells.pivot(index=CELLS[p.family], columns="stopping_loss", values="z")
-    for experiment in (role for role in data if role != "published"):
-        by_loss = z.loc[experiment]
-        stopping_loss = agreeing(by_loss).sum()[::-1].idxmax()  # of equally good losses the largest
-        agree, far = agreeing(by_loss[stopping_loss]), by_loss[z.columns.min()].abs() > FAR  # at the end of training
-        parts = {experiment: agree} | ({f"{experiment}_far": agree[far]} if far.any() else {})
-        results |= checks(parts, intervals.wilson, loss=f"{stopping_loss:.0e}", cells=int(far.sum()))
-    return results
 
 
 def compared(data, family):

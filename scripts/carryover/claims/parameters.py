@@ -53,9 +53,6 @@ class PublishedRisk(reading("published", optional=("overlap", "nested", "correla
     family: Literal["diagonal", "relu"] = parameter("diagonal", "whose published risks")
 
 
-PublishedStopping = PublishedRisk
-
-
 class ReluRichness(reading("risk", optional=("norms",))):
     samples: PositiveInt = parameter(256, "samples at which networks are compared")
     lazy: Literal["single_task", "single_task_kernel"] = parameter(

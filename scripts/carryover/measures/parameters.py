@@ -113,7 +113,3 @@ class TargetAlignment(Model):
 
 class Trajectory(Model):
     FAMILIES: ClassVar = ("convnet", "deep_linear", "diagonal", "mean_field", "relu", "wide_relu")
-
-
-class Stopped(Trajectory):
-    """Of the networks that have a trajectory."""
