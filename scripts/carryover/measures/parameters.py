@@ -81,6 +81,11 @@ class OutOfRkhs(Model):
         "outside")  # fmt: skip
 
 
+class PretrainedWeights(Model):
+    FAMILIES: ClassVar = ("published",)
+    APPLIES_TO: ClassVar = {"protocol": ("pretrained",)}
+
+
 class ReluNorms(Model):
     FAMILIES: ClassVar = ("relu",)
     APPLIES_TO: ClassVar = ALL_LAYERS

@@ -9,8 +9,8 @@ def risk(data, p):
     """Risk of the main task at the end of training and at its best along the way, loss and effort, of shape (run,), and
     what else some families know of their training."""
     names = ("risk_final", "risk_best", "loss", "evaluations", "converged")
-    further = ("learning_rate", "at_rest", "validation_loss", "target_power", "target_variance", "pretrained_loss",
-               "feature_share", "feature_alignment")  # fmt: skip
+    further = ("learning_rate", "at_rest", "finished", "validation_loss", "target_power", "target_variance",
+               "pretrained_loss", "feature_share", "feature_alignment")  # fmt: skip
     return data[[*names, *(name for name in further if name in data)]]
 
 
@@ -39,3 +39,8 @@ def ntk_bound(data, p):
     ("Finetuning with linear teachers", theorem 6.1)."""
     return data[["risk_final", "absolute_risk", "start_risk", "loss", "converged", "evaluations", "tangent_distance",
                  "ntk_norm", "ntk_norm_linear", "bound", "corollary"]]  # fmt: skip
+
+
+def pretrained_weights(data, p):
+    """Weights of networks as pretraining left them."""
+    return data[["first", "second"]]

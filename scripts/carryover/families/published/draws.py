@@ -1,0 +1,114 @@
+"""What the released code draws of a seed, number by number: tasks, inputs and weights.
+
+Every generator is PyTorch's on the CPU, from `manual_seed(seed)`; the directions of ReLU teachers are SciPy's, from a
+generator of NumPy with the same seed. Draws that the released code makes and does not use are made here, too, since
+they move the generator: a layer's default initial values, the auxiliary inputs of networks that learn the main task
+alone, and the inputs on which pretraining is tested.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.stats import ortho_group
+
+from carryover.networks import relu
+
+AUXILIARY_SAMPLES, TEST_SAMPLES = 1024, 10_000
+DIMENSION, WIDTH, UNITS = 15, 1000, 6  # of ReLU networks, and units of their auxiliary teacher
+DIAGONAL, ACTIVE = 1000, 40  # dimensions of diagonal networks, and those of their auxiliary task
+SMALL = 1e-3  # scale of the initial weights
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One run before training: inputs (n, D) and targets (n,) of the auxiliary, main and test samples, its network, and
+    the generator's state, from which batches are drawn."""
+
+    auxiliary: tuple[np.ndarray, np.ndarray]
+    main: tuple[np.ndarray, np.ndarray]
+    test: tuple[np.ndarray, np.ndarray]
+    start: Any  # Weights
+    generator: torch.Generator
+    teacher: np.ndarray | None = None  # (D,) coefficients of the main task of diagonal networks
+
+
+def sphere(generator, samples, dimension):
+    """(samples, D) Gaussian inputs, scaled to norm √D."""
+    inputs = torch.randn(samples, dimension, generator=generator)
+    return inputs / torch.sqrt(torch.mean(inputs**2, dim=-1, keepdim=True))
+
+
+def signs(generator, count):
+    return (torch.rand(count, generator=generator) - 0.5).sign()
+
+
+@cache
+def directions(seed):
+    """(15, 15) orthonormal directions, of which teacher units are made; SciPy's draw takes a millisecond."""
+    return torch.from_numpy(ortho_group.rvs(DIMENSION, random_state=np.random.RandomState(seed))).float()
+
+
+def layer(generator, outputs, inputs, scale):
+    """(outputs, inputs) weights N(0, scale² · 2/inputs), after the default values of a layer, which they replace."""
+    torch.rand(outputs * inputs, generator=generator)
+    return torch.randn(outputs, inputs, generator=generator) * (scale * np.sqrt(2 / inputs))
+
+
+def draw_relu(seed, cosines, samples, *, coefficients=(UNITS**-0.5, UNITS**-0.5), outputs=1, pretrained=None):
+    """A ReLU network and its tasks.
+
+    Parameters
+    ----------
+    cosines : sequence of float
+        Of the main units with auxiliary ones.
+    coefficients : (float, float)
+        Sizes of the auxiliary and the main teacher's coefficients.
+    outputs : int
+        2 for a network that learns both tasks.
+    pretrained : (H, D) array, optional
+        Input weights; the readout is drawn once more, after a network that is not used.
+    """
+    rng, units, k = torch.Generator().manual_seed(seed), directions(seed), len(cosines)
+    cosines = torch.tensor(cosines, dtype=torch.float32)[:, None]
+    auxiliary = units[:UNITS], signs(rng, UNITS) * coefficients[0]
+    related = cosines * units[:k] + torch.sqrt(1 - cosines**2) * units[UNITS : UNITS + k]
+    main = related, signs(rng, k) * coefficients[1]
+    inputs = [sphere(rng, size, DIMENSION) for size in (AUXILIARY_SAMPLES, samples, TEST_SAMPLES)]
+    targets = [torch.relu(X @ W.T) @ a for X, (W, a) in zip(inputs, (auxiliary, main, main), strict=True)]
+    first, second = layer(rng, WIDTH, DIMENSION, SMALL), layer(rng, outputs, WIDTH, SMALL)
+    if pretrained is not None:
+        first = torch.from_numpy(pretrained)
+        second = torch.randn(1, WIDTH, generator=rng) * (SMALL * np.sqrt(2 / WIDTH))
+    samples = [(X.numpy(), y.numpy()) for X, y in zip(inputs, targets, strict=True)]
+    return Drawn(*samples, relu.Weights(first.numpy(), second.numpy()), rng)
+
+
+def draw_relu_pretraining(seed, coefficient):
+    """The network that is pretrained, and its task: a run of its own, with inputs of its own."""
+    rng = torch.Generator().manual_seed(seed)
+    a = signs(rng, UNITS) * coefficient
+    inputs = [sphere(rng, size, DIMENSION) for size in (AUXILIARY_SAMPLES, TEST_SAMPLES)]
+    samples, test = ((X.numpy(), (torch.relu(X @ directions(seed)[:UNITS].T) @ a).numpy()) for X in inputs)
+    start = relu.Weights(layer(rng, WIDTH, DIMENSION, SMALL).numpy(), layer(rng, 1, WIDTH, SMALL).numpy())
+    return Drawn(samples, samples, test, start, rng)
+
+
+def draw_diagonal(seed, start, samples=0, features=0, shared=0, coefficient=0.0):
+    """A diagonal network and its tasks.
+
+    The main task has as many dimensions as `features`, `shared` of them auxiliary ones, with the first signs of the
+    auxiliary task. Without main samples there is the auxiliary task alone, as in pretraining.
+    """
+    rng = torch.Generator().manual_seed(seed)
+    order, sign = torch.randperm(DIAGONAL, generator=rng), signs(rng, ACTIVE)
+    auxiliary, main = torch.zeros(2, DIAGONAL)
+    auxiliary[order[:ACTIVE]] = sign * ACTIVE**-0.5
+    main[torch.cat([order[:shared], order[ACTIVE : ACTIVE + features - shared]])] = sign[:features] * coefficient
+    teachers = (auxiliary, main, main) if samples else (auxiliary, auxiliary)
+    sizes = (AUXILIARY_SAMPLES, samples, TEST_SAMPLES) if samples else (AUXILIARY_SAMPLES, TEST_SAMPLES)
+    inputs = [sphere(rng, size, DIAGONAL) for size in sizes]
+    drawn = [(X.numpy(), (X @ teacher).numpy()) for X, teacher in zip(inputs, teachers, strict=True)]
+    return Drawn(drawn[0], drawn[-2], drawn[-1], start, rng, teachers[-1].numpy())
