@@ -13,6 +13,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -49,15 +50,14 @@ class Problem:
     rules: Rules
     last: np.ndarray  # (runs,) epochs at most
     generators: Sequence[torch.Generator]  # (runs,) from which batches are drawn
-    teacher: np.ndarray | None = None  # (runs, D) coefficients of the main task of diagonal networks
+    teacher: np.ndarray  # (runs, D) coefficients of the main task of diagonal networks, (runs, 0) of ReLU networks
 
 
 def descend(kind: type[PublishedDescent], problem: Problem, device: str = "auto") -> Trained:
     """Train every run by its rules; Divergence where the loss explodes at every rate."""
     place, history, rate = torch_device(device), History(len(problem.last)), problem.rules.rate
     runs, together = np.arange(len(problem.last)), kind.together(problem, place)
-    make = lambda chunk: kind(chunk, problem, rate, place)  # noqa: E731
-    while lost := train(make, history, together, runs):
+    while lost := train(partial(kind, problem=problem, rate=rate, device=place), history, together, runs):
         if rate < problem.rules.rate / _CUT ** (_FALLBACKS - 0.5):
             raise Divergence(lost, f"descent diverged with rates down to {rate:g}")
         rate, runs = rate / _CUT, np.array(lost)
@@ -69,6 +69,8 @@ class PublishedDescent(Ensemble):
 
     PER_RUN: ClassVar[tuple[str, ...]] = ("last", "loss", "risk", "finished", "lost", "first", "second")
     networks: Callable[..., Any]
+    first: torch.Tensor
+    second: torch.Tensor
 
     def __init__(self, runs: np.ndarray, problem: Problem, rate: float, device: torch.device) -> None:
         self.runs, self.rules, self.rate, self.device = runs, problem.rules, rate, device
@@ -139,13 +141,13 @@ class ReluDescent(PublishedDescent):
 
     def __init__(self, runs: np.ndarray, problem: Problem, rate: float, device: torch.device) -> None:
         super().__init__(runs, problem, rate, device)
-        own, single = problem.start[runs], {"device": device, "dtype": torch.float32}
-        self.first, self.second = tensor(np.swapaxes(own.first, 1, 2), **single), tensor(own.second, **single)
+        own, single = problem.start[runs], partial(tensor, device=device, dtype=torch.float32)
+        self.first, self.second = single(np.swapaxes(own.first, 1, 2)), single(own.second)
         inputs = [np.swapaxes(task.X[task.sets[runs]], 1, 2) for task in problem.tasks]
-        self.x = tensor(np.concatenate(inputs, 2), **single)
-        self.test_x = tensor(problem.test.X[problem.test.sets[runs]], **single)
-        self.y = tensor(np.concatenate([task.y[runs] for task in problem.tasks], 1), **single)
-        self.test_y = tensor(problem.test.y[runs], **single)
+        self.x = single(np.concatenate(inputs, 2))
+        self.test_x = single(problem.test.X[problem.test.sets[runs]])
+        self.y = single(np.concatenate([task.y[runs] for task in problem.tasks], 1))
+        self.test_y = single(problem.test.y[runs])
         self.sizes = torch.tensor([task.y.shape[1] for task in problem.tasks], device=device)
         self.task_of = torch.repeat_interleave(torch.arange(len(self.sizes), device=device), self.sizes)
         self.generators = np.array([problem.generators[run] for run in runs], dtype=object)
@@ -234,15 +236,15 @@ class DiagonalDescent(PublishedDescent):
 
     def __init__(self, runs: np.ndarray, problem: Problem, rate: float, device: torch.device) -> None:
         super().__init__(runs, problem, rate, device)
-        own, single = problem.start[runs], {"device": device, "dtype": torch.float32}
-        self.first = tensor(np.stack([own.first_plus, own.first_minus], 1)[:, :, None], **single)
-        self.second = tensor(np.stack([own.second_plus, -own.second_minus], 1), **single)
-        self.X, self.y = ([tensor(values, **single) for values in arrays] for arrays in zip(
+        own, single = problem.start[runs], partial(tensor, device=device, dtype=torch.float32)
+        self.first = single(np.stack([own.first_plus, own.first_minus], 1)[:, :, None])
+        self.second = single(np.stack([own.second_plus, -own.second_minus], 1))
+        self.X, self.y = ([single(values) for values in arrays] for arrays in zip(
             *((task.X[0], task.y[runs]) for task in problem.tasks), strict=True))  # fmt: skip
         # E (x · (β − β*))² over the test inputs is a quadratic form, whose matrix serves all runs.
         test = problem.test.X[0].astype(float)
-        self.moments = tensor(test.T @ test / len(test), **single)
-        self.teacher = tensor(problem.teacher[runs], **single)
+        self.moments = single(test.T @ test / len(test))
+        self.teacher = single(problem.teacher[runs])
         self.prepare()
 
     @staticmethod

@@ -6,8 +6,8 @@ they move the generator: a layer's default initial values, the auxiliary inputs 
 alone, and the inputs on which pretraining is tested.
 """
 
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ class Drawn:
     test: tuple[np.ndarray, np.ndarray]
     start: Any  # Weights
     generator: torch.Generator
-    teacher: np.ndarray | None = None  # (D,) coefficients of the main task of diagonal networks
+    teacher: np.ndarray = field(default_factory=partial(np.zeros, 0))  # (D,) coefficients of diagonal networks' task
 
 
 def sphere(generator, samples, dimension):

@@ -58,7 +58,7 @@ def pose(drawn, rules, last, multi_task=False):
         return Task(X, np.stack([getattr(one, name)[1] for one in drawn]), sets)
 
     tasks, test = [task("auxiliary"), task("main")] if multi_task else [task("main")], task("test")
-    teachers = None if drawn[0].teacher is None else np.stack([one.teacher for one in drawn])
+    teachers = np.stack([one.teacher for one in drawn])
     return Problem(tasks, start, test, rules, last, [one.generator for one in drawn], teachers)
 
 

@@ -1,9 +1,9 @@
 """Which runs were published, and how each was trained: one protocol for each experiment, setup, factor and sample size.
 
-The released scripts (GitHub, sflippl/multi-task) say most of this. Where the released risks contradict them, or a script
-was not released, the digits decided, on seed 0. The rate of overlapping tasks is .1, and the coefficients of nested main
-tasks are ±1/k. Networks from scratch are rescaled in both layers (diagonal ones: the first layer twice), finetuned ones
-in the first (diagonal ones in both). Rates fall with large factors. No rate was fitted to any other run.
+The released scripts (GitHub, sflippl/multi-task) say most of this. Where the released risks contradict them, or a
+script was not released, the digits decided, on seed 0. The rate of overlapping tasks is .1, and the coefficients of
+nested main tasks are ±1/k. Networks from scratch are rescaled in both layers (diagonal ones: the first layer twice),
+finetuned ones in the first (diagonal ones in both). Rates fall with large factors. No rate was fitted to any other run.
 """
 
 from dataclasses import dataclass
