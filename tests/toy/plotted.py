@@ -25,7 +25,7 @@ from toy.diagonal_networks import SEEDS, classifying, endless, measured
 from toy.relu_networks import measured as measured_relu
 
 ROOT = Path(__file__).resolve().parents[2]
-TABLE = ROOT / "resources/published/feature-reuse-risk.csv"
+TABLE = ROOT / "resources/published/feature-reuse-seeds.csv"
 
 
 @cache
@@ -42,10 +42,12 @@ def relu_by_flow_and_descent():
 
 def near_published(experiment):
     """Runs of every published cell of an experiment, as if each seed had found the published mean, or nearly."""
-    table = pd.read_csv(TABLE).query("family == 'diagonal'")
-    rows = [row for _, row in table[table["experiment"] == experiment].iterrows() for _ in SEEDS]
-    columns = {name: ("run", np.array([row[name] for row in rows])) for name in agreement.CELLS["diagonal"]}
-    means = np.array([row["risk_mean"] for row in rows])
+    cell = agreement.CELLS["diagonal"]
+    table = pd.read_csv(TABLE).assign(experiment=experiment)
+    table = table[table["published"] == f"diagonal_{experiment}"].groupby(cell, as_index=False)["risk"].mean()
+    rows = [row for _, row in table.iterrows() for _ in SEEDS]
+    columns = {name: ("run", np.array([row[name] for row in rows])) for name in cell}
+    means = np.array([row["risk"] for row in rows])
     factors = np.tile([0.8, 1.3], len(rows) // 2)
     return xr.Dataset(
         {"risk_final": ("run", means * factors), "risk_best": ("run", means / factors)},
