@@ -17,6 +17,8 @@ from carryover.families.published import draws, protocols, solvers
 from carryover.networks import diagonal, relu
 from carryover.training.published import Problem, ReluDescent, Rules, descend
 from carryover.training.result import Task
+from toy import plotted
+from toy.made_up_runs import checks_of
 
 # Digits of the released table, which the replay does not read. Each kind of run that takes a second.
 DIGITS = [
@@ -107,6 +109,12 @@ def test_epochs_are_those_of_a_loader_and_an_optimiser(tasks):
             optimiser.step()
     torch.testing.assert_close(torch.tensor(found.weights.first[0]), network[0].weight.detach(), rtol=1e-4, atol=1e-5)
     torch.testing.assert_close(torch.tensor(found.weights.second[0]), network[2].weight.detach(), rtol=1e-4, atol=1e-5)
+
+
+def test_runs_whose_risks_are_the_published_ones_are_told_from_others():
+    data = {"published": pd.read_csv(TABLE), "relu": plotted.replayed()}
+    found = checks_of("replay", data)["statistic"].to_series()
+    assert found.to_dict() == {"relu_batches": 0.5, "relu_finetuned": 0, "relu_scratch": 1}
 
 
 def test_a_loss_that_explodes_starts_again_with_a_tenth_of_the_rate():

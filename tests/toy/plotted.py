@@ -8,6 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from carryover.claims import agreement
+from carryover.claims.replay import RUN
 from carryover.config.parameters import model_of
 from carryover.theory.curves import relu_penalty
 from toy import (
@@ -55,6 +56,14 @@ def near_published(experiment):
     )
 
 
+def replayed():
+    """Published runs whose replays found their risks, or, of finetuned networks, twice these."""
+    rows = pd.read_csv(TABLE).query("published == 'relu_nested' and protocol in ('single_task', 'finetuning')")
+    risks = rows["risk"] * np.where(rows["protocol"] == "finetuning", 2.0, 1.0)
+    columns = {name: ("run", rows[name].to_numpy()) for name in RUN}
+    return xr.Dataset({"risk_best": ("run", risks), "finished": ("run", np.ones(len(rows), int))}, columns)
+
+
 def fitted(experiment):
     """Penalties of networks as if all had learned their samples."""
     data = measured_relu(experiment, "least_penalty")
@@ -78,6 +87,11 @@ ROLES = {
     "endless_training": lambda: {"trajectory": endless()},
     "pretrained_rescaling": lambda: {role: convnet_runs.pretrained(1.0)[role] for role in ("pairs", "sets", "sizes")},
     "published_risk": lambda: {"published": pd.read_csv(TABLE)} | {e: near_published(e) for e in ("overlap", "nested")},
+    "random_signs": lambda: {
+        **{name: measured_relu("random_signs", name) for name in ("clusters", "dimensionality")},
+        "paired": measured_relu("regimes", "clusters"),
+        "paired_dimensionality": measured_relu("regimes", "dimensionality"),
+    },
     "relu_displacement": lambda: {
         **relu("displacement", "overlap", "nested", "magnitude"), "risk": measured_relu("magnitude", "risk")
     },
@@ -87,6 +101,7 @@ ROLES = {
         "displacement": measured_relu("overlap", "displacement"),
     },
     "relu_penalty": lambda: {"curve": relu_penalty.relu_penalty(model_of("theory.curves", "relu_penalty")(points=21))},
+    "replay": lambda: {"published": pd.read_csv(TABLE), "relu": replayed()},
     "solver_agreement": lambda: {
         **{name: measured("agreeing", name) for name in ("coefficients", "trajectory", "risk")},
         "relu": relu_by_flow_and_descent(),
@@ -136,11 +151,13 @@ CASES = {
     "ntk_bound": [({}, 3)],
     "pretrained_rescaling": [({}, 3)],
     "published_risk": [({}, 4)],
+    "random_signs": [({}, 3)],
     "regularised_scratch": [({}, 5)],
     "relu_displacement": [({"samples": (4, 8)}, 6)],
     "relu_least_penalty": [({}, 8)],
     "relu_norms": [({}, 4)],
     "relu_penalty": [({"quantity": "penalty"}, 6), ({"quantity": "exponent"}, 6)],
+    "replay": [({}, 4)],
     "ridge_transfer": [({}, 3)],
     "solver_agreement": [({"samples": 4}, 10)],
     "stage_dimensionality": [({}, 6)],

@@ -72,8 +72,8 @@ def teachers(p, experiment, seed, cosines):
     """
     rng = generator(experiment, "", seed, "teacher")
     auxiliary, main = units.teachers(rng, p.dimension, p.auxiliary_features, cosines, p.directions)
-    count = max(p.auxiliary_features, len(cosines))
-    signs = units.signs(generator(experiment, "", seed, "signs"), count, p.signs)
+    rng = generator(experiment, "", seed, "signs")
+    signs = units.signs(rng, max(p.auxiliary_features, len(cosines)), p.signs)
     coefficients = signs[: p.auxiliary_features] * magnitude(p.auxiliary_features, p.auxiliary_norm)
     return Weights(auxiliary, coefficients[None]), main, signs
 
