@@ -87,7 +87,9 @@ def test_epochs_are_those_of_a_loader_and_an_optimiser(tasks):
     posed, test = [Task(*sample) for sample in samples], Task(*samples[-1])
     rules, state = Rules(0.01, 1e-20, epochs, limit=1e6, batch=batch), torch.Generator().manual_seed(5)
     found = descend(
-        ReluDescent, Problem(posed, start, test, rules, np.array([epochs]), [state], np.zeros((1, 0))), "cpu"
+        ReluDescent,
+        Problem(posed, start, test, rules, np.array([epochs]), np.array([1e-20]), [state], np.zeros((1, 0))),
+        "cpu",
     )
 
     network = torch.nn.Sequential(torch.nn.Linear(3, 7, False), torch.nn.ReLU(), torch.nn.Linear(7, tasks, False))
@@ -121,7 +123,7 @@ def test_a_loss_that_explodes_starts_again_with_a_tenth_of_the_rate():
     rng = np.random.default_rng(0)
     task = Task(rng.normal(size=(1, 6, 3)), rng.normal(size=(1, 6)), np.zeros(1, int))
     start = relu.Weights(rng.normal(size=(1, 7, 3)), rng.normal(size=(1, 1, 7)))
-    rest = start, task, Rules(5.0, 1e-3, 400), np.array([400]), [torch.Generator()], np.zeros((1, 0))
+    rest = start, task, Rules(5.0, 1e-3, 400), np.array([400]), np.array([1e-3]), [torch.Generator()], np.zeros((1, 0))
     found = descend(ReluDescent, Problem([task], *rest), "cpu")
     assert found.measured["learning_rate"] in (0.5, 0.05)
     assert found.loss < 1.0
@@ -159,7 +161,9 @@ def test_descent_of_a_readout_in_closed_form_is_that_step_by_step():
     rules, zeros = Rules(0.01, 1e-6, 4000), np.zeros(1, int)
     tasks = [Task(inputs[None], (inputs @ teacher)[None], zeros) for inputs in (X, Z)]
     start = diagonal.Weights(w[None, 0], w[None, 1], v[None, None, 0], v[None, None, 1])
-    problem = Problem(tasks[:1], start, tasks[1], rules, zeros + 4000, [torch.Generator()], teacher[None])
+    problem = Problem(
+        tasks[:1], start, tasks[1], rules, zeros + 4000, np.array([1e-6]), [torch.Generator()], teacher[None]
+    )
     loss, best, last, epochs = solvers.readout_descent(problem, 0, True)
 
     seen = []

@@ -40,7 +40,8 @@ def replayed(data):
     """
     table = data["published"].fillna({"unit_correlations": ""})
     runs = pd.concat([ours.to_dataframe().reset_index() for role, ours in data.items() if role != "published"])
-    runs = runs[runs["finished"] == 1].assign(overlap=runs["overlap"].round(6))
+    runs = runs[runs["finished"] == 1].assign(overlap=runs["overlap"].round(6), ours=runs.get("ours", ""))
+    runs = runs.fillna({"ours": ""})
     rows = runs.merge(table, on=RUN).rename(columns={"risk": "risk_published"})
     if rows.empty:
         raise UserError("no run is in the table of published risks: name datasets of the family published.")

@@ -112,6 +112,32 @@ def runs(experiment, protocol, factor, samples, seeds):
     ]
 
 
+def in_cells(listed, protocol, count, ours):
+    """Those of the listed runs that are of `count` cells, and on which a switch in `ours` has an effect.
+
+    A cell is a condition with all its seeds. They were drawn before any was run, from the trained ReLU networks with at
+    most 256 samples and factors of at most 10.
+    """
+    cells = [
+        (name, other, run)
+        for name, other in product(("relu_overlap", "relu_nested", "relu_rescaled"), ("single_task", "finetuning"))
+        for factor, samples in product(EXPERIMENTS[name].factors, EXPERIMENTS[name].samples)
+        for run in runs(name, other, factor, samples, [0])
+        if factor <= 10 and samples <= 256
+    ]
+    rng = generator("replay", count, 0, "cells")
+    drawn = [cells[place] for place in rng.permutation(len(cells))[:count]]
+    without_effect = (
+        (protocol == "single_task" and "pretraining" in ours) or (protocol == "finetuning" and "layers" in ours)
+    )  # fmt: skip
+    return [
+        run
+        for run in listed
+        if (run["published"], protocol, run | {"seed": 0}) in drawn
+        and not (without_effect or ("batches" in ours and run["samples"] <= 128))
+    ]
+
+
 def to_the_end(experiment, protocol, factor, samples, count):
     """The runs of a cell, `count` of all published ones, that are trained to their end whatever it takes: (seed,
     condition) pairs, drawn before any was run."""
