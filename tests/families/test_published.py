@@ -10,7 +10,7 @@ import torch
 from sklearn.linear_model import Ridge
 from torch.utils.data import DataLoader, TensorDataset
 
-from carryover.claims.replay import RUN
+from carryover.claims.replay import RUN, replayed
 from carryover.commands.replay import TABLE, replay
 from carryover.errors import UserError
 from carryover.families.published import draws, protocols, solvers
@@ -117,6 +117,8 @@ def test_runs_whose_risks_are_the_published_ones_are_told_from_others():
     data = {"published": pd.read_csv(TABLE), "relu": plotted.replayed()}
     found = checks_of("replay", data)["statistic"].to_series()
     assert found.to_dict() == {"relu_batches": 0.5, "relu_finetuned": 0, "relu_scratch": 1}
+    with pytest.raises(UserError, match="seed"):
+        replayed(data | {"published": data["published"].drop(columns="seed")})
 
 
 def test_a_loss_that_explodes_starts_again_with_a_tenth_of_the_rate():

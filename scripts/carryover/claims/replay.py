@@ -39,6 +39,8 @@ def replayed(data):
     UserError where no run is in the table, `published`.
     """
     table = data["published"].fillna({"unit_correlations": ""})
+    if missing := sorted({*RUN, "risk"} - {*table.columns}):
+        raise UserError(f"the table of published risks has no column {', '.join(missing)}: restore it.")
     runs = pd.concat([ours.to_dataframe().reset_index() for role, ours in data.items() if role != "published"])
     runs = runs[runs["finished"] == 1].assign(overlap=runs["overlap"].round(6), ours=runs.get("ours", ""))
     runs = runs.fillna({"ours": ""})
