@@ -42,7 +42,7 @@ class Published:
 def units(cosines, magnitude=1.0):
     """Coordinates of a main task of ReLU units; the overlap is the share of units with an auxiliary one at a cosine."""
     related = [float(cosine) for cosine in cosines.split()]
-    overlap = sum(cosine != 0 for cosine in related) / len(related)
+    overlap = round(sum(cosine != 0 for cosine in related) / len(related), 6)
     return {"main_features": len(related), "overlap": overlap, "unit_correlations": cosines, "magnitude": magnitude}
 
 
