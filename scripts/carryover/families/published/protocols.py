@@ -108,7 +108,9 @@ def runs(experiment, protocol, factor, samples, seeds):
             )
     cell = {"published": experiment, "rescale": factor, "samples": samples}
     return [
-        cell | condition | {"seed": seed} for seed, condition in product(seeds, about.conditions) if seed < about.seeds
+        cell | condition | {"seed": seed}
+        for seed, condition in product(seeds, about.conditions)
+        if 0 <= seed < about.seeds
     ]
 
 
