@@ -19,7 +19,7 @@ ifneq ($(shell [ "$(CORES)" -ge 1 ] 2>/dev/null && echo yes),yes)
 $(error carryover: CORES is $(CORES), but must be a whole number of at least 1)
 endif
 
-.PHONY: all first report papers fashion papers-check test test-all bench bench-gpu lint docs schema lock unlock clean help
+.PHONY: all first report papers fashion papers-check replay test test-all bench bench-gpu lint docs schema lock unlock clean help
 
 all first report: $(READY)
 	@$(UNLOCKED)
@@ -37,6 +37,12 @@ papers fashion: $(READY)
 # sample by SAMPLE="--seed 7 --seconds 600". With one thread, as the archived jobs had: with more, rounding differs
 papers-check: $(READY)
 	@PYTHONPATH=scripts OMP_NUM_THREADS=1 $(VENV)/bin/python tests/papers_check.py $(SAMPLE)
+
+# published runs of Feature reuse, drawn by SEED, trained again from the authors' seeds; their digits beside the published
+replay: RUNS ?= 20
+replay: SEED ?= 0
+replay: $(READY)
+	@$(VENV)/bin/python scripts/carryover replay --runs $(RUNS) --seed $(SEED)
 
 # one process more than there are cores, since some wait: for Slurm, for jobs of Snakemake
 PYTEST := $(VENV)/bin/python -m pytest -n $$(($(CORES) + 1)) --dist loadgroup
@@ -92,6 +98,7 @@ help:
 	@echo "make papers  set up, draw and check the papers' scale from archived datasets: results/paper/"
 	@echo "make fashion the same of Fashion-MNIST: results/fashion/"
 	@echo "make papers-check  set up, train a random sample of the archived runs again and compare them with the archive"
+	@echo "make replay RUNS=20 SEED=7  set up, train published runs again from the authors' seeds, print both risks"
 	@echo "make test    set up, run the tests that take five minutes together"
 	@echo "make test-all  run every test: with Slurm, other processors (a quarter of an hour)"
 	@echo "make bench   time our solvers against the plain loops of the papers, as ratios"

@@ -17,6 +17,7 @@ from carryover.workflow import command_line
 COMMANDS = {
     "diagnose": "say what finetuning did to the features of a network, from its activations before and after",
     "rescale": "find the factor on a pretrained network's weights with which finetuning scores best in validation",
+    "replay": "train a published run of Feature reuse again from its seed",
     "check": "say what is wrong with configuration files, before Snakemake reads them",
     "audit": "compare every result of a project with its record, the configuration, the code and the software",
     "trace": "say which code, configuration, seeds and data a figure was made of",

@@ -5,7 +5,7 @@ import pytest
 from carryover.config import plugins
 from carryover.config.parameters import applies, model_of
 from carryover.errors import UserError
-from toy import image_pair_toys, mean_field_toys, relu_toys, trainer_shards, wide_relu_toys
+from toy import image_pair_toys, mean_field_toys, relu_toys, shards, trainer_shards, wide_relu_toys
 
 SHARDS = {
     "convnet": lambda: trainer_shards.convnets(keep_weights=True),
@@ -13,6 +13,9 @@ SHARDS = {
     "diagonal": trainer_shards.diagonal_descent,
     "image_pairs": image_pair_toys.finetuned,
     "mean_field": lambda: mean_field_toys.finetuned(mean_field_toys.pretrained((0, 1)), "pretrained"),
+    "published": lambda: shards.shard(
+        "published", "finetune", [0], shards.shard("published", "pretrain", [0], budget=2), protocol="pretrained"
+    ),
     "relu": lambda: relu_toys.finetuned(relu_toys.pretrained(), width=9, keep_samples=True),
     "wide_relu": lambda: wide_relu_toys.finetuned(None, (0, 1)),
 }

@@ -8,6 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from carryover.claims import agreement
+from carryover.claims.replay import RUN
 from carryover.config.parameters import model_of
 from carryover.theory.curves import relu_penalty
 from toy import (
@@ -25,7 +26,7 @@ from toy.diagonal_networks import SEEDS, classifying, endless, measured
 from toy.relu_networks import measured as measured_relu
 
 ROOT = Path(__file__).resolve().parents[2]
-TABLE = ROOT / "resources/published/feature-reuse-risk.csv"
+TABLE = ROOT / "resources/published/feature-reuse-seeds.csv"
 
 
 @cache
@@ -42,15 +43,25 @@ def relu_by_flow_and_descent():
 
 def near_published(experiment):
     """Runs of every published cell of an experiment, as if each seed had found the published mean, or nearly."""
-    table = pd.read_csv(TABLE).query("family == 'diagonal'")
-    rows = [row for _, row in table[table["experiment"] == experiment].iterrows() for _ in SEEDS]
-    columns = {name: ("run", np.array([row[name] for row in rows])) for name in agreement.CELLS["diagonal"]}
-    means = np.array([row["risk_mean"] for row in rows])
+    cell = agreement.CELLS["diagonal"]
+    table = pd.read_csv(TABLE).assign(experiment=experiment)
+    table = table[table["published"] == f"diagonal_{experiment}"].groupby(cell, as_index=False)["risk"].mean()
+    rows = [row for _, row in table.iterrows() for _ in SEEDS]
+    columns = {name: ("run", np.array([row[name] for row in rows])) for name in cell}
+    means = np.array([row["risk"] for row in rows])
     factors = np.tile([0.8, 1.3], len(rows) // 2)
     return xr.Dataset(
         {"risk_final": ("run", means * factors), "risk_best": ("run", means / factors)},
         coords={**columns, "seed": ("run", np.tile(SEEDS, len(rows) // 2)), "solver": ("run", ["flow"] * len(rows))},
     )
+
+
+def replayed():
+    """Published runs whose replays found their risks, or, of finetuned networks, twice these."""
+    rows = pd.read_csv(TABLE).query("published == 'relu_nested' and protocol in ('single_task', 'finetuning')")
+    risks = rows["risk"] * np.where(rows["protocol"] == "finetuning", 2.0, 1.0)
+    columns = {name: ("run", rows[name].to_numpy()) for name in RUN}
+    return xr.Dataset({"risk_best": ("run", risks), "finished": ("run", np.ones(len(rows), int))}, columns)
 
 
 def fitted(experiment):
@@ -76,6 +87,11 @@ ROLES = {
     "endless_training": lambda: {"trajectory": endless()},
     "pretrained_rescaling": lambda: {role: convnet_runs.pretrained(1.0)[role] for role in ("pairs", "sets", "sizes")},
     "published_risk": lambda: {"published": pd.read_csv(TABLE)} | {e: near_published(e) for e in ("overlap", "nested")},
+    "random_signs": lambda: {
+        **{name: measured_relu("random_signs", name) for name in ("clusters", "dimensionality")},
+        "paired": measured_relu("regimes", "clusters"),
+        "paired_dimensionality": measured_relu("regimes", "dimensionality"),
+    },
     "relu_displacement": lambda: {
         **relu("displacement", "overlap", "nested", "magnitude"), "risk": measured_relu("magnitude", "risk")
     },
@@ -85,6 +101,7 @@ ROLES = {
         "displacement": measured_relu("overlap", "displacement"),
     },
     "relu_penalty": lambda: {"curve": relu_penalty.relu_penalty(model_of("theory.curves", "relu_penalty")(points=21))},
+    "replay": lambda: {"published": pd.read_csv(TABLE), "relu": replayed()},
     "solver_agreement": lambda: {
         **{name: measured("agreeing", name) for name in ("coefficients", "trajectory", "risk")},
         "relu": relu_by_flow_and_descent(),
@@ -134,11 +151,13 @@ CASES = {
     "ntk_bound": [({}, 3)],
     "pretrained_rescaling": [({}, 3)],
     "published_risk": [({}, 4)],
+    "random_signs": [({}, 3)],
     "regularised_scratch": [({}, 5)],
     "relu_displacement": [({"samples": (4, 8)}, 6)],
     "relu_least_penalty": [({}, 8)],
     "relu_norms": [({}, 4)],
     "relu_penalty": [({"quantity": "penalty"}, 6), ({"quantity": "exponent"}, 6)],
+    "replay": [({}, 4)],
     "ridge_transfer": [({}, 3)],
     "solver_agreement": [({"samples": 4}, 10)],
     "stage_dimensionality": [({}, 6)],

@@ -1,8 +1,8 @@
 """Trained networks end where the exact limit says, and descent where the flow goes (E1); and our risks and those
 published for "Feature reuse …" agree (B9), which tests our reproduction, and which of a network's risks was published.
 
-The table of resources/published/ gives mean m and standard deviation s of the risk over seeds. Risks span powers of ten
-near the transition, so both sides are compared as log-normal: σ² = log(1 + s²/m²), μ = log m − σ²/2.
+The table of resources/published/ has the risk of each seed. Risks span powers of ten near the transition, so logarithms
+are compared. The published seeds can be drawn again (family `published`), so their risks are compared run by run.
 """
 
 from functools import partial
@@ -30,6 +30,8 @@ CELLS = {
 RISKS = ("risk_final", "risk_best")
 NEAR = 2  # standard errors within which a risk agrees with the published one
 FLOOR = 1e-8  # smaller published risks are left out: the stopping loss sets them
+ROLES = {"overlap": "overlap", "nested": "nested", "rescaled": "nested", "magnitude": "correlation_magnitude"}
+"""{last word of a published experiment: role of the dataset of our own experiment}."""
 GROUPS = {
     "scratch": ("single_task",),
     "finetuned": ("finetuning",),
@@ -164,28 +166,29 @@ def agreeing(z):
     return z.abs() < NEAR
 
 
-def z_scores(data, family, quantity, *by):
-    """Differences of mean log risks in standard errors, one row per cell that both sides have, above `FLOOR`.
+def z_scores(data, family, quantity):
+    """Differences of mean log risks in standard errors (Welch), one row per cell that both sides have, above `FLOOR`.
 
-    Data are by role as for `published_risk`. The quantity of our runs may be NaN, and each value of the coordinates
-    `by` gets a row. Columns of the data frame are those of a cell, `risk_mean`, `ours` and `published` (geometric
-    means) and `z`. If one seed was published, the spread is that over our seeds.
+    Data are by role as for `published_risk`. The quantity of our runs may be NaN. Columns of the data frame are those
+    of a cell, `ours` and `published` (geometric means) and `z`. If one seed was published, the spread is that over our
+    seeds.
     """
-    cell, published = CELLS[family], data["published"].query("family == @family")
+    cell, table = CELLS[family], data["published"]
+    theirs = table[table["published"].str.startswith(family)].fillna({"unit_correlations": ""})
+    theirs = moments(theirs.assign(experiment=theirs["published"].str.split("_").str[-1].map(ROLES)), "risk", cell)
     runs = pd.concat([runs.to_dataframe().reset_index().assign(experiment=experiment)
                       for experiment, runs in data.items() if experiment != "published"])  # fmt: skip
-    ours = runs.dropna(subset=[quantity]).assign(log_risk=lambda runs: np.log(runs[quantity]))
-    seeds = ours.groupby([*cell, *by, "seed"])["log_risk"].mean()  # a network solved in two ways counts once
-    moments = seeds.groupby([*cell, *by]).agg(["mean", "std", "count"]).reset_index()
-    rows = published.merge(moments[moments["count"] > 1], on=cell)
-    mu, sigma = log_moments(rows["risk_mean"], rows["risk_std"].fillna(0))
-    sigma = np.where(rows["seeds"] > 1, sigma, rows["std"])
-    error = np.sqrt(sigma**2 / rows["seeds"] + rows["std"] ** 2 / rows["count"])
-    rows = rows.assign(published=np.exp(mu), ours=np.exp(rows["mean"]), z=(rows["mean"] - mu) / error)
+    # a network solved in two ways counts once
+    ours = moments(runs.groupby([*cell, "seed"], as_index=False)[quantity].mean().dropna(), quantity, cell)
+    rows = theirs.merge(ours[ours["count"] > 1], on=cell, suffixes=("_theirs", "_ours"))
+    spread = rows["std_theirs"].where(rows["count_theirs"] > 1, rows["std_ours"])
+    error = np.sqrt(spread**2 / rows["count_theirs"] + rows["std_ours"] ** 2 / rows["count_ours"])
+    rows = rows.assign(published=np.exp(rows["mean_theirs"]), ours=np.exp(rows["mean_ours"]),
+                       z=(rows["mean_ours"] - rows["mean_theirs"]) / error)  # fmt: skip
     return rows[rows["published"] > FLOOR]
 
 
-def log_moments(mean, std):
-    """(μ, σ) of the logarithm of a log-normal variable with this mean and standard deviation."""
-    variance = np.log1p((np.asarray(std) / mean) ** 2)
-    return np.log(mean) - variance / 2, np.sqrt(variance)
+def moments(runs, quantity, cell):
+    """Mean, standard deviation and number (`mean`, `std`, `count`) of the log quantity over the seeds of each cell."""
+    logs = runs.assign(log=np.log(runs[quantity]))
+    return logs.groupby(cell)["log"].agg(["mean", "std", "count"]).reset_index()

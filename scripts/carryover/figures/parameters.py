@@ -30,6 +30,7 @@ NtkBound = reading("bound")
 PretrainedRescaling = reading("pairs", "sets", "sizes")
 RegularisedScratch = reading("risk")
 ReluLeastPenalty = reading("least", "spread")
+RandomSigns = reading("clusters", "dimensionality", "paired", "paired_dimensionality")
 ReluNorms = reading("norms", "displacement", "regimes")
 RidgeTransfer = reading("risk")
 StageDimensionality = reading("stages", "risk")
@@ -86,6 +87,10 @@ class ReluDisplacement(reading("overlap", "nested", "magnitude", "risk")):
 
 class ReluPenalty(reading("curve")):
     quantity: Literal["penalty", "exponent"] = parameter("penalty", "the penalty itself, or d log r / d log m")
+
+
+class Replay(Titled):
+    """It reads the table `published`, and risks of the family published by any names."""
 
 
 class SolverAgreement(reading("coefficients", "trajectory", "risk", "relu")):

@@ -1,5 +1,8 @@
 """What features ReLU networks learn: clusters, dimensions and norms (Fig. 5, 6 and 8 of feature reuse)."""
 
+from functools import partial
+
+import numpy as np
 import xarray as xr
 
 from carryover.claims.relu_features import AUXILIARY_FEATURES
@@ -178,6 +181,38 @@ def dimensionality(data, p):
                       "dimensions", "rescale", UP)],
     ]  # fmt: skip
     return layout.compose(rows, p.title, panels.spread_in_words(data))
+
+
+def random_signs(data, p):
+    """Clusters and dimensions of networks from scratch by the sum of their teachers' signs, which are paired elsewhere.
+
+    Roles: `clusters` and `dimensionality` of teachers with random signs, `paired` and `paired_dimensionality` of those
+    with paired ones.
+    """
+    rich = {role: where(runs, protocol="single_task", main_features=runs["main_features"].values.min(),
+                        initial_scale=runs["initial_scale"].values.min()) for role, runs in data.items()}  # fmt: skip
+    grey = {"color": "0.3", "linestyle": "--"}
+
+    def panel(ax, runs, quantity, along, paired):
+        if along == "samples":
+            paired = paired.isel(run=np.isin(paired["samples"], runs["samples"]))
+        else:
+            paired = where(paired, samples=runs["samples"].values[0])
+        panels.curves(ax, runs, quantity, along, "sign_sum")
+        if along == "clusters":
+            paired = paired.sel(clusters=runs["clusters"])
+            _clusters_axis(ax, runs)
+        panels.spread(ax, paired, quantity, along, "paired signs", **grey)
+
+    inertias = partial(panel, quantity="inertia", along="clusters", paired=rich["paired"])
+    ratios = partial(panel, quantity="participation_ratio", along="samples", paired=rich["paired_dimensionality"])
+    row = [
+        layout.group("a  Inertia, STL (Fig. 6a)", panels.columns(rich["clusters"]), inertias, "inertia"),
+        layout.group("b  Dimensions (Fig. 8a)", {"STL": rich["dimensionality"]}, ratios, "participation ratio",
+                     "samples", UP, width=1.5),
+    ]  # fmt: skip
+    known = {"random": rich["clusters"], "paired": rich["paired"]}
+    return layout.compose([row], p.title, panels.spread_in_words(known))
 
 
 def relu_norms(data, p):

@@ -1,6 +1,6 @@
 """What is measured of finetuned networks: a function or a file per measure, which is found by its name.
 
-- Of training: `recorded` (risk, trajectory and others that are only selected).
+- Of training: `recorded` (risk, trajectory and others that are only selected), `pretrained_weights`.
 - Of linear networks: `linear_solutions` (norms, sparsity).
 - Of ReLU networks: `relu_solutions` (norms, displacement, least penalty), `clusters`, `pretrained_features`.
 - Of features: `dimensionality` (its formulas, too), `target_alignment`; of convolutional networks `stages` and

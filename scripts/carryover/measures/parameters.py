@@ -82,7 +82,7 @@ class OutOfRkhs(Model):
 
 
 class PretrainedWeights(Model):
-    FAMILIES: ClassVar = ("published",)
+    FAMILIES: ClassVar = ("mean_field", "published")
     APPLIES_TO: ClassVar = {"protocol": ("pretrained",)}
 
 
@@ -117,4 +117,4 @@ class TargetAlignment(Model):
 
 
 class Trajectory(Model):
-    FAMILIES: ClassVar = ("convnet", "deep_linear", "diagonal", "mean_field", "relu", "wide_relu")
+    FAMILIES: ClassVar = ("convnet", "deep_linear", "diagonal", "mean_field", "published", "relu", "wide_relu")

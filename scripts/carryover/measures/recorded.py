@@ -39,8 +39,3 @@ def ntk_bound(data, p):
     ("Finetuning with linear teachers", theorem 6.1)."""
     return data[["risk_final", "absolute_risk", "start_risk", "loss", "converged", "evaluations", "tangent_distance",
                  "ntk_norm", "ntk_norm_linear", "bound", "corollary"]]  # fmt: skip
-
-
-def pretrained_weights(data, p):
-    """Weights of networks as pretraining left them."""
-    return data[["first", "second"]]

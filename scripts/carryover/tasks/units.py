@@ -59,11 +59,13 @@ def teachers(rng, dimension, auxiliary_units, main_cosines, kind):
     return auxiliary, main
 
 
-def signs(rng, units):
-    """(units,) signs ±1, random but opposite in each pair.
+def signs(rng, units, kind="paired"):
+    """(units,) signs ±1, of the kind "random", or random but opposite in each pair.
 
     More units leave the first ones alone. Where nearly all signs are the same, a network that starts from small weights
     can lose all its units of the other sign before it has learned what they are for, and ends in a local minimum.
     """
+    if kind == "random":
+        return rng.choice([-1.0, 1.0], units)
     pairs = rng.choice([-1.0, 1.0], -(-units // 2))
     return np.stack([pairs, -pairs], axis=1).ravel()[:units]

@@ -34,7 +34,7 @@ class Rules:
     """How a released script trains."""
 
     rate: float
-    tolerance: float
+    tolerance: float  # of the loss
     epochs: int
     limit: float = 100.0  # of the loss, above which training starts again with a tenth of the rate
     batch: int = 0  # samples of a step; 0 for all
@@ -49,6 +49,7 @@ class Problem:
     test: Task  # of the main task
     rules: Rules
     last: np.ndarray  # (runs,) epochs at most
+    tolerance: np.ndarray  # (runs,) of the loss
     generators: Sequence[torch.Generator]  # (runs,) from which batches are drawn
     teacher: np.ndarray  # (runs, D) coefficients of the main task of diagonal networks, (runs, 0) of ReLU networks
 
@@ -67,14 +68,15 @@ def descend(kind: type[PublishedDescent], problem: Problem, device: str = "auto"
 class PublishedDescent(Ensemble):
     """Networks in training; a subclass says what an epoch and the test risk are."""
 
-    PER_RUN: ClassVar[tuple[str, ...]] = ("last", "loss", "risk", "finished", "lost", "first", "second")
+    PER_RUN: ClassVar[tuple[str, ...]] = ("last", "tolerance", "loss", "risk", "finished", "lost", "first", "second")
     networks: Callable[..., Any]
     first: torch.Tensor
     second: torch.Tensor
 
     def __init__(self, runs: np.ndarray, problem: Problem, rate: float, device: torch.device) -> None:
         self.runs, self.rules, self.rate, self.device = runs, problem.rules, rate, device
-        self.tolerance, self.last = problem.rules.tolerance, tensor(problem.last[runs], device, torch.int64)
+        self.tolerance, self.last = (tensor(values[runs], device, kind) for values, kind in
+                                     ((problem.tolerance, torch.float32), (problem.last, torch.int64)))  # fmt: skip
         self.loss, self.risk = (torch.full((len(runs),), torch.inf, device=device) for _ in range(2))
         self.finished = self.lost = torch.zeros(len(runs), dtype=torch.bool, device=device)
         self.eventful = False
@@ -99,7 +101,7 @@ class PublishedDescent(Ensemble):
         # Most epochs end here: with no run that ends (a mean is above the least), explodes (NaN fails the comparison),
         # or is seen.
         self.eventful = (
-            first or least < self.tolerance or not largest <= self.rules.limit or self.steps >= self.next_last
+            first or least < self.largest_tolerance or not largest <= self.rules.limit or self.steps >= self.next_last
         )
         if not self.eventful:
             return None
@@ -119,7 +121,7 @@ class PublishedDescent(Ensemble):
         return self.finished
 
     def prepare(self) -> None:
-        self.next_last = int(self.last.min())
+        self.next_last, self.largest_tolerance = int(self.last.min()), float(self.tolerance.max())
 
     def observed(self, which: torch.Tensor) -> dict[str, Values]:
         return {"time": self.rate * self.evaluations, "loss": self.loss[which], "risk": self.risk[which]}

@@ -41,8 +41,10 @@ def sphere(generator, samples, dimension):
     return inputs / torch.sqrt(torch.mean(inputs**2, dim=-1, keepdim=True))
 
 
-def signs(generator, count):
-    return (torch.rand(count, generator=generator) - 0.5).sign()
+def signs(generator, count, paired=False):
+    """(count,) random signs, or of `paired` ones the opposite of the one before at every second place."""
+    drawn = (torch.rand(count, generator=generator) - 0.5).sign()
+    return drawn[::2].repeat_interleave(2)[:count] * (-1.0) ** torch.arange(count) if paired else drawn
 
 
 @cache
@@ -57,7 +59,9 @@ def layer(generator, outputs, inputs, scale):
     return torch.randn(outputs, inputs, generator=generator) * (scale * np.sqrt(2 / inputs))
 
 
-def draw_relu(seed, cosines, samples, *, coefficients=(UNITS**-0.5, UNITS**-0.5), outputs=1, pretrained=None):
+def draw_relu(
+    seed, cosines, samples, *, coefficients=(UNITS**-0.5, UNITS**-0.5), outputs=1, pretrained=None, paired=False
+):
     """A ReLU network and its tasks.
 
     Parameters
@@ -70,12 +74,16 @@ def draw_relu(seed, cosines, samples, *, coefficients=(UNITS**-0.5, UNITS**-0.5)
         2 for a network that learns both tasks.
     pretrained : (H, D) array, optional
         Input weights; the readout is drawn once more, after a network that is not used.
+    paired : bool
+        Whether signs come in pairs and are those of the auxiliary units, as in our own experiments.
     """
     rng, units, k = torch.Generator().manual_seed(seed), directions(seed), len(cosines)
     cosines = torch.tensor(cosines, dtype=torch.float32)[:, None]
-    auxiliary = units[:UNITS], signs(rng, UNITS) * coefficients[0]
+    sign = signs(rng, UNITS, paired)
+    auxiliary = units[:UNITS], sign * coefficients[0]
     related = cosines * units[:k] + torch.sqrt(1 - cosines**2) * units[UNITS : UNITS + k]
-    main = related, signs(rng, k) * coefficients[1]
+    own = signs(rng, k)
+    main = related, (sign[:k] if paired else own) * coefficients[1]
     inputs = [sphere(rng, size, DIMENSION) for size in (AUXILIARY_SAMPLES, samples, TEST_SAMPLES)]
     targets = [torch.relu(X @ W.T) @ a for X, (W, a) in zip(inputs, (auxiliary, main, main), strict=True)]
     first, second = layer(rng, WIDTH, DIMENSION, SMALL), layer(rng, outputs, WIDTH, SMALL)
@@ -86,10 +94,10 @@ def draw_relu(seed, cosines, samples, *, coefficients=(UNITS**-0.5, UNITS**-0.5)
     return Drawn(*samples, relu.Weights(first.numpy(), second.numpy()), rng)
 
 
-def draw_relu_pretraining(seed, coefficient):
+def draw_relu_pretraining(seed, coefficient, paired=False):
     """The network that is pretrained, and its task: a run of its own, with inputs of its own."""
     rng = torch.Generator().manual_seed(seed)
-    a = signs(rng, UNITS) * coefficient
+    a = signs(rng, UNITS, paired) * coefficient
     inputs = [sphere(rng, size, DIMENSION) for size in (AUXILIARY_SAMPLES, TEST_SAMPLES)]
     samples, test = ((X.numpy(), (torch.relu(X @ directions(seed)[:UNITS].T) @ a).numpy()) for X in inputs)
     start = relu.Weights(layer(rng, WIDTH, DIMENSION, SMALL).numpy(), layer(rng, 1, WIDTH, SMALL).numpy())

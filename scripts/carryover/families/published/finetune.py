@@ -22,7 +22,9 @@ def problems(p, shard):
     for published, factor, samples in product(p.published, p.rescale, p.samples):
         listed = protocols.runs(published, p.protocol, factor, samples, shard.seeds)
         drawn = protocols.to_the_end(published, p.protocol, factor, samples, p.drawn)
-        if p.solver == "descent" and not p.budget:
+        if p.solver == "descent" and p.cells:
+            listed = drawn = protocols.in_cells(listed, p.protocol, p.cells, (*p.ours, *p.switched))
+        elif p.solver == "descent" and not p.budget:
             listed = [run for run in listed if run in drawn]
         # Diagonal runs of one seed share their inputs.
         apart = published.startswith("diagonal")
@@ -35,9 +37,12 @@ def piece(p, shard, runs, to_the_end):
     """The runs of one experiment, factor and number of samples, and of one seed of diagonal networks."""
     published, factor = runs[0]["published"], runs[0]["rescale"]
     rules = protocols.rules(published, p.protocol, factor)
+    if "batches" in p.switched:
+        rules = replace(rules, batch=0)
     last = np.where(to_the_end, rules.epochs, np.minimum(rules.epochs, p.budget))
-    problem = pose([draw(p, shard, run) for run in runs], rules, last, p.protocol == "multi_task")
+    problem = pose(p, [draw(p, shard, run) for run in runs], rules, last)
     columns = {name: np.array([run[name] for run in runs]) for name in runs[0]}
+    columns["ours"] = np.full(len(runs), " ".join((*p.ours, *p.switched)))
     outputs = ("auxiliary", "main") if p.protocol == "multi_task" else ("main",)
     return Piece(problem, columns, partial(variables, problem), MEANING, outputs)
 
@@ -47,7 +52,12 @@ def as_pretrained(shard):
     known = shard.pretrained.isel(run=shard.rows(seed=shard.seeds))
     weights = relu.Weights(*(known[name].values for name in LAYERS["relu"]))
     same = Trained.solved(weights, known["loss"].values, known["risk_final"].values)
-    return Piece(same, {"seed": shard.seeds}, lambda trained: layers(trained) | of_training(trained), MEANING)
+    return Piece(
+        same,
+        {"seed": shard.seeds, "ours": np.full(len(shard.seeds), "")},
+        lambda trained: layers(trained) | of_training(trained),
+        MEANING,
+    )
 
 
 def draw(p, shard, run):
@@ -66,9 +76,11 @@ def draw(p, shard, run):
         return draws.draw_diagonal(seed, start, run["samples"], run["main_features"], shared, sizes[1])
     cosines = [float(cosine) for cosine in run["unit_correlations"].split()]
     first = None if pretrained is None else pretrained["first"].values
-    drawn = draws.draw_relu(seed, cosines, run["samples"], coefficients=sizes, outputs=outputs, pretrained=first)
+    drawn = draws.draw_relu(seed, cosines, run["samples"], coefficients=sizes, outputs=outputs, pretrained=first,
+                            paired="signs" in p.ours)  # fmt: skip
     scale = np.float32(factor)
-    second = drawn.start.second * (scale if pretrained is None else np.float32(1))
+    both = pretrained is None and "layers" not in p.switched
+    second = drawn.start.second * (scale if both else np.float32(1))
     return replace(drawn, start=relu.Weights(drawn.start.first * scale, second))
 
 

@@ -17,6 +17,11 @@ class Task(Model):
 
     network: Literal["relu", "magnitude", "diagonal"] = parameter(
         "relu", "ReLU networks, those of the grid of cosines and magnitudes, or diagonal networks")  # fmt: skip
+    ours: tuple[Literal["signs", "pretraining"], ...] = parameter(
+        (), "what is as in our own experiments, and not as published: paired signs; pretraining to a loss of 1e-8 of "
+        "that of outputs of 0")  # fmt: skip
+    rounded: bool = parameter(
+        False, "whether weights start one rounding away, to measure what training makes of that")  # fmt: skip
     device: Device = parameter("auto", "where it is trained")
 
 
@@ -45,6 +50,12 @@ class Finetune(Task):
     drawn: NonNegativeInt = parameter(
         3, "runs of each experiment, setup, factor and number of samples, drawn beforehand, that are trained to their "
         "end", when={"solver": ("descent",)})  # fmt: skip
+    switched: tuple[Literal["stop", "batches", "layers"], ...] = parameter(
+        (), "what else is: training to a loss of 1e-8 of that of outputs of 0, in full batch; factors on first layers "
+        "alone")  # fmt: skip
+    cells: NonNegativeInt = parameter(
+        0, "cells of ReLU networks, drawn beforehand, whose runs alone are trained, to their end; 0: all cells",
+        when={"solver": ("descent",)})  # fmt: skip
 
     @model_validator(mode="after")
     def check(self):

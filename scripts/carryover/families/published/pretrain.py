@@ -10,6 +10,7 @@ from carryover.training.result import Task
 
 MEANING = {
     "published": "published experiment",
+    "ours": "in what training is as in our own experiments; empty: as published",
     "main_features": "features of the main task",
     "unit_correlations": "cosine between each main unit and its auxiliary one",
     "magnitude": "factor on the main task's coefficients",
@@ -31,8 +32,8 @@ def problems(p, shard):
             drawn = [draws.draw_diagonal(seed, small) for seed in seeds]
         else:
             size = 1 / draws.UNITS if p.network == "magnitude" else draws.UNITS**-0.5
-            drawn = [draws.draw_relu_pretraining(seed, size) for seed in seeds]
-        problem = pose(drawn, rules, np.full(len(seeds), min(rules.epochs, p.budget)))
+            drawn = [draws.draw_relu_pretraining(seed, size, "signs" in p.ours) for seed in seeds]
+        problem = pose(p, drawn, rules, np.full(len(seeds), min(rules.epochs, p.budget)))
         yield Piece(problem, {"seed": seeds}, lambda trained: layers(trained) | of_training(trained), MEANING)
 
 
@@ -43,10 +44,12 @@ def small_diagonal(factor, outputs, first_factor=None):
     return diagonal.Weights(first, first, second, second)
 
 
-def pose(drawn, rules, last, multi_task=False):
+def pose(p, drawn, rules, last):
     """The problem of networks that were drawn; their inputs are sets of one each, or, of diagonal ones, one for all."""
     if isinstance(drawn[0].start, relu.Weights):
         start = relu.Weights.stack([one.start for one in drawn])
+        if p.rounded:
+            start = relu.Weights(*(np.nextafter(layer, np.float32(np.inf)) for layer in (start.first, start.second)))
         sets, together = np.arange(len(drawn)), drawn
     else:
         start = diagonal.Weights(*(np.stack(arrays) for arrays in zip(
@@ -57,9 +60,13 @@ def pose(drawn, rules, last, multi_task=False):
         X = np.stack([getattr(one, name)[0] for one in together])
         return Task(X, np.stack([getattr(one, name)[1] for one in drawn]), sets)
 
+    multi_task = getattr(p, "protocol", "") == "multi_task"
     tasks, test = [task("auxiliary"), task("main")] if multi_task else [task("main")], task("test")
+    tolerance = np.full(len(drawn), rules.tolerance)
+    if "stop" in getattr(p, "switched", ()):
+        tolerance = 1e-8 * np.square(tasks[0].y).mean(1)
     teachers = np.stack([one.teacher for one in drawn])
-    return Problem(tasks, start, test, rules, last, [one.generator for one in drawn], teachers)
+    return Problem(tasks, start, test, rules, last, tolerance, [one.generator for one in drawn], teachers)
 
 
 def layers(trained):

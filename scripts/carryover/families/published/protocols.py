@@ -42,7 +42,7 @@ class Published:
 def units(cosines, magnitude=1.0):
     """Coordinates of a main task of ReLU units; the overlap is the share of units with an auxiliary one at a cosine."""
     related = [float(cosine) for cosine in cosines.split()]
-    overlap = sum(cosine != 0 for cosine in related) / len(related)
+    overlap = round(sum(cosine != 0 for cosine in related) / len(related), 6)
     return {"main_features": len(related), "overlap": overlap, "unit_correlations": cosines, "magnitude": magnitude}
 
 
@@ -108,7 +108,35 @@ def runs(experiment, protocol, factor, samples, seeds):
             )
     cell = {"published": experiment, "rescale": factor, "samples": samples}
     return [
-        cell | condition | {"seed": seed} for seed, condition in product(seeds, about.conditions) if seed < about.seeds
+        cell | condition | {"seed": seed}
+        for seed, condition in product(seeds, about.conditions)
+        if 0 <= seed < about.seeds
+    ]
+
+
+def in_cells(listed, protocol, count, ours):
+    """Those of the listed runs that are of `count` cells, and on which a switch in `ours` has an effect.
+
+    A cell is a condition with all its seeds. They were drawn before any was run, from the trained ReLU networks with at
+    most 256 samples and factors of at most 10.
+    """
+    cells = [
+        (name, other, run)
+        for name, other in product(("relu_overlap", "relu_nested", "relu_rescaled"), ("single_task", "finetuning"))
+        for factor, samples in product(EXPERIMENTS[name].factors, EXPERIMENTS[name].samples)
+        for run in runs(name, other, factor, samples, [0])
+        if factor <= 10 and samples <= 256
+    ]
+    rng = generator("replay", count, 0, "cells")
+    drawn = [cells[place] for place in rng.permutation(len(cells))[:count]]
+    without_effect = (
+        (protocol == "single_task" and "pretraining" in ours) or (protocol == "finetuning" and "layers" in ours)
+    )  # fmt: skip
+    return [
+        run
+        for run in listed
+        if (run["published"], protocol, run | {"seed": 0}) in drawn
+        and not (without_effect or ("batches" in ours and run["samples"] <= 128))
     ]
 
 

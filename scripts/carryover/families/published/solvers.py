@@ -6,6 +6,7 @@ from numpy.linalg import eigh
 from carryover.networks import relu
 from carryover.training.kernel_ridge import kernel
 from carryover.training.published import SEEN_EVERY, DiagonalDescent, ReluDescent, descend
+from carryover.training.relu_flow import gradient_flow
 from carryover.training.result import Trained
 
 PORTABLE = {"descent": "distribution"}
@@ -17,6 +18,10 @@ def descent(problem, p):
     """The released code's gradient descent; networks as pretrained are left as they are."""
     if getattr(p, "protocol", "") == "pretrained":
         return problem
+    if "pretraining" in p.ours and not hasattr(p, "protocol"):
+        idle = np.square(problem.tasks[0].y).mean(1)
+        return gradient_flow(problem.tasks, problem.start, tolerance=1e-8 * idle, accuracy=0.03, max_steps=10_000,
+                             device=p.device)  # fmt: skip
     kind = ReluDescent if isinstance(problem.start, relu.Weights) else DiagonalDescent
     return descend(kind, problem, p.device)
 

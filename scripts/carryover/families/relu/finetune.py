@@ -38,6 +38,8 @@ def problems(p, shard):
     auxiliary, teacher = (Weights.stack(kind) for kind in zip(*teachers, strict=True))
     outputs = ("main", "auxiliary") if p.protocol == "multi_task" else ("main",)
     start, columns = _start(p, shard, runs, sets, outputs), _columns(runs, cosines)
+    if p.signs == "random":
+        columns["sign_sum"] = np.abs(np.sign(np.stack([main.second[0] for _, main in teachers])).sum(1)).astype(int)
     for size in p.samples:
         tasks = [pretrain.task(p, shard.draw(sphere, "inputs", size, p.dimension), teacher, sets)]
         if p.protocol == "multi_task":

@@ -22,6 +22,7 @@ class Task(Model):
     auxiliary_norm: Literal["l1", "l2"] = parameter("l2", "their coefficients are ±1/√k (l2) or ±1/k (l1)")
     directions: Literal["orthogonal", "frames"] = parameter(
         "orthogonal", "all teacher units are orthogonal, or they come in orthonormal frames of D")  # fmt: skip
+    signs: Literal["paired", "random"] = parameter("paired", "signs of coefficients: opposite in pairs, or random")
     precision: Literal["float32", "float64"] = parameter("float32", "numbers that descent trains in; flow uses float64")
 
 

@@ -19,6 +19,7 @@ MEANING = {
     "correlation": "cosine between auxiliary units and those that belong to them; NaN where there are several",
     "unit_correlations": "cosine between each main unit and its auxiliary one",
     "magnitude": "factor on the main task's coefficients",
+    "sign_sum": "absolute sum of the signs of the main task's coefficients",
     "initial_scale": "scale of the weights from scratch; NaN for pretrained ones",
 }
 
@@ -71,7 +72,8 @@ def teachers(p, experiment, seed, cosines):
     """
     rng = generator(experiment, "", seed, "teacher")
     auxiliary, main = units.teachers(rng, p.dimension, p.auxiliary_features, cosines, p.directions)
-    signs = units.signs(generator(experiment, "", seed, "signs"), max(p.auxiliary_features, len(cosines)))
+    rng = generator(experiment, "", seed, "signs")
+    signs = units.signs(rng, max(p.auxiliary_features, len(cosines)), p.signs)
     coefficients = signs[: p.auxiliary_features] * magnitude(p.auxiliary_features, p.auxiliary_norm)
     return Weights(auxiliary, coefficients[None]), main, signs
 

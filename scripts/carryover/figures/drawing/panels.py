@@ -251,7 +251,7 @@ def limits_and_trained(ax, data, quantity, along, label=None, **style):
 
 def markers(values):
     """{value: marker} of points."""
-    return dict(zip(values, itertools.cycle(("v", "s", "o", "D", "^")), strict=False))
+    return dict(zip(values, itertools.cycle(("v", "s", "o", "D", "^", "P", "X", "<", ">")), strict=False))
 
 
 def name_points(ax, curves, markers, words):

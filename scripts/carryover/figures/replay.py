@@ -1,0 +1,44 @@
+"""The published runs, drawn again from the authors' seeds (E10)."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from carryover.claims.replay import NEAR, SETUPS, replayed
+from carryover.figures.drawing import layout, panels
+
+TITLES = {
+    "scratch": "STL",
+    "finetuned": "PT+FT",
+    "multi_task": "MTL",
+    "fitted": "probes, kernels: STL",
+    "fitted_pretrained": "probes, kernels: PT+FT",
+}
+SMALLEST = 3e-8  # relative difference that is drawn: what single precision leaves
+
+
+def replay(data, p):
+    """Risks of the replayed runs against the published ones, and their relative differences, by setup.
+
+    Roles as for the claims `replay`.
+    """
+    rows = replayed(data)
+    setups = [name for name in SETUPS if name in set(rows["setup"])]
+    size = (2.5 * len(setups) + 0.9, 6.0)
+    fig, axes = plt.subplots(2, len(setups), figsize=size, sharex="col", sharey="row", squeeze=False)
+    experiments = sorted(rows["published"].unique())
+    looks = dict(zip(experiments, panels.colors("published", experiments), strict=True))
+    for name, (scatter, residuals) in zip(setups, axes.T, strict=True):
+        own = rows[rows["setup"] == name]
+        for experiment, runs in own.groupby("published"):
+            look = {"color": looks[experiment], "markersize": 2.5, "alpha": 0.6, "label": experiment.replace("_", " ")}
+            scatter.plot(runs["risk_published"], runs["risk_best"], ".", **look)
+            residuals.plot(runs["risk_published"], runs["difference"].abs().clip(lower=SMALLEST), ".", **look)
+        scatter.axline((1e-3, 1e-3), (1, 1), color="0.5", linewidth=0.8, linestyle=":")
+        residuals.axhline(NEAR, color="0.3", linewidth=0.8, linestyle="--")
+        near = np.mean(own["difference"].abs() <= NEAR)
+        scatter.set(xscale="log", yscale="log", title=TITLES[name])
+        residuals.set(yscale="log", xlabel="published risk", title=f"{near:.1%} of {len(own)} within 1 %")
+    axes[0, 0].set_ylabel("replayed risk")
+    axes[1, 0].set_ylabel("relative difference")
+    least = f"relative differences below {SMALLEST:g} are drawn there"
+    return layout.finish(fig, p.title, "dots: runs", "dashed: 1 %", least)

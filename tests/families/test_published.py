@@ -1,0 +1,181 @@
+"""The published runs: digits that the authors published, and each step against PyTorch's own modules and loaders."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.linear_model import Ridge
+from torch.utils.data import DataLoader, TensorDataset
+
+from carryover.claims.replay import RUN, replayed
+from carryover.commands.replay import TABLE, replay
+from carryover.errors import UserError
+from carryover.families.published import draws, protocols, solvers
+from carryover.networks import diagonal, relu
+from carryover.training.published import Problem, ReluDescent, Rules, descend
+from carryover.training.result import Task
+from toy import plotted
+from toy.made_up_runs import checks_of
+
+# Digits of the released table, which the replay does not read. Each kind of run that takes a second.
+DIGITS = [
+    (("relu_nested", "STL", 0, 16), {"main_features": 3, "overlap": 0.0}, 0.04850921),
+    (("relu_overlap", "STL", 0, 16), {"unit_correlations": "0 0 0 0 0 0"}, 0.2386177),
+    (("relu_magnitude", "STL", 0, 32), {"unit_correlations": "1 1 1 1 1 1", "magnitude": 1.0}, 0.03132514),
+    (("relu_nested", "STL (LR)", 0, 16), {"unit_correlations": "1"}, 0.237353),
+    (("relu_nested", "STL (NTK)", 0, 16), {"unit_correlations": "1"}, 0.237214),
+    (("diagonal_nested", "STL", 0, 16), {"main_features": 5, "overlap": 1.0}, 0.2014673),
+    (("diagonal_nested", "STL (LR)", 0, 64), {"main_features": 5, "overlap": 1.0}, 0.194627),
+]
+
+
+@pytest.mark.parametrize(("run", "condition", "published"), DIGITS)
+def test_a_seed_gives_the_published_risk(run, condition, published):
+    assert replay(*run, **condition).risk_best.item() == pytest.approx(published, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("run", "condition", "named"),
+    [
+        (("relu_nest", "STL", 0, 16), {}, "relu_nested"),
+        (("relu_nested", "SLT", 0, 16), {}, "STL"),
+        (("relu_nested", "STL", 6, 16), {"main_features": 1, "overlap": 1.0}, "0 to 5"),
+        (("relu_nested", "STL", 0, 17), {}, "samples 17"),
+        (("relu_overlap", "STL", 0, 16, 0.1), {}, "factor 0.1"),
+        (("relu_nested", "STL", 0, 16), {"main_features": 7}, "features"),
+    ],
+)
+def test_what_nobody_published_is_refused(run, condition, named):
+    with pytest.raises(UserError, match=named):
+        replay(*run, **condition)
+
+
+def test_the_listed_runs_are_those_of_the_table():
+    table = pd.read_csv(TABLE).fillna({"unit_correlations": ""})
+    listed = [
+        run | {"protocol": protocol}
+        for name, about in protocols.EXPERIMENTS.items()
+        for protocol in about.protocols
+        for factor in about.factors
+        for samples in about.samples
+        for run in protocols.runs(name, protocol, factor, samples, range(about.seeds))
+    ]
+    ours = pd.DataFrame(listed)[RUN].assign(overlap=lambda runs: runs["overlap"].round(6))
+    assert len(ours) == len(table) == len(ours.merge(table, on=RUN))
+
+
+def test_draws_are_those_of_layers_that_are_built_and_filled():
+    torch.manual_seed(3)
+    generator = torch.Generator().manual_seed(3)
+    first = torch.nn.Linear(15, 1000, bias=False)
+    torch.nn.init.normal_(first.weight, std=1e-3 * math.sqrt(2 / 15))
+    assert np.allclose(draws.layer(generator, 1000, 15, 1e-3), first.weight.detach(), rtol=1e-6, atol=0)
+    inputs = torch.distributions.Normal(0, 1).sample((64, 15))
+    expected = inputs / inputs.square().mean(1, keepdim=True).sqrt()
+    torch.testing.assert_close(draws.sphere(generator, 64, 15), expected)
+
+
+@pytest.mark.parametrize("tasks", [1, 2])
+def test_epochs_are_those_of_a_loader_and_an_optimiser(tasks):
+    """Batches of both tasks shuffled together, which may hold samples of one alone, by autograd and torch's SGD."""
+    rng, sizes, batch, epochs = np.random.default_rng(0), (9, 5)[-tasks:], 4, 6
+    samples = [(rng.normal(size=(1, n, 3)), rng.normal(size=(1, n)), np.zeros(1, int)) for n in sizes]
+    start = relu.Weights(rng.normal(size=(1, 7, 3)), rng.normal(size=(1, tasks, 7)))
+    posed, test = [Task(*sample) for sample in samples], Task(*samples[-1])
+    rules, state = Rules(0.01, 1e-20, epochs, limit=1e6, batch=batch), torch.Generator().manual_seed(5)
+    found = descend(
+        ReluDescent,
+        Problem(posed, start, test, rules, np.array([epochs]), np.array([1e-20]), [state], np.zeros((1, 0))),
+        "cpu",
+    )
+
+    network = torch.nn.Sequential(torch.nn.Linear(3, 7, False), torch.nn.ReLU(), torch.nn.Linear(7, tasks, False))
+    network[0].weight.data, network[2].weight.data = (torch.tensor(w[0]).float() for w in (start.first, start.second))
+    optimiser = torch.optim.SGD(network.parameters(), 0.01)
+    inputs = torch.tensor(np.concatenate([X[0] for X, _, _ in samples])).float()
+    targets = torch.tensor(np.concatenate([y[0] for _, y, _ in samples])).float()
+    of_task = torch.arange(tasks).repeat_interleave(torch.tensor(sizes))
+    torch.manual_seed(5)
+    loader = DataLoader(TensorDataset(inputs, targets, of_task), batch, shuffle=True)
+    for _ in range(epochs):
+        for x, y, task in loader:
+            loss = 0.0
+            for o, size in enumerate(sizes):
+                if (task == o).any():
+                    loss += size / sum(sizes) * torch.nn.functional.mse_loss(network(x[task == o])[:, o], y[task == o])
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+    torch.testing.assert_close(torch.tensor(found.weights.first[0]), network[0].weight.detach(), rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(torch.tensor(found.weights.second[0]), network[2].weight.detach(), rtol=1e-4, atol=1e-5)
+
+
+def test_runs_whose_risks_are_the_published_ones_are_told_from_others():
+    data = {"published": pd.read_csv(TABLE), "relu": plotted.replayed()}
+    found = checks_of("replay", data)["statistic"].to_series()
+    assert found.to_dict() == {"relu_batches": 0.5, "relu_finetuned": 0, "relu_scratch": 1}
+    with pytest.raises(UserError, match="seed"):
+        replayed(data | {"published": data["published"].drop(columns="seed")})
+
+
+def test_a_loss_that_explodes_starts_again_with_a_tenth_of_the_rate():
+    rng = np.random.default_rng(0)
+    task = Task(rng.normal(size=(1, 6, 3)), rng.normal(size=(1, 6)), np.zeros(1, int))
+    start = relu.Weights(rng.normal(size=(1, 7, 3)), rng.normal(size=(1, 1, 7)))
+    rest = start, task, Rules(5.0, 1e-3, 400), np.array([400]), np.array([1e-3]), [torch.Generator()], np.zeros((1, 0))
+    found = descend(ReluDescent, Problem([task], *rest), "cpu")
+    assert found.measured["learning_rate"] in (0.5, 0.05)
+    assert found.loss < 1.0
+
+
+@pytest.mark.parametrize("probe", [True, False])
+def test_ridge_is_that_of_scikit_learn_on_the_features(probe):
+    rng = np.random.default_rng(1)
+    W, a, X, Z = (rng.normal(size=shape) for shape in ((8, 3), (1, 8), (10, 3), (40, 3)))
+    tasks = [Task(inputs[None], np.sin(inputs).sum(1)[None], np.zeros(1, int)) for inputs in (X, Z)]
+    problem = SimpleNamespace(tasks=tasks[:1], test=tasks[1], start=relu.Weights(W[None], a[None]))
+
+    def features(inputs):
+        responses = np.maximum(inputs @ W.T, 0)
+        moved = (a * (inputs @ W.T > 0))[:, :, None] * inputs[:, None]
+        return responses if probe else np.hstack([responses, moved.reshape(len(inputs), -1)])
+
+    def risk(strength, kept=slice(None), tested=tasks[1]):
+        fitted = Ridge(alpha=strength).fit(features(X)[kept], tasks[0].y[0][kept])
+        return np.square(fitted.predict(features(tested.X[0])) - tested.y[0])
+
+    _, best, by_samples, strength = solvers.ridge(problem, 0, probe)
+    risks = [risk(strength).mean() for strength in solvers.STRENGTHS]
+    assert (best, strength) == pytest.approx((min(risks), solvers.STRENGTHS[np.argmin(risks)]), rel=1e-6)
+    left_out = [
+        np.mean([risk(strength, np.arange(10) != i, tasks[0])[i] for i in range(10)]) for strength in solvers.STRENGTHS
+    ]
+    assert by_samples == pytest.approx(risks[np.argmin(left_out)], rel=1e-6)
+
+
+def test_descent_of_a_readout_in_closed_form_is_that_step_by_step():
+    rng, D, n = np.random.default_rng(2), 12, 5
+    X, Z, teacher = rng.normal(size=(n, D)), rng.normal(size=(30, D)), rng.normal(size=D)
+    w, v = rng.normal(size=(2, D)), np.full((2, D), 0.3)
+    rules, zeros = Rules(0.01, 1e-6, 4000), np.zeros(1, int)
+    tasks = [Task(inputs[None], (inputs @ teacher)[None], zeros) for inputs in (X, Z)]
+    start = diagonal.Weights(w[None, 0], w[None, 1], v[None, None, 0], v[None, None, 1])
+    problem = Problem(
+        tasks[:1], start, tasks[1], rules, zeros + 4000, np.array([1e-6]), [torch.Generator()], teacher[None]
+    )
+    loss, best, last, epochs = solvers.readout_descent(problem, 0, True)
+
+    seen = []
+    for epoch in range(rules.epochs):
+        residual = X @ (w[0] * v[0] - w[1] * v[1] - teacher)
+        step = 2 * rules.rate / n * residual @ X
+        v = v - np.stack([w[0] * step, -w[1] * step])
+        error = w[0] * v[0] - w[1] * v[1] - teacher
+        seen += [np.square(Z @ error).mean()] if epoch % 50 == 0 else []
+        if np.square(residual).mean() < rules.tolerance:
+            break
+    assert (epochs, last) == (epoch + 1, pytest.approx(np.square(Z @ error).mean(), rel=1e-6))
+    assert (best, loss) == pytest.approx((min(*seen, last), np.square(X @ error).mean()), rel=1e-6)
