@@ -116,7 +116,7 @@ def dataset(piece, trained):
 def cheap_runs(count, seed):
     """A data frame of published runs, drawn from those that take seconds.
 
-    Probes and kernels of pretrained networks are left out: their risks are what the rounding of pretraining made them.
+    Probes and kernels of pretrained networks are left out, which agree less often.
     """
     if store.sha256_or_none(TABLE) != SHA256:
         raise UserError(f"{TABLE} is missing, or not the table of published risks: restore it.")
