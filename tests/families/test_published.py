@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+import xarray as xr
 from sklearn.linear_model import Ridge
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -119,6 +120,16 @@ def test_runs_whose_risks_are_the_published_ones_are_told_from_others():
     assert found.to_dict() == {"relu_batches": 0.5, "relu_finetuned": 0, "relu_scratch": 1}
     with pytest.raises(UserError, match="seed"):
         replayed(data | {"published": data["published"].drop(columns="seed")})
+
+
+def test_misses_are_held_against_repetitions_from_weights_one_rounding_away():
+    runs = plotted.replayed()
+    finetuned = runs["protocol"] == "finetuning"
+    factor = xr.where(finetuned & (runs["seed"] == 0), 2.5, 1.001)  # finetuned ones are twice the published: 1 apart
+    data = {"published": pd.read_csv(TABLE), "relu": runs, "rounded": runs.assign(risk_best=factor * runs["risk_best"])}
+    found = checks_of("replay_rounding", data)["statistic"].to_series()
+    expected = {"relu_finetuned_missed": 1, "relu_finetuned_repeated": -5 / 6, "relu_scratch_repeated": 0}
+    assert found[list(expected)].to_dict() == pytest.approx(expected)
 
 
 def test_a_loss_that_explodes_starts_again_with_a_tenth_of_the_rate():

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from carryover.claims.support.checks import checks
+from carryover.claims.support.checks import Check, checks
 from carryover.errors import UserError
 from carryover.statistics import intervals
 
@@ -22,6 +22,7 @@ RUN = [
 ]
 """What tells the published runs apart."""
 NEAR = 0.01  # relative difference within which a risk is the published one
+ALIKE = 0.1  # decades of mean risk within which multi-task networks are alike
 BATCH = 128  # samples of a step of ReLU networks; more samples are trained in batches
 SETUPS = {
     "scratch": ("single_task",),
@@ -62,5 +63,39 @@ def replay(data, p):
     """
     rows = replayed(data)
     near = rows["difference"].abs() <= NEAR
-    by_group = {name: own.to_numpy() for name, own in near.groupby(rows["group"])}
-    return checks(by_group, partial(intervals.wilson, over="runs"))
+    values = {name: own.to_numpy() for name, own in near.groupby(rows["group"])}
+    for name, own in rows[rows["setup"] == "multi_task"].groupby("group"):
+        decades = np.log10(1 + own["difference"].to_numpy())
+        margin = intervals.equivalence_margin(decades, ALIKE)
+        values[f"{name}_alike"] = Check(margin, partial(intervals.student, over="runs"))
+    return checks(values, partial(intervals.wilson, over="runs"))
+
+
+def compare_rounded(data):
+    """Runs of the role `relu` and their repetitions, `rounded`, from weights one rounding away: rows of `replayed` with
+    the relative difference `own` of the repetition, and the `band`, the largest of these at a setup and n.
+    """
+    rows = replayed({role: data[role] for role in ("published", "relu")})
+    repeated = replayed({"published": data["published"], "relu": data["rounded"]})
+    rows = rows.merge(repeated[[*RUN, "risk_best"]], on=RUN, suffixes=("", "_rounded"))
+    rows["own"] = (rows["risk_best_rounded"] / rows["risk_best"] - 1).abs()
+    return rows.assign(band=rows.groupby(["protocol", "samples"])["own"].transform("max"))
+
+
+def replay_rounding(data, p):
+    """Roles: `published` (the table), and risks of replayed runs, `relu`, and of their repetitions, `rounded`.
+
+    Where rounding alone parts the replay from the published run, a repetition is as far from the replay as this is. The
+    shares are averaged over seeds, since the runs of a seed start from one pretrained network.
+    """
+    rows, values = compare_rounded(data), {}
+    rows["missed"] = rows["difference"].abs() > NEAR
+    rows["nearer"] = (rows["own"] > NEAR).astype(int) - rows["missed"]
+    for group, own in rows.groupby("group"):
+        values[f"{group}_repeated"] = Check(own.groupby("seed")["nearer"].mean())
+        missed = own[own["missed"]]
+        if len(missed):
+            within = (missed["difference"].abs() <= missed["band"]).to_numpy()
+            values[f"{group}_missed"] = Check(within, partial(intervals.wilson, over="runs"))
+    words = {name: name.removeprefix("relu_").rpartition("_")[0].replace("_", ", ") for name in values}
+    return {name: check._replace(facts={"setup": words[name]}) for name, check in values.items()}
