@@ -14,20 +14,20 @@ from toy.shared_classes import table
 def test_it_is_the_share_of_variance_that_a_line_explains():
     data = made()
     found = bound_correlations.r_squared(bound_correlations.pair_table(data))
-    assert found.sizes == {"bound": 3, "cutoff": 2, "seed": len(SEEDS), "samples": len(SIZES)}
-    for cutoff, seed, samples in ((0.0, 2, 10), (0.01, 4, 20)):
-        keep = (data["cutoff"] == cutoff) & (data["seed"] == seed) & (data["samples"] == samples)
+    assert found.sizes == {"bound": 3, "estimator": 2, "seed": len(SEEDS), "samples": len(SIZES)}
+    for estimator, seed, samples in (("least_squares", 2, 10), ("ridge_0.01", 4, 20)):
+        keep = (data["estimator"] == estimator) & (data["seed"] == seed) & (data["samples"] == samples)
         group = data.isel(run=keep.values)
         for bound in bound_correlations.BOUNDS:
             line = linregress(group[bound], group["risk_final"])
-            one = found.sel(cutoff=cutoff, seed=seed, samples=samples, bound=bound)
+            one = found.sel(estimator=estimator, seed=seed, samples=samples, bound=bound)
             assert one.item() == pytest.approx(line.rvalue**2)
 
 
 @pytest.mark.parametrize("kind", ["error", "bound"])
 def test_a_seed_without_r_squared_is_not_left_out_silently(kind):
     data = made(pairs=200)
-    odd = ((data["seed"] == 3) & (data["samples"] == 20) & (data["cutoff"] == 0.01)).values
+    odd = ((data["seed"] == 3) & (data["samples"] == 20) & (data["estimator"] == "ridge_0.01")).values
     if kind == "error":  # all pairs have the same
         data["risk_final"] = data["risk_final"].where(~odd, 0.25)
     else:
@@ -35,7 +35,7 @@ def test_a_seed_without_r_squared_is_not_left_out_silently(kind):
     table = bound_correlations.pair_table(data)
     for found in (bound_correlations.leave_one_class_out(table), bound_correlations.first_shares(table)):
         lacking = np.isnan(found).sel(bound="covariance").isel(left_out=0)
-        assert lacking.sel(cutoff=0.01, samples=20)
+        assert lacking.sel(estimator="ridge_0.01", samples=20)
         assert lacking.sum() == 1
 
 
@@ -47,14 +47,14 @@ def test_each_class_in_turn_is_left_out_with_its_pairs():
     for place, label in enumerate([None, *map(str, range(10))]):
         keep = np.array([label not in four.split() for four in classes])
         kept = bound_correlations.r_squared(bound_correlations.pair_table(data.isel(run=keep))).mean("seed")
-        xr.testing.assert_allclose(found.isel(left_out=place), kept.transpose("bound", "cutoff", "samples"))
+        xr.testing.assert_allclose(found.isel(left_out=place), kept.transpose("bound", "estimator", "samples"))
 
 
 def test_shares_of_sets_are_those_of_a_plain_loop():
     rng = np.random.default_rng(1)
     of = table(rng, (0.5, 0.5, 0.5), 0.6, pairs=300)
     of["bounds"].loc[{"bound": "covariance"}] += 0.1 * of["error"]
-    found = bound_correlations.first_shares(of).squeeze(["cutoff", "samples"], drop=True)
+    found = bound_correlations.first_shares(of).squeeze(["estimator", "samples"], drop=True)
     for place in (0, 4):
         part = of if place == 0 else of.isel(pair=~of["has"].values[:, place - 1])
         error, bounds = part["error"].values.ravel(), part["bounds"].values.reshape(3, -1)
@@ -66,20 +66,20 @@ def test_shares_of_sets_are_those_of_a_plain_loop():
 
 
 REVERSED = dict(zip(NOISE, sorted(NOISE.values()), strict=True))
-KINDS = ("strong", "covariance", "benign_overfitting", "first")
+KINDS = ("strong", "above_benign", "above_distance", "first")
 
 
 @pytest.mark.parametrize(("noise", "verdict"), [(NOISE, "holds"), (REVERSED, "fails")])
 def test_the_order_holds_where_the_bounds_are_as_good_as_published_and_fails_where_it_is_reversed(noise, verdict):
     checked = checks_of("bound_correlations", {"bounds": made(noise, pairs=200)}, images="letters").to_dataframe()
-    assert set(checked.index) == {f"{kind}_{cutoff}" for kind in KINDS for cutoff in ("0", "0.01")}
+    assert set(checked.index) == {f"{kind}_{estimator}" for kind in KINDS for estimator in ("least_squares", "ridge_0.01")}
     assert set(checked.loc[[name for name in checked.index if "strong" not in name], "verdict"]) == {verdict}
     assert set(checked["interval"]) == {"jackknife over classes"}
     assert (checked["seeds"] == 10).all()
-    assert "over 200 pairs of letters" in checked["statement"].iloc[0]
+    assert "Over 200 pairs of letters" in checked["statement"].iloc[0]
 
 
 def test_the_statistic_is_a_mean_over_samples_of_a_difference():
     checked = checks_of("bound_correlations", {"bounds": made(NOISE | {"covariance": 0.0})})["statistic"]
-    assert checked.sel(claim="strong_0").item() == pytest.approx(1.0)
-    assert checked.sel(claim="covariance_0").item() == pytest.approx(1 - 1 / (1 + 0.4**2), abs=0.05)
+    assert checked.sel(claim="strong_least_squares").item() == pytest.approx(1.0)
+    assert checked.sel(claim="above_benign_least_squares").item() == pytest.approx(1 - 1 / (1 + 0.4**2), abs=0.05)

@@ -26,6 +26,9 @@ def test_pairs_are_of_four_different_classes_and_differ():
     assert all(len(set(four)) == 4 and set(four) <= set(classes) for four in found)
     swapped = {(b, a, d, c) for a, b, c, d in found}
     assert not swapped & set(found)
+    sharing = {(*source, *target) for _, source, target in
+               pretrain.pairs(parameters(classes=classes, pairs=180, shared=True), "toy")}  # fmt: skip
+    assert len(sharing) == 180  # ten times twenty, less the ten tasks with themselves in either order
     others = pretrain.pairs(parameters(classes=classes, pairs=60), "other")
     assert found[:3] != [(*source, *target) for _, source, target in others[:3]]
 
@@ -43,13 +46,13 @@ def test_what_the_images_cannot_give_is_refused():
                 stage(**told)
     with pytest.raises(UserError, match=r"samples has 400, but the classes \d and \d have 2\d\d training images: "):
         finetuned(samples=(5, 400))
-    with pytest.raises(UserError, match=r"the pretrained shard has the cutoff \[0.0, 0.01\], but not \[0.5\]"):
-        finetuned(start, cutoff=(0.5,))
-    with pytest.raises(UserError, match=r"no network of seed 0, pair \d, source_classes . ., "):
+    with pytest.raises(UserError, match=r"the pretrained shard has the estimator \['cutoff_0.01', 'least_squares'\], "):
+        finetuned(start, estimator=("ridge_0.5",))
+    with pytest.raises(UserError, match=r"no network of seed 0, pixels raw, pair \d, "):
         finetuned(start, experiment="other")
 
 
-CUTOFFS = np.array([0.0, 0.01, 0.3])
+ESTIMATORS = ("least_squares", "cutoff_0.01", "cutoff_0.3", "ridge_0.01", "descent_7")
 
 
 def split(counts, dimension=9, blank=2):
@@ -67,18 +70,34 @@ def split(counts, dimension=9, blank=2):
     return pretrain.Split(pixels, labels, train, ~train)
 
 
+def plain(pixels, labels, estimator):
+    """Coefficients by SciPy's least squares, by a penalty in further rows, or step by step."""
+    kind, _, number = estimator.partition("_")
+    largest = np.linalg.norm(pixels, 2)
+    if kind == "ridge":
+        rows = np.sqrt(float(number)) * largest * np.eye(pixels.shape[1])
+        return lstsq(np.concatenate([pixels, rows]), np.append(labels, np.zeros(len(rows))))[0]
+    if kind == "descent":
+        theta = np.zeros(pixels.shape[1])
+        for _ in range(int(number)):
+            theta += pixels.T @ (labels - pixels @ theta) / largest**2
+        return theta
+    cond = float(number) if kind == "cutoff" else max(pixels.shape) * np.finfo(float).eps
+    return lstsq(pixels, labels, cond=cond)[0]
+
+
 @pytest.mark.parametrize("counts", [(40, 30, 50), (20, 3, 2), (2, 3, 1)], ids=["many", "some", "few"])
 @pytest.mark.parametrize("pair", [(0, 1), (1, 0), (2, 1)])
 def test_it_is_the_regression_on_the_images(counts, pair):
     known = split(counts)
     pixels, labels = known.task(*pair)
     found = pretrain.regressions(known)(*pair)
-    coefficients = found.coefficients(CUTOFFS)
-    for cutoff, mine in zip(CUTOFFS, coefficients, strict=True):
-        rounding = max(pixels.shape) * np.finfo(float).eps
-        expected = np.linalg.pinv(pixels, rtol=max(cutoff, rounding)) @ labels
-        np.testing.assert_allclose(mine, expected, atol=1e-11 * (1 + abs(expected).max()))
-        np.testing.assert_allclose(mine, lstsq(pixels, labels, cond=max(cutoff, rounding))[0], rtol=1e-8, atol=1e-9)
+    coefficients = found.coefficients(ESTIMATORS)
+    start = np.linspace(-1, 1, 9)
+    for mine, onward, estimator in zip(coefficients, found.coefficients(ESTIMATORS, start), ESTIMATORS, strict=True):
+        np.testing.assert_allclose(mine, plain(pixels, labels, estimator), rtol=1e-8, atol=1e-9)
+        expected = start + plain(pixels, labels - pixels @ start, estimator)
+        np.testing.assert_allclose(onward, expected, rtol=1e-8, atol=1e-8)
     losses = [((pixels @ mine - labels) ** 2).mean() / 2 for mine in coefficients]
     np.testing.assert_allclose(found.loss(coefficients), losses, atol=1e-12)
     for mine, share in zip(coefficients, found.explained(coefficients), strict=True):  # by a fit of one number
@@ -111,16 +130,16 @@ def least_squares(pixels, labels, start, cutoff=1e-13):
 @pytest.mark.parametrize("protocol", ["finetuning", "single_task"])
 def test_a_run_is_what_a_plain_computation_gives(start, protocol):
     data, problems = followed(start if protocol == "finetuning" else None)
-    assert data.sizes["run"] == 2 * len(problems) == 2 * 3 * 2 * 2  # seeds, pairs, cutoffs, sizes
+    assert data.sizes["run"] == 2 * len(problems) == 2 * 3 * 2 * 2  # seeds, pairs, estimators, sizes
     assert set(data["protocol"].values) == {protocol}
-    splits = dict(enumerate(pretrain.splits(parameters(), Shard("toy", [0, 1]))))
+    splits = {names["seed"]: split for names, split in pretrain.splits(parameters(), Shard("toy", [0, 1]))}
     for number in (0, 7, 17, 23):
         run, problem = data.isel(run=number, output=0), problems[number // 2]
         start = problem.start[number % 2]
         c, d = map(int, str(run["target_classes"].values).split())
         split = splits[int(run["seed"])]
         known, found = split.task(c, d), split.task(c, d, "test")
-        cutoff = float(run["cutoff"]) or 1e-13
+        cutoff = {"least_squares": 1e-13, "cutoff_0.01": 0.01}[run["estimator"].item()]
         target = least_squares(*known, np.zeros(64), cutoff)
         if protocol == "finetuning":
             a, b = map(int, str(run["source_classes"].values).split())
@@ -151,11 +170,12 @@ def _check_bounds(run, difference, pixels):
     parts = (directions @ difference) ** 2
     covariance = 2 * g**3 * parts[:2].sum() / variance[1] ** 2 + 2 * g * parts[2:].sum()
     assert run["covariance"] == pytest.approx(covariance, rel=1e-5)
+    assert run["covariance_top"] == pytest.approx(2 * g**3 * parts[:2].sum() / variance[1] ** 2, rel=1e-5)
 
 
 def test_samples_are_training_images_and_fewer_are_part_of_more(start):
     data, sets = followed(start, seeds=(1,))
-    (split,) = pretrain.splits(parameters(), Shard("toy", [1]))
+    ((_, split),) = pretrain.splits(parameters(), Shard("toy", [1]))
     assert [problem.pixels.shape for problem in sets[:2]] == [(3, 6, 64), (3, 11, 64)]
     digits = {tuple(row): label for row, label in zip(load_digits().data / 16, load_digits().target, strict=True)}
     for number, (few, many) in enumerate(zip(sets[::2], sets[1::2], strict=True)):
@@ -171,11 +191,11 @@ def test_samples_are_training_images_and_fewer_are_part_of_more(start):
     np.testing.assert_array_equal(scratch[1].pixels, sets[1].pixels)
 
 
-@pytest.mark.parametrize("cutoff", [(0.0,), (0.0, 0.01)])
-def test_gradient_descent_ends_at_the_limit_and_its_steps_are_those_of_a_plain_loop(cutoff):
-    start = pretrained(cutoff=cutoff)
-    limit, problems = followed(start, samples=(6,), cutoff=cutoff)
-    told = {"samples": (6,), "cutoff": cutoff, "solver": "descent"}
+@pytest.mark.parametrize("estimator", [("least_squares",), ("least_squares", "cutoff_0.01")])
+def test_gradient_descent_ends_at_the_limit_and_its_steps_are_those_of_a_plain_loop(estimator):
+    start = pretrained(estimator=estimator)
+    limit, problems = followed(start, samples=(6,), estimator=estimator)
+    told = {"samples": (6,), "estimator": estimator, "solver": "descent"}
     trained = finetuned(start, tolerance=1e-12, **told)
     assert trained["converged"].all()
     np.testing.assert_allclose(trained["risk_final"], limit["risk_final"], atol=1e-12)
@@ -186,7 +206,7 @@ def test_gradient_descent_ends_at_the_limit_and_its_steps_are_those_of_a_plain_l
         found = solvers.descent(problem, p)
         assert not found.converged.any()
         assert (found.evaluations == steps).all()
-        for run, draw in ((0, 0), (len(cutoff) - 1, 2)):
+        for run, draw in ((0, 0), (len(estimator) - 1, 2)):
             X, y, beta = problem.pixels[draw], problem.labels[draw], problem.start[run].copy()
             for _ in range(steps):
                 beta -= p.learning_rate * X.T @ (X @ beta - y) / 6

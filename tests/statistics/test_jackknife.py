@@ -66,7 +66,7 @@ def test_shares_cover_the_truth(monkeypatch, sizes):
     found = bound_correlations.first_shares(table(np.random.default_rng(1), sizes, 0.6, copies=copies)).squeeze(
         "samples"
     )
-    values = found.sel(bound="covariance").transpose("cutoff", "left_out").values
+    values = found.sel(bound="covariance").transpose("estimator", "left_out").values
     covered = _covered(values, 1 / 3, jackknife.SHARE)
     assert stats.binomtest(covered, copies, 0.95, alternative="less").pvalue > 0.01, covered
     if sizes[0] == 1:  # without what is added to the jackknife's variance, they would not
@@ -85,7 +85,7 @@ def _covered(values, truth, scale):
 def test_it_covers_the_truth_where_pairs_share_classes(pairs, sizes):
     rng, copies = np.random.default_rng(0), 300
     found = bound_correlations.leave_one_class_out(table(rng, sizes, 0.8, pairs, copies)).squeeze("samples")
-    one, other = (found.sel(bound=bound).transpose("cutoff", "left_out").values for bound in ("covariance", "distance"))
+    one, other = (found.sel(bound=bound).transpose("estimator", "left_out").values for bound in ("covariance", "distance"))
     truths = ((one - other, 0.0, jackknife.DIFFERENCE), (one, 0.8**2, jackknife.R_SQUARED))
     for values, truth, scale in truths:
         covered = _covered(values, truth, scale)

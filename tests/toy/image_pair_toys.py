@@ -2,7 +2,7 @@
 
 from toy.shards import shard
 
-TASK = {"pairs": 3, "cutoff": (0.0, 0.01)}
+TASK = {"pairs": 3, "estimator": ("least_squares", "cutoff_0.01")}
 
 
 def pretrained(seeds=(0, 1), **told):

@@ -11,7 +11,7 @@ POSSIBLE = np.array([four for four in permutations(range(10), 4) if four[0] < fo
 
 
 def table(rng, sizes, correlation, pairs=None, copies=1):
-    """All pairs, or so many that are drawn; `copies` independent ones stand along `cutoff`.
+    """All pairs, or so many that are drawn; `copies` independent ones stand along `estimator`.
 
     The error is a sum of what each class does in its role, what each set of two classes does, and what a pair alone
     does, of these `sizes`. Every bound has the same correlation with it, in all three.
@@ -20,11 +20,11 @@ def table(rng, sizes, correlation, pairs=None, copies=1):
     parts = np.array([_effects(rng, four, sizes) for _ in range(copies * (1 + len(bound_correlations.BOUNDS)))])
     error, *others = parts.reshape(1 + len(bound_correlations.BOUNDS), copies, 1, 1, len(four))
     bounds = np.stack([correlation * error + np.sqrt(1 - correlation**2) * other for other in others])
-    order = ["cutoff", "seed", "samples", "pair"]
+    order = ["estimator", "seed", "samples", "pair"]
     coords = {"bound": list(bound_correlations.BOUNDS), "label": [f"{label}" for label in range(10)], "samples": [10]}
     has = (four[:, :, None] == np.arange(10)).any(1)
     variables = {"error": (order, error), "bounds": (["bound", *order], bounds), "has": (["pair", "label"], has)}
-    return xr.Dataset(variables, coords | {"cutoff": np.arange(copies)})
+    return xr.Dataset(variables, coords | {"estimator": np.arange(copies)})
 
 
 def _effects(rng, four, sizes):

@@ -17,8 +17,8 @@ BOUNDS = {
 }
 SCALES = {
     "strong": jackknife.R_SQUARED,
-    "covariance": jackknife.DIFFERENCE,
-    "benign_overfitting": jackknife.DIFFERENCE,
+    "above_benign": jackknife.DIFFERENCE,
+    "above_distance": jackknife.DIFFERENCE,
     "first": jackknife.SHARE,
 }
 """{check: scale on which its statistic has an interval}."""
@@ -27,34 +27,47 @@ SETS = 5000
 ENOUGH = 10 * SET  # pairs from which sets of 20 are drawn: with fewer, sets would be nearly the same
 
 
+def in_words(estimator):
+    """How an estimator of the family image_pairs found the coefficients of a task."""
+    kind, _, number = estimator.partition("_")
+    words = {"cutoff": f"without directions below {number} of the largest", "ridge": f"ridge of {number} λ₁",
+             "descent": f"{number} steps of 1/λ₁"}  # fmt: skip
+    return words.get(kind, "least squares")
+
+
 def bound_correlations(data, p):
     """Role: `bounds`, the measure of an experiment of the family image_pairs.
 
     Statistics are R² over pairs of tasks, differences of R², and the share of random sets of 20 pairs in which a bound
-    correlates best: means over numbers of samples and repeats, for each cutoff. Intervals leave out one class of images
-    at a time, since the paper's repeats use the same pairs and do not show how other pairs would differ.
+    correlates best: means over numbers of samples and repeats, for each estimator. Intervals leave out one class of
+    images at a time, since the paper's repeats use the same pairs and do not show how other pairs would differ.
     """
-    table = pair_table(data["bounds"])
+    table = pair_table(data["bounds"], p.constant)
     r_squared, shares = leave_one_class_out(table), first_shares(table)
     results = {}
-    for cutoff in table["cutoff"].values:
-        at_cutoff = r_squared.sel(cutoff=cutoff).mean("samples", skipna=False)
-        distance, benign, covariance = (at_cutoff.sel(bound=bound) for bound in BOUNDS)
-        values = {"strong": covariance, "covariance": covariance - benign, "benign_overfitting": benign - distance}
+    for estimator in table["estimator"].values:
+        of_estimator = r_squared.sel(estimator=estimator).mean("samples", skipna=False)
+        distance, benign, covariance = (of_estimator.sel(bound=bound) for bound in BOUNDS)
+        values = {"strong": covariance, "above_benign": covariance - benign, "above_distance": covariance - distance}
         if shares is not None:
-            values["first"] = shares.sel(bound="covariance", cutoff=cutoff).mean("samples", skipna=False)
-        learned = f"but for directions below {cutoff:g} of the largest" if cutoff else "by least squares"
-        by_name = {f"{name}_{cutoff:g}": Check(value.values, partial(jackknife.estimate, scale=SCALES[name]))
+            values["first"] = shares.sel(bound="covariance", estimator=estimator).mean("samples", skipna=False)
+        by_name = {f"{name}_{estimator}": Check(value.values, partial(jackknife.estimate, scale=SCALES[name]))
                    for name, value in values.items()}  # fmt: skip
-        results |= checks(by_name, pairs=table.sizes["pair"], images=p.images, learned=f"learned {learned}")
+        results |= checks(by_name, pairs=table.sizes["pair"], images=p.images, learned=in_words(estimator))
     return results
 
 
-def pair_table(data):
-    """The finetuned runs of the measure `bounds`, arranged by pair: a dataset of `error` (cutoff, seed, samples, pair),
-    `bounds`, along `bound` too, and `has` (pair, label), the classes of a pair."""
+def pair_table(data, constant=1.0):
+    """The finetuned runs of the measure `bounds`, arranged by pair: a dataset of `error` (estimator, seed, samples,
+    pair), `bounds`, along `bound` too, and `has` (pair, label), the classes of a pair.
+
+    The bound of eq 3 is that with the constant c over c; a multiple of it has the same R². At 0 its second term is left.
+    """
     runs = data.to_dataframe().query("protocol == 'finetuning'")
-    table = runs.set_index(["cutoff", "seed", "samples", "pair"])[["risk_final", *BOUNDS]].to_xarray()
+    runs["covariance"] += (constant**2 - 1) * runs["covariance_top"]
+    estimators = runs["estimator"].unique()
+    table = runs.set_index(["estimator", "seed", "samples", "pair"])[["risk_final", *BOUNDS]].to_xarray()
+    table = table.sel(estimator=estimators)
     pairs = runs.drop_duplicates("pair").set_index("pair").sort_index()
     has = (pairs["source_classes"] + " " + pairs["target_classes"]).str.get_dummies(" ")
     has = has.rename_axis(columns="label").astype(bool)
@@ -76,7 +89,7 @@ def mean_r_squared(table, along="pair"):
 
 
 def leave_one_class_out(table, statistic=mean_r_squared):
-    """A statistic (left_out, bound, cutoff, samples) of a `pair_table`: of all pairs, then without the pairs of each
+    """A statistic (left_out, bound, estimator, samples) of a `pair_table`: of all pairs, then without the pairs of each
     class of images in turn."""
 
     def of_classes(labels):
@@ -88,7 +101,7 @@ def leave_one_class_out(table, statistic=mean_r_squared):
 
 
 def first_shares(table):
-    """Share (left_out, bound, cutoff, samples) of random sets of 20 pairs in which a bound has the highest R².
+    """Share (left_out, bound, estimator, samples) of random sets of 20 pairs in which a bound has the highest R².
 
     As in the paper, the R² of a set is the mean over repeats of the same pairs. Bounds that tie share a set; the share
     is NaN if a set has no R². None for fewer than `ENOUGH` pairs.

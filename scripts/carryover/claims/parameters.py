@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import PositiveInt
+from pydantic import NonNegativeFloat, PositiveInt
 
 from carryover.config.parameters import parameter, reading
 
@@ -35,6 +35,8 @@ ReluPenaltyRisk = reading("risk", "penalty")
 
 class BoundCorrelations(reading("bounds")):
     images: str = parameter("scikit-learn's digits", "whose classes the pairs are of, in words")
+    constant: NonNegativeFloat = parameter(
+        1.0, "c of eq 3, which the paper leaves open; 0 for the limit of small ones")  # fmt: skip
 
 
 class ConvnetStages(reading("stages")):

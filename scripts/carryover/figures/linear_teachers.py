@@ -229,23 +229,25 @@ def bound_correlations(data, p):
 
     Roles: `bounds`, the measure of an experiment of the family image_pairs, and `published`, the paper's table.
 
-    A column per cutoff. Above: R² along the samples, mean over repeats. Then, where there are pairs enough, the share
+    A column per estimator. Above: R² along the samples, mean over repeats. Then, where there are pairs enough, the share
     of random sets of 20 pairs in which a bound has the highest R². Bars are intervals over classes of images. Below: a
     point per pair of tasks, mean over repeats and, of few pairs, their deviation.
     """
     bound, n = "covariance", 10  # of the lower panels: bound, and images of the target task
-    runs, table = where(data["bounds"], protocol="finetuning"), claims.pair_table(data["bounds"])
+    runs, table = where(data["bounds"], protocol="finetuning"), claims.pair_table(data["bounds"], p.constant)
     found, shares = claims.leave_one_class_out(table), claims.first_shares(table)
     many = shares is not None  # pairs, enough for random sets of them, and too many to see the spread of each
-    cutoffs, rows = table["cutoff"].values.tolist(), 3 if many else 2
-    size = (1.2 + 3.6 * len(cutoffs), 0.4 + 3.3 * rows)
-    fig, axes = plt.subplots(rows, len(cutoffs), figsize=size, sharey="row", squeeze=False)
-    for (top, *between, bottom), cutoff in zip(axes.T, cutoffs, strict=True):
-        _bounds_along(top, found.sel(cutoff=cutoff), jackknife.R_SQUARED, data["published"])
-        top.set_title(f"directions above {cutoff:g} of the largest" if cutoff else "least squares")
+    estimators, rows = table["estimator"].values.tolist(), 3 if many else 2
+    size = (1.2 + 3.6 * len(estimators), 0.4 + 3.3 * rows)
+    fig, axes = plt.subplots(rows, len(estimators), figsize=size, sharey="row", squeeze=False)
+    for (top, *between, bottom), estimator in zip(axes.T, estimators, strict=True):
+        _bounds_along(top, found.sel(estimator=estimator), jackknife.R_SQUARED, data["published"])
+        top.set_title(claims.in_words(estimator))
         for ax in between:
-            _bounds_along(ax, shares.sel(cutoff=cutoff), jackknife.SHARE)
-        pairs = where(runs, cutoff=cutoff, samples=n).to_dataframe().groupby("pair")[[bound, "risk_final"]]
+            _bounds_along(ax, shares.sel(estimator=estimator), jackknife.SHARE)
+        at = table.sel(estimator=estimator, samples=n)
+        pairs = xr.Dataset({bound: at["bounds"].sel(bound=bound), "risk_final": at["error"]}).drop_vars("bound")
+        pairs = pairs.to_dataframe().groupby("pair")[[bound, "risk_final"]]
         mean, deviation, color = pairs.mean(), pairs.std().fillna(0), BOUND_COLORS[bound]
         if many:
             bottom.plot(mean[bound], mean["risk_final"], ".", ms=2, alpha=0.4, color=color)

@@ -14,7 +14,6 @@ class Titled(Model):
 
 
 reading = partial(parameters.reading, base=Titled)
-BoundCorrelations = reading("bounds", "published")
 CovarianceBound = reading("curve")
 CrossEntropy = reading("diagonal", "relu")
 DatasetDistances = reading("diagram", "risk", "distances")
@@ -42,6 +41,10 @@ class Atlas(Titled):
 
 class Dimensionality(reading("regimes", "overlap", "nested")):
     nested_samples: tuple[PositiveInt, ...] = parameter((), "main-task samples of panels over rescalings; empty: all")
+
+
+class BoundCorrelations(reading("bounds", "published")):
+    constant: NonNegativeFloat = parameter(1.0, "c of eq 3; 0 for the limit of small ones")
 
 
 class Clusters(Dimensionality):

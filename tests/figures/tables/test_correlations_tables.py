@@ -1,10 +1,12 @@
 """Tables of correlations: our R² beside the published ones, and what predicts gains within and over maps."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from scipy import stats
 
 from carryover.claims import atlas
@@ -23,7 +25,7 @@ BOTH = "finetuning", "finetuning_probe"
 
 @pytest.fixture(scope="module")
 def bounds():
-    return correlations.bound_correlations({"bounds": made(pairs=200), "published": PUBLISHED}, None)
+    return correlations.bound_correlations({"bounds": made(pairs=200), "published": PUBLISHED}, SimpleNamespace(constant=1.0))
 
 
 def test_published_r_squared_stand_in_the_columns_of_the_same_samples(bounds):
@@ -35,13 +37,27 @@ def test_published_r_squared_stand_in_the_columns_of_the_same_samples(bounds):
 def test_ours_are_means_and_deviations_over_seeds(bounds):
     found = claims.r_squared(claims.pair_table(made(pairs=200)))
     for bound, name in claims.BOUNDS.items():
-        for cutoff, label in ((0.0, "least squares"), (0.01, "cutoff 0.01")):
-            values = found.sel(cutoff=cutoff, samples=20, bound=bound).values
+        for estimator, label in (("least_squares", "least squares"), ("ridge_0.01", "ridge")):
+            values = found.sel(estimator=estimator, samples=20, bound=bound).values
             spread, interval, share = bounds[(bounds["bound"] == name) & bounds[""].str.contains(label)]["n = 20"]
             assert spread == f"{values.mean():.2f} ± {values.std(ddof=1):.2f}"
             low, high = map(float, re.fullmatch(r"(\S+) to (\S+)", interval).groups())
             assert 0 <= low <= round(values.mean(), 2) <= high <= 1
             assert re.fullmatch(r"\S+ \(\S+ to \S+\)", share)
+
+
+def test_of_the_variants_that_whose_first_half_is_as_published_is_the_nearest():
+    def variant(pixels, seed):
+        runs = made(seed=seed, pairs=40).assign_coords(target_from=("run", ["zero"] * (2 * 5 * 40 * 2)))
+        return runs.assign_coords(pixels=("run", np.full(runs.sizes["run"], pixels)))
+
+    disjoint = xr.concat([variant("raw", 1), variant("centred", 2)], "run")
+    half = claims.pair_table(variant("centred", 2), 0.3).sel(estimator="ridge_0.01").isel(pair=slice(20))
+    published = claims.mean_r_squared(half).drop_vars("estimator").rename("r_squared").to_dataframe().reset_index()
+    found = correlations.bound_variants({"published": published, "disjoint": disjoint, "any": variant("raw", 3)}, None)
+    assert found["learned"].tolist()[:2] == ["published", "ridge of 0.01 λ₁"]
+    assert found.loc[1, ["pixels", "c", "classes", "difference"]].tolist() == ["centred", "0.3", "four", "0.00"]
+    assert float(found.loc[2, "difference"]) > 0
 
 
 @pytest.fixture(scope="module")

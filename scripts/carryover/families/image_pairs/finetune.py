@@ -10,7 +10,7 @@ from carryover.errors import UserError
 from carryover.families.image_pairs import pretrain
 from carryover.families.stages import Piece
 from carryover.streams import generator
-from carryover.theory.linear_teachers import benign_overfitting_bound, covariance_bound
+from carryover.theory.linear_teachers import benign_overfitting_bound, covariance_terms
 
 TOP_DIRECTIONS = 2  # m of equation 3 in Table 1
 CONFIDENCE = 1.0  # δ of equation 3, the smallest that theorem 4.2 allows
@@ -24,12 +24,13 @@ MEANING = {
     "distance": "squared distance of the target's coefficients from the start, |θ_T − θ_S|²",
     "benign_overfitting": "bound of benign overfitting, with θ_T − θ_S in the place of the coefficients",
     "covariance": f"bound by the covariance of the target's images (eq 3), m = {TOP_DIRECTIONS}, c = 1",
+    "covariance_top": "its first term, of the top m directions, which grows with c as c³, the other as c",
     "target_alignment": "share of the mean square of the target's labels that the source's function explains",
 }
 
 
 def problems(p, shard):
-    """A piece for each seed, pair of tasks and number of samples, with a run per cutoff, each the mean over draws.
+    """A piece for each seed, kind of pixels, pair of tasks and number of samples; runs are estimators, means over draws.
 
     Samples are drawn without replacement and not balanced, as from a distribution; those of a draw depend on seed, pair
     and draw alone, and fewer of them are part of more. The bounds take θ_T and the second moments Σ from all training
@@ -37,13 +38,14 @@ def problems(p, shard):
     images than samples are asked for.
     """
     pairs, pretrained, most = pretrain.pairs(p, shard.experiment), shard.pretrained, max(p.samples)
-    for seed, split in zip(shard.seeds, pretrain.splits(p, shard), strict=True):
-        regression, dimension = pretrain.regressions(split), split.pixels.shape[1]
-        starts = np.zeros((len(pairs), len(p.cutoff), dimension))
+    finders = list(product(p.estimator, p.target_from))
+    for columns, split in pretrain.splits(p, shard):
+        seed, regression, dimension = columns["seed"], pretrain.regressions(split), split.pixels.shape[1]
+        starts = np.zeros((len(pairs), len(finders), dimension))
         if pretrained is not None:
             if (found := pretrained.sizes["input"]) != dimension:
                 raise UserError(f"{p.images} has {dimension} pixels, but the pretrained networks have {found}.")
-            kinds = [{"seed": seed, **names, "cutoff": cutoff} for (names, *_), cutoff in product(pairs, p.cutoff)]
+            kinds = [columns | names | {"estimator": one} for (names, *_), (one, _) in product(pairs, finders)]
             rows = shard.rows(**{key: [kind[key] for kind in kinds] for key in kinds[0]})
             starts = pretrained["coefficients"].values[rows, 0].reshape(starts.shape)
         for start, (names, _, (first, second)) in zip(starts, pairs, strict=True):
@@ -57,16 +59,21 @@ def problems(p, shard):
             pixels, labels = split.pixels[drawn], np.where(split.labels[drawn] == first, 1.0, -1.0)
             tests = split.task(first, second, "test")
             # In the directions of the target's second moments, which are a diagonal there for all bounds.
-            differences = (target.coefficients(np.array(p.cutoff)) - start) @ target.directions.T
+            begin = np.where([[where == "source"] for _, where in finders], start, 0.0)
+            estimators = [estimator for estimator, _ in finders]
+            differences = (target.coefficients(estimators, begin) - start) @ target.directions.T
             for n in p.samples:
                 problem = pretrain.Problem(pixels[:, :n], labels[:, :n], start, tests)
+                top, bottom = covariance_terms(differences, target.spectrum, n, TOP_DIRECTIONS, CONFIDENCE)
                 bounds = {
                     "distance": (differences**2).sum(-1),
                     "benign_overfitting": benign_overfitting_bound(differences, target.spectrum, n),
-                    "covariance": covariance_bound(differences, target.spectrum, n, TOP_DIRECTIONS, CONFIDENCE),
+                    "covariance": top + bottom,
+                    "covariance_top": top,
                     "target_alignment": target.explained(start),
                 }
-                runs = {"seed": seed, **names, "cutoff": list(p.cutoff), "pixels": p.pixels, "samples": n}
+                found = {"estimator": estimators, "target_from": [where for _, where in finders]}
+                runs = columns | names | found | {"samples": n}
                 yield Piece(problem, runs, partial(_variables, problem, bounds), pretrain.MEANING)
 
 

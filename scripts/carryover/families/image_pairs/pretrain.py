@@ -4,12 +4,12 @@
 four different, as regression to 1 and −1. The paper leaves open which pixels it takes and whether there is an
 intercept: there is none here, and `pixels` says whether a mean image is subtracted. Its theory takes pretraining to be
 perfect. Then coefficients are largest along what the images hardly vary in, which training would take very long to
-learn: a `cutoff` above 0 leaves these directions out.
+learn: other estimators than least squares leave these directions out, or shrink them.
 """
 
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import permutations
+from itertools import combinations, permutations, product
 
 import numpy as np
 
@@ -23,8 +23,9 @@ MEANING = {
     "pair": "number of the pair of a source and a target task",
     "source_classes": "classes that the source task tells apart",
     "target_classes": "classes that the target task tells apart",
-    "cutoff": "share of the largest singular value up to which a direction is left out of a task's coefficients",
-    "pixels": "pixels between 0 and 1 (raw), or less the mean of all training images (centred)",
+    "estimator": "how the coefficients of a task are found from all its training images",
+    "target_from": "where the estimator of the target's coefficients starts: 0, or the source's",
+    "pixels": "pixels between 0 and 1 (raw), less the mean of all training images (centred), over their deviation too",
     "samples": "images of the target task",
 }
 
@@ -40,12 +41,12 @@ class Problem:
 
 
 def problems(p, shard):
-    """A piece for each seed and pair of tasks, with a run per cutoff: linear functions of least norm."""
+    """A piece for each seed, kind of pixels and pair of tasks, with a run per estimator."""
     tasks = pairs(p, shard.experiment)
-    for seed, split in zip(shard.seeds, splits(p, shard), strict=True):
+    for names, split in splits(p, shard):
         regression = regressions(split)
         for columns, source, _ in tasks:
-            runs = {"seed": seed, **columns, "cutoff": list(p.cutoff)}
+            runs = names | columns | {"estimator": list(p.estimator)}
             yield Piece(regression(*source), runs, _variables, MEANING)
 
 
@@ -57,11 +58,16 @@ def _variables(trained):
 def pairs(p, experiment):
     """[(columns, (a, b), (c, d))] of `pairs` different pairs of a source and a target task, by their classes.
 
-    Columns are such as {'pair': 0, 'source_classes': '2 3', 'target_classes': '5 6'}. The classes of a source task are
-    in the order of `classes`: to exchange them in both tasks changes no error. UserError where there are not as many.
+    Columns are such as {'pair': 0, 'source_classes': '2 3', 'target_classes': '5 6'}. Source and target have no class
+    in common, or, if `shared`, not both. The classes of a source task are in the order of `classes`: to exchange them in
+    both tasks changes no error. UserError where there are not as many.
     """
-    order = {label: place for place, label in enumerate(p.classes)}
-    possible = [four for four in permutations(p.classes, 4) if order[four[0]] < order[four[1]]]
+    apart = (lambda a, b: a != b) if p.shared else set.isdisjoint
+    possible = [
+        (*source, *target)
+        for source, target in product(combinations(p.classes, 2), permutations(p.classes, 2))
+        if apart({*source}, {*target})
+    ]
     if len(possible) < p.pairs:
         given = f"{len(p.classes)} classes give {len(possible)} pairs of tasks"
         raise UserError(f"pairs is {p.pairs}, but {given}: lower pairs or add classes.")
@@ -92,7 +98,7 @@ class Split:
 
 
 def splits(p, shard):
-    """A `Split` for each seed of the images of the classes that are asked for: every seed holds out others.
+    """(columns, `Split`) for each seed and kind of pixels, of the classes that are asked for: seeds hold out others.
 
     Raises UserError for a class that does not exist or has one image alone.
     """
@@ -111,7 +117,12 @@ def splits(p, shard):
             order = generator(shard.experiment, label, seed, "held out").permutation(members)
             test[order[: max(1, int(HELD_OUT * len(members)))]] = True
         train = np.isin(labels, p.classes) & ~test
-        yield Split(pixels - pixels[train].mean(0) if p.pixels == "centred" else pixels, labels, train, test)
+        mean, deviation = pixels[train].mean(0), pixels[train].std(0)
+        for kind in p.pixels:
+            scaled = pixels if kind == "raw" else pixels - mean
+            if kind == "standardised":  # pixels that are the same in all training images stay as they are
+                scaled /= np.where(deviation > 0, deviation, 1)
+            yield {"seed": seed, "pixels": kind}, Split(scaled, labels, train, test)
 
 
 @dataclass(frozen=True)
@@ -123,15 +134,32 @@ class Regression:
     labels: np.ndarray  # (d,) Uᵀy
     count: int  # images
 
-    def coefficients(self, cutoffs):
-        """X⁺y without the singular values up to each cutoff (k,), a share of the largest: (k, d).
+    def learned(self, estimator):
+        """The share (d,) of what least squares changes that an estimator changes, in each direction.
 
-        It is the solution of least norm, which gradient descent from 0 ends at; at least rounding is left out.
+        Directions are left out whose singular values are rounding.
         """
-        rounding = max(self.count, len(self.values)) * np.finfo(float).eps
-        retained = self.values > np.maximum(cutoffs, rounding)[:, None] * self.values[0]
-        along = np.divide(self.labels, self.values, out=np.zeros(retained.shape), where=retained)
-        return along @ self.directions
+        values = self.values / self.values[0]
+        kind, _, number = estimator.partition("_")
+        known = values > max(self.count, len(values)) * np.finfo(float).eps
+        if kind == "cutoff":
+            return known & (values > float(number))
+        if kind == "ridge":
+            return known * values**2 / (values**2 + float(number))
+        if kind == "descent":
+            with np.errstate(divide="ignore"):  # in the first direction a single step suffices
+                return known * -np.expm1(int(number) * np.log1p(-(values.clip(max=1) ** 2)))
+        return known
+
+    def coefficients(self, estimators, start=0.0):
+        """Coefficients (k, d) by each of k estimators, from a start (d,) or (k, d).
+
+        By least squares they are θ + X⁺(y − Xθ), the solution nearest to the start θ, which gradient descent ends at.
+        """
+        shares = np.array([self.learned(estimator) for estimator in estimators])
+        missing = self.labels - self.values * (start @ self.directions.T if np.ndim(start) else 0.0)
+        along = np.divide(shares * missing, self.values, out=np.zeros(shares.shape), where=shares > 0)
+        return start + along @ self.directions
 
     def loss(self, coefficients):
         """Half the mean squared error (k,) of coefficients (k, d)."""

@@ -10,13 +10,13 @@ from carryover.training.result import Trained
 def exact(problem, p):
     """The limit of gradient descent, so that nothing is trained.
 
-    Weights are coefficients (cutoffs, d) of the `Regression` of a source task, (runs, draws, d) of a `Problem`:
+    Weights are coefficients (estimators, d) of the `Regression` of a source task, (runs, draws, d) of a `Problem`:
     θ + X⁺(y − Xθ) from the start θ, the solution nearest to it (least squares where there are more samples than
     dimensions). It is equation 1 of "Finetuning with linear teachers" for labels of any kind: those of real images are
     no linear function of them.
     """
     if isinstance(problem, Regression):
-        coefficients = problem.coefficients(np.array(p.cutoff))
+        coefficients = problem.coefficients(p.estimator)
         loss = problem.loss(coefficients)
         return Trained.solved(coefficients, loss, np.full_like(loss, np.nan))
     pixels, start = problem.pixels, problem.start[:, None]

@@ -1,14 +1,18 @@
 """Tables of correlations: of bounds with errors, and of what could be known beforehand with gains of finetuning."""
 
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
 
 from carryover.claims import atlas
 from carryover.claims import bound_correlations as claims
+from carryover.runs import where
 from carryover.statistics import jackknife
 
+CONSTANTS = (0.0, 0.1, 0.3, 0.59, 1.0)
+"""Of eq 3 of "Finetuning with linear teachers", tried in `bound_variants`; .59 fits random instances."""
 CANDIDATES = {
     "similarity": "similarity of the tasks (rows of the maps)",
     "predicted": "what theory predicts of the gain",
@@ -35,11 +39,11 @@ def bound_correlations(data, p):
 
     Roles: `bounds`, the measure of an experiment of the family image_pairs, and `published`, the paper's table.
 
-    A data frame of texts: for each bound and cutoff of ours the mean ± deviation over repeats, as in the paper, and the
+    A data frame of texts: for each bound and estimator of ours the mean ± deviation over repeats, as in the paper, and the
     mean's 95 % interval over classes of images; where there are pairs enough, the share of random sets of 20 in which
     the bound has the highest R², with its interval; and the published R². A column per number of samples of ours.
     """
-    table = claims.pair_table(data["bounds"])
+    table = claims.pair_table(data["bounds"], p.constant)
     ours = claims.r_squared(table)
     found, shares = claims.leave_one_class_out(table), claims.first_shares(table)
     sizes, texts = table["samples"].values.tolist(), []
@@ -50,9 +54,8 @@ def bound_correlations(data, p):
         return [form.format(**one) for one in every]
 
     for bound, name in claims.BOUNDS.items():
-        for cutoff in table["cutoff"].values:
-            label = f"ours, cutoff {cutoff:g}" if cutoff else "ours, least squares"
-            at = {"bound": bound, "cutoff": cutoff}
+        for estimator in table["estimator"].values:
+            label, at = f"ours, {claims.in_words(estimator)}", {"bound": bound, "estimator": estimator}
             repeats = ours.sel(at)
             means, deviations = repeats.mean("seed", skipna=False).values, repeats.std("seed", ddof=1).values
             texts.append((name, f"{label}: R², mean ± s.d.", *map(_spread, means, deviations)))
@@ -68,6 +71,57 @@ def bound_correlations(data, p):
 
 def _spread(mean, deviation):
     return "" if pd.isna(mean) else f"{mean:.2f} ± {deviation:.2f}"
+
+
+def bound_variants(data, p):
+    """R² of the three bounds by all that the text of Table 1 leaves open, beside the published ones.
+
+    Roles: `published`, the paper's table, and bounds of experiments whose tasks share no class, `disjoint`, or may,
+    `any`.
+
+    A data frame of texts: for each estimator the variant whose R² differ least from the published ones, in root mean
+    square over bounds and samples, on the first half of the pairs of tasks; that difference on both halves, and R² of
+    the three bounds on the second.
+    """
+    theirs = data["published"].set_index(["bound", "samples"])["r_squared"].to_xarray()
+    variants = [variant for kind in ("disjoint", "any") for variant in _variants(data[kind], kind, theirs)]
+    nearest = pd.DataFrame(variants).sort_values("difference").drop_duplicates("learned")
+    texts = nearest.drop(columns="other half").join(pd.DataFrame([*nearest["other half"]], nearest.index))
+    sizes = [column for column in texts if column.startswith("n = ")]
+    published = {f"n = {n}": _three(theirs.sel(samples=n)) for n in (int(size[4:]) for size in sizes)}
+    first = pd.DataFrame([{"learned": "published"} | published])
+    for name in ("difference", "difference, other half"):
+        texts[name] = texts[name].map("{:.2f}".format)
+    return pd.concat([first, texts])[texts.columns].fillna("").reset_index(drop=True)
+
+
+def _variants(bounds, kind, theirs):
+    """Rows of `bound_variants` on tasks of one kind: each variant, its difference from theirs, and its R²."""
+    of_runs = {"pixels": "pixels", "target_from": "θ_T from"}
+    for pixels, target_from in product(*(np.unique(bounds[name]) for name in of_runs)):
+        runs = where(bounds, pixels=pixels, target_from=target_from)
+        for constant in CONSTANTS:
+            table = claims.pair_table(runs, constant)
+            first = np.arange(table.sizes["pair"]) < table.sizes["pair"] // 2
+            halves = [claims.mean_r_squared(table.isel(pair=half)) for half in (first, ~first)]
+            differences = [(((half - theirs) ** 2).mean(["bound", "samples"]) ** 0.5) for half in halves]
+            for place, estimator in enumerate(table["estimator"].values):
+                found = halves[1].sel(estimator=estimator)
+                yield {
+                    "learned": claims.in_words(estimator),
+                    "pixels": pixels,
+                    "θ_T from": {"zero": "0", "source": "θ_S"}[target_from],
+                    "c": f"{constant:g}" if constant else "small",
+                    "classes": {"disjoint": "four", "any": "any"}[kind],
+                    "difference": differences[0].values[place],
+                    "difference, other half": differences[1].values[place],
+                    "other half": {f"n = {n}": _three(found.sel(samples=n)) for n in found["samples"].values},
+                }
+
+
+def _three(values):
+    """R² of the three bounds in a text, in their order."""
+    return " ".join(f"{values.sel(bound=bound).item():.2f}" for bound in claims.BOUNDS)
 
 
 def predictors(data, p):
