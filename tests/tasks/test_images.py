@@ -4,12 +4,14 @@ import gzip
 import hashlib
 import struct
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
+from PIL import Image
 from sklearn.datasets import load_digits
 
-from carryover.tasks.images import IDX_FILES, PUBLISHED, images, unit_pixels
+from carryover.tasks.images import CIFAR10, IDX_FILES, PUBLISHED, images, unit_pixels
 from toy.refusal import refused
 
 MNIST, FIRST = PUBLISHED["mnist"], IDX_FILES[0]
@@ -134,3 +136,24 @@ def test_a_damaged_gzip_file_is_named(tmp_path, keep):
     path = tmp_path / f"{FIRST}.gz"
     path.write_bytes(gzip.compress(packed(np.arange(5)))[keep])
     assert refused(images, "mnist", tmp_path).startswith(f"{path} cannot be read (")
+
+
+def test_jpeg_files_are_read_by_class_and_counted(tmp_path, monkeypatch):
+    kind = "cifar-10-jpeg"
+    folders = {"train": (20, 0), "test": (10, 0)}
+    monkeypatch.setitem(PUBLISHED, kind, replace(PUBLISHED[kind], records=folders))
+    for part, label, number in product(folders, range(10), range(2)):
+        if part == "train" or not number:
+            path = tmp_path / part / CIFAR10[label] / f"{number:04}.jpg"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            Image.new("RGB", (32, 32), (20 * label, 100 * number, 30)).save(path, quality=95)
+    found = images(kind, tmp_path)
+    assert found.train_labels.tolist() == np.repeat(range(10), 2).tolist()
+    assert found.test_labels.tolist() == list(range(10))
+    expected = [[20 * label, 100 * number, 30] for label, number in product(range(10), range(2))]
+    np.testing.assert_allclose(found.train.mean((2, 3)), expected, atol=3)
+    assert "images: cifar-10-jpeg" in refused(images, "cifar-10", tmp_path)
+    path.write_bytes(path.read_bytes()[:100])
+    assert refused(images, kind, tmp_path).startswith(f"{path} cannot be read (")
+    path.unlink()
+    assert f"{path.parent} has 0 JPEG files, not 1" in refused(images, kind, tmp_path)

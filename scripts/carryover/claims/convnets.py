@@ -11,31 +11,33 @@ independent; means over the tasks of each seed are. Seeds draw their tasks among
 """
 
 import numpy as np
+import pandas as pd
 
 from carryover.claims.support.checks import Check, checks, listed
+from carryover.claims.support.published_convnets import by_network
 from carryover.claims.support.runs import Runs, common, mean_over_samples, worst
 from carryover.labels import value_labels
-from carryover.runs import where
+from carryover.runs import conditions, where
+from carryover.tasks import images as image_sets
 
-IMAGES = {"mnist": "MNIST", "fashion-mnist": "Fashion-MNIST", "cifar-10": "CIFAR-10", "cifar-100": "CIFAR-100",
-          "stl-10": "STL-10"}  # fmt: skip
 FACTOR = 0.5
 AS_RATES = (0.5, 0.25)  # factors that are compared with the learning rate over their square
 
 
 def convnet_rescaling(data, p):
-    """Roles: `risk` of any experiments, each with networks finetuned with the factor and without, and from scratch.
+    """Roles: `risk` of any experiments, each with networks finetuned with the factor and without, and from scratch; or
+    the table of published accuracies.
 
     Tasks of two classes and of more are systems of their own. Statistics are shares of test images, differences between
     runs of the same seed, task and samples. Controls are checked if there are such networks. The bound of the gain
     itself is 1 %: with 0, no number of seeds could decide that there is none.
     """
     results = {}
-    for role, risk in data.items():
+    for role, risk in by_network(data).items():
         gains = []
         for name, runs in by_classes(role, risk).items():
             network, target = in_words(runs)
-            statistics = _rescaling_statistics(Runs(name, runs))
+            statistics = _rescaling_statistics(Runs(name, runs), p.factors)
             gains.append(np.sign(statistics["all"].mean()) * statistics["all"])
             named = {f"{name}_{check}": values for check, values in statistics.items()}
             results |= checks(named, network=network, target=target)
@@ -45,13 +47,17 @@ def convnet_rescaling(data, p):
     return results
 
 
-def _rescaling_statistics(runs):
-    """{check: values}: the gain by rescaling finetuned networks at the most common learning rate, and its controls."""
+def _rescaling_statistics(runs, factors):
+    """{check: values}: the gain by rescaling finetuned networks at the most common learning rate, and its controls; the
+    gain alone by further factors."""
     at_common_rate = runs.where(learning_rate=most_common(runs.data, "learning_rate"))
     errors, converged = (at_common_rate.table(name, "protocol", "rescaled", "rescale", "samples", "task")
                          for name in ("risk_final", "converged"))  # fmt: skip
     scaled = errors["finetuning", "all", FACTOR]
     statistics = {"all": _gain(errors["finetuning", "all", 1.0], scaled)}
+    for factor in factors:
+        gain = _gain(errors["finetuning", "all", 1.0], errors["finetuning", "all", factor])
+        statistics[f"by_{factor:g}"] = Check(gain, facts={"factor": factor})
     if ("single_task", "all", FACTOR) in errors:
         finished = errors.where(converged == 1)
         tuned_gain, scratch_gain = (
@@ -85,14 +91,17 @@ def _over_best(controls, scaled):
 
 
 def convnet_stages(data, p):
-    """Role: `stages` of networks finetuned with factors below 1, and with 1. PR: participation ratio of a stage's
-    outputs for test images of the task; ENSD: effective number of shared dimensions of start and end."""
-    common_rate = most_common(data["stages"], "learning_rate")
-    runs = where(data["stages"], protocol="finetuning").to_dataframe().reset_index()
+    """Role: `stages` of networks finetuned with factors below 1, and with 1, or the table of published dimensions. PR:
+    participation ratio of a stage's outputs for images of the task; ENSD: effective number of shared dimensions of start
+    and end."""
+    stages = by_network(data)[f"stages_{p.network}" if isinstance(data["stages"], pd.DataFrame) else "stages"]
+    common_rate = most_common(stages, "learning_rate")
+    runs = where(stages, protocol="finetuning", **conditions(p.only)).to_dataframe().reset_index()
     runs["pr_ratio"] = runs["participation_ratio"] / runs["participation_ratio_start"]
     runs["inherited"] = -(runs["ensd"] / runs["participation_ratio"] - 1).abs()
     # Means over the tasks of each seed.
-    rescaled = runs[(runs["learning_rate"] == common_rate) & (runs["rescale"] < 1)]
+    smaller = runs["rescale"].isin(p.factors) if p.factors else runs["rescale"] < 1
+    rescaled = runs[(runs["learning_rate"] == common_rate) & smaller]
     pr_ratio, inherited = (
         rescaled.pivot_table(name, "seed", ["stage", "rescale"]) for name in ("pr_ratio", "inherited")
     )
@@ -107,7 +116,7 @@ def convnet_stages(data, p):
         if higher:
             facts = {"times": higher[-1] / common_rate}
             statistics[f"kept_rates_{stage}"] = Check(worst(unscaled[stage][higher]), facts=facts)
-        results |= checks(statistics, stage=stage)
+        results |= checks(statistics, stage=stage, factors=listed(p.factors) or "less than 1, at every such factor")
     return results
 
 
@@ -167,5 +176,6 @@ def in_words(runs):
     """('ResNet-18', '2 classes of digits'): the network, and what it is finetuned on."""
     network, classes = (str(runs[name].values[0]) for name in ("network", "target_classes"))
     images = runs.attrs.get("images", "images")
-    target = f"{len(classes.split())} classes of {IMAGES.get(images, images)}"
+    images = image_sets.PUBLISHED[images].title if images in image_sets.PUBLISHED else images
+    target = f"{len(classes.split())} classes of {images}"
     return value_labels(runs, "network").get(network, network), target

@@ -2,9 +2,9 @@
 
 from typing import Literal
 
-from pydantic import NonNegativeFloat, PositiveInt
+from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt
 
-from carryover.config.parameters import parameter, reading
+from carryover.config.parameters import Condition, Model, parameter, reading
 
 AlignedTeachers = reading("risk")
 CovarianceBound = reading("curve")
@@ -39,8 +39,15 @@ class BoundCorrelations(reading("bounds")):
         1.0, "c of eq 3, which the paper leaves open; 0 for the limit of small ones")  # fmt: skip
 
 
+class ConvnetRescaling(Model):
+    factors: tuple[PositiveFloat, ...] = parameter((), "further factors on the weights, of which the gain is tested")
+
+
 class ConvnetStages(reading("stages")):
     stages: tuple[str, ...] = parameter(("layer3", "layer4"), "stages that the claims are about, each for itself")
+    factors: tuple[PositiveFloat, ...] = parameter((), "factors on the weights; empty for all below 1")
+    network: str = parameter("resnet18", "network of the published table")
+    only: tuple[Condition, ...] = parameter((), "conditions on the runs, as coordinate=value")
 
 
 class DiagonalNesting(reading("risk")):

@@ -10,7 +10,7 @@ from carryover.config.parameters import Model, parameter
 class Images(Model):
     """The set of images of a task."""
 
-    images: Literal["digits", "mnist", "fashion-mnist", "cifar-10", "cifar-100", "stl-10"] = parameter(
+    images: Literal["digits", "mnist", "fashion-mnist", "cifar-10", "cifar-10-jpeg", "cifar-100", "stl-10"] = parameter(
         "digits", "set of images; digits come with scikit-learn")  # fmt: skip
     folder: str = parameter(
         "", "folder with the files of the set; empty for digits, and for those of Debian's package "

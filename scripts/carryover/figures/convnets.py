@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from carryover.claims.convnets import FACTOR, by_classes, in_words, most_common
+from carryover.claims.support.published_convnets import by_network
 from carryover.figures.drawing import layout, panels
 from carryover.runs import chosen, where
 
@@ -111,6 +112,55 @@ def convnet_rescaling(data, p):
     axes[0, 0].set(ylabel=ACCURACY, ylim=(0, 103))
     axes[1, 0].set_ylabel(f"gain by the factor {p.rescale:g}\n(percentage points, paired)")
     return layout.finish(fig, p.title, INTERVALS, "scales of gains differ")
+
+
+def convnet_factors(data, p):
+    """Gain of finetuning by each factor on the weights, against samples (Figs. 2h and 7).
+
+    A column for each role, a `risk` dataset, or each network of the published table: differences between runs of the
+    same seed, task and samples.
+    """
+    systems = {role: where(runs, protocol="finetuning", rescaled="all") for role, runs in by_network(data).items()}
+    fig, axes = plt.subplots(1, len(systems), figsize=(2.9 * len(systems) + 1, 4.2), sharey=True, squeeze=False)
+    for ax, tuned in zip(axes[0], systems.values(), strict=True):
+        tuned = where(tuned, learning_rate=most_common(tuned, "learning_rate"))
+        plain, place = _accuracy(where(tuned, rescale=1.0), "samples"), 0
+        ax.axhline(0, **layout.ZERO)
+        for factor, runs, color in panels.colored(tuned, "rescale"):
+            if factor != 1:
+                gains, place = _accuracy(runs, "samples") - plain, place + 1
+                _points(ax, gains.columns * 1.03**place, gains, f"rescaled by {factor:g}", color=color)
+        network, target, source = _system(tuned)
+        ax.set_title(f"{network}, {target}\n({source}; {_units(tuned)})", fontsize="small")
+        ax.set_xlabel("training images of the task")
+        layout.name_ticks(ax, panels.values(tuned, "samples"), 2)
+    axes[0, 0].set_ylabel(GAIN)
+    return layout.finish(fig, p.title, INTERVALS)
+
+
+def convnet_dimensions(data, p):
+    """How many dimensions finetuning leaves of those before, and how many of them it inherits, by stage and factor
+    (Fig. 8d).
+
+    A column for each role, a `stages` dataset, or each network of the published table, at one number of samples.
+    """
+    systems = {role: where(runs, protocol="finetuning", samples=p.samples) for role, runs in by_network(data).items()}
+    fig, axes = plt.subplots(2, len(systems), figsize=(3.4 * len(systems) + 1, 6.2), sharex="col", sharey="row",
+                             squeeze=False)  # fmt: skip
+    for (change, inherited), runs in zip(axes.T, systems.values(), strict=True):
+        after = runs["participation_ratio"]
+        runs = runs.assign(change=after / runs["participation_ratio_start"], inherited=runs["ensd"] / after)
+        for ax, quantity in ((change, "change"), (inherited, "inherited")):
+            ax.axhline(1, **layout.ZERO)
+            for place, (factor, own, color) in enumerate(panels.colored(runs, "rescale")):
+                _by_stage(ax, own, quantity, 0.07 * (place - 2), _factor_in_words(factor), color=color)
+            ax.tick_params(axis="x", rotation=60)
+        network, target, source = _system(runs)
+        change.set(xlabel="", title=f"{network}, {target}\n({source}; {_units(runs)})")
+        change.title.set_fontsize("small")
+    axes[0, 0].set_ylabel("PR after / PR before")
+    axes[1, 0].set_ylabel("ENSD / PR after")
+    return layout.finish(fig, p.title, f"n = {p.samples:g}", INTERVALS)
 
 
 def convnet_controls(data, p):

