@@ -72,7 +72,9 @@ KINDS = ("strong", "above_benign", "above_distance", "first")
 @pytest.mark.parametrize(("noise", "verdict"), [(NOISE, "holds"), (REVERSED, "fails")])
 def test_the_order_holds_where_the_bounds_are_as_good_as_published_and_fails_where_it_is_reversed(noise, verdict):
     checked = checks_of("bound_correlations", {"bounds": made(noise, pairs=200)}, images="letters").to_dataframe()
-    assert set(checked.index) == {f"{kind}_{estimator}" for kind in KINDS for estimator in ("least_squares", "ridge_0.01")}
+    assert set(checked.index) == {
+        f"{kind}_{estimator}" for kind in KINDS for estimator in ("least_squares", "ridge_0.01")
+    }
     assert set(checked.loc[[name for name in checked.index if "strong" not in name], "verdict"]) == {verdict}
     assert set(checked["interval"]) == {"jackknife over classes"}
     assert (checked["seeds"] == 10).all()

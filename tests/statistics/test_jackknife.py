@@ -85,7 +85,9 @@ def _covered(values, truth, scale):
 def test_it_covers_the_truth_where_pairs_share_classes(pairs, sizes):
     rng, copies = np.random.default_rng(0), 300
     found = bound_correlations.leave_one_class_out(table(rng, sizes, 0.8, pairs, copies)).squeeze("samples")
-    one, other = (found.sel(bound=bound).transpose("estimator", "left_out").values for bound in ("covariance", "distance"))
+    one, other = (
+        found.sel(bound=bound).transpose("estimator", "left_out").values for bound in ("covariance", "distance")
+    )
     truths = ((one - other, 0.0, jackknife.DIFFERENCE), (one, 0.8**2, jackknife.R_SQUARED))
     for values, truth, scale in truths:
         covered = _covered(values, truth, scale)

@@ -61,7 +61,7 @@ def pair_table(data, constant=1.0):
     """The finetuned runs of the measure `bounds`, arranged by pair: a dataset of `error` (estimator, seed, samples,
     pair), `bounds`, along `bound` too, and `has` (pair, label), the classes of a pair.
 
-    The bound of eq 3 is that with the constant c over c; a multiple of it has the same R². At 0 its second term is left.
+    The bound of eq 3 is that with the constant c over c; a multiple has the same R². At 0 its second term is left.
     """
     runs = data.to_dataframe().query("protocol == 'finetuning'")
     runs["covariance"] += (constant**2 - 1) * runs["covariance_top"]

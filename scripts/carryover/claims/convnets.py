@@ -92,8 +92,8 @@ def _over_best(controls, scaled):
 
 def convnet_stages(data, p):
     """Role: `stages` of networks finetuned with factors below 1, and with 1, or the table of published dimensions. PR:
-    participation ratio of a stage's outputs for images of the task; ENSD: effective number of shared dimensions of start
-    and end."""
+    participation ratio of a stage's outputs for images of the task; ENSD: effective number of dimensions that start and
+    end share."""
     stages = by_network(data)[f"stages_{p.network}" if isinstance(data["stages"], pd.DataFrame) else "stages"]
     common_rate = most_common(stages, "learning_rate")
     runs = where(stages, protocol="finetuning", **conditions(p.only)).to_dataframe().reset_index()

@@ -34,7 +34,7 @@ ReluPenaltyRisk = reading("risk", "penalty")
 
 
 class BoundCorrelations(reading("bounds")):
-    images: str = parameter("scikit-learn's digits", "whose classes the pairs are of, in words")
+    images: str = parameter("MNIST", "whose classes the pairs are of, in words")
     constant: NonNegativeFloat = parameter(
         1.0, "c of eq 3, which the paper leaves open; 0 for the limit of small ones")  # fmt: skip
 

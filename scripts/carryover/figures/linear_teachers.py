@@ -229,8 +229,8 @@ def bound_correlations(data, p):
 
     Roles: `bounds`, the measure of an experiment of the family image_pairs, and `published`, the paper's table.
 
-    A column per estimator. Above: R² along the samples, mean over repeats. Then, where there are pairs enough, the share
-    of random sets of 20 pairs in which a bound has the highest R². Bars are intervals over classes of images. Below: a
+    A column per estimator. Above: R² along the samples, mean over repeats. Then, where there are pairs enough, the
+    share of random sets of 20 pairs in which a bound has the highest R². Bars are intervals over classes. Below: a
     point per pair of tasks, mean over repeats and, of few pairs, their deviation.
     """
     bound, n = "covariance", 10  # of the lower panels: bound, and images of the target task

@@ -1,8 +1,8 @@
 """Sets of images and their classes: the digits that scikit-learn ships, and published sets in local files.
 
-Published are MNIST and Fashion-MNIST (IDX format), CIFAR and STL-10 (fixed records), and CIFAR-10 once more as JPEG files,
-which are not the same pixels. Files must be the published ones, by their MD5 checksum, size or number. Nothing is downloaded, unpickled or executed. A UserError names the file, what is
-wrong with it, where the published one comes from and where to put it.
+Published are MNIST and Fashion-MNIST (IDX format), CIFAR and STL-10 (fixed records), and a lossy copy of CIFAR-10 in
+JPEG files. Files must be the published ones, by their MD5 checksum, size or number. Nothing is downloaded, unpickled or
+executed. A UserError names the file, what is wrong with it, where the published one comes from and where to put it.
 """
 
 from __future__ import annotations
@@ -156,7 +156,9 @@ def jpeg(folder: Path, published: Published) -> Sequence[np.ndarray]:
         for label, name in enumerate(CIFAR10):
             paths = sorted((folder / part / name).glob("*.jpg"))
             if len(paths) != count // len(CIFAR10):
-                raise published.refused(folder / part / name, f"has {len(paths)} JPEG files, not {count // len(CIFAR10)}")
+                raise published.refused(
+                    folder / part / name, f"has {len(paths)} JPEG files, not {count // len(CIFAR10)}"
+                )
             for place, path in enumerate(paths, label * len(paths)):
                 try:
                     pixels = np.asarray(Image.open(path))
@@ -185,8 +187,8 @@ def _records(folder, published):
     for name, shape in published.records.items():
         path = (unpacked if unpacked.is_dir() else folder) / name
         if not path.is_file():
-            jpeg = ", and the folder has JPEG files (for these set images: cifar-10-jpeg)" if any(folder.glob("*/*/*.jpg")) else ""
-            raise published.refused(path, "is missing" + jpeg)
+            has_jpeg = any(folder.glob("*/*/*.jpg"))
+            raise published.refused(path, "is missing" + ", and JPEG files take images: cifar-10-jpeg" * has_jpeg)
         if (size := path.stat().st_size) != math.prod(shape):
             raise published.refused(path, f"has {size} bytes, not {math.prod(shape)}")
         found[name] = np.memmap(path, dtype=np.uint8, mode="r", shape=shape)

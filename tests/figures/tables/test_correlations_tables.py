@@ -25,7 +25,9 @@ BOTH = "finetuning", "finetuning_probe"
 
 @pytest.fixture(scope="module")
 def bounds():
-    return correlations.bound_correlations({"bounds": made(pairs=200), "published": PUBLISHED}, SimpleNamespace(constant=1.0))
+    return correlations.bound_correlations(
+        {"bounds": made(pairs=200), "published": PUBLISHED}, SimpleNamespace(constant=1.0)
+    )
 
 
 def test_published_r_squared_stand_in_the_columns_of_the_same_samples(bounds):

@@ -35,7 +35,9 @@ def as_runs(table):
     network, of_stages = table["network"].iloc[0], "layer" in table
     keys = ["rescale", "samples", "seed"] if of_stages else ["protocol", "rescale", "samples", "seed"]
     if of_stages:
-        variables = table.pivot(index=keys, columns="layer")[["participation_ratio_start", "participation_ratio", "ensd"]]
+        variables = table.pivot(index=keys, columns="layer")[
+            ["participation_ratio_start", "participation_ratio", "ensd"]
+        ]
         runs = variables.index.to_frame(index=False).assign(protocol="finetuning")
         names = variables.columns.unique(0)
         values = {name: (("run", "stage"), variables[name].to_numpy()) for name in names}

@@ -30,7 +30,7 @@ MEANING = {
 
 
 def problems(p, shard):
-    """A piece for each seed, kind of pixels, pair of tasks and number of samples; runs are estimators, means over draws.
+    """A piece for each seed, kind of pixels, pair and number of samples; runs are estimators, and means over draws.
 
     Samples are drawn without replacement and not balanced, as from a distribution; those of a draw depend on seed, pair
     and draw alone, and fewer of them are part of more. The bounds take θ_T and the second moments Σ from all training

@@ -20,8 +20,8 @@ class Task(Images):
         ("raw",), "between 0 and 1, less the mean of all training images, or also over their deviation")  # fmt: skip
     estimator: tuple[Estimator, ...] = parameter(
         ("least_squares",), "how the coefficients θ_S and θ_T of a task are found from all its training images: "
-        "least_squares; cutoff_0.01 leaves out singular values up to .01 of the largest; ridge_0.01 has a penalty of .01 "
-        "λ₁; descent_100 takes 100 steps of 1/λ₁")  # fmt: skip
+        "least_squares; cutoff_0.01 leaves out singular values up to .01 of the largest; ridge_0.01 has a penalty of "
+        ".01 λ₁; descent_100 takes 100 steps of 1/λ₁")  # fmt: skip
 
 
 class Pretrain(Task):

@@ -59,8 +59,8 @@ def pairs(p, experiment):
     """[(columns, (a, b), (c, d))] of `pairs` different pairs of a source and a target task, by their classes.
 
     Columns are such as {'pair': 0, 'source_classes': '2 3', 'target_classes': '5 6'}. Source and target have no class
-    in common, or, if `shared`, not both. The classes of a source task are in the order of `classes`: to exchange them in
-    both tasks changes no error. UserError where there are not as many.
+    in common, or, if `shared`, not both. The classes of a source task are in the order of `classes`: to exchange them
+    in both tasks changes no error. UserError where there are not as many.
     """
     apart = (lambda a, b: a != b) if p.shared else set.isdisjoint
     possible = [

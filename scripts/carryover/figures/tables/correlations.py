@@ -39,9 +39,9 @@ def bound_correlations(data, p):
 
     Roles: `bounds`, the measure of an experiment of the family image_pairs, and `published`, the paper's table.
 
-    A data frame of texts: for each bound and estimator of ours the mean ± deviation over repeats, as in the paper, and the
-    mean's 95 % interval over classes of images; where there are pairs enough, the share of random sets of 20 in which
-    the bound has the highest R², with its interval; and the published R². A column per number of samples of ours.
+    A data frame of texts: for each bound and estimator of ours the mean ± deviation over repeats, as in the paper, and
+    the mean's 95 % interval over classes of images; where there are pairs enough, the share of random sets of 20 in
+    which the bound has the highest R², with its interval; and the published R². A column per number of samples of ours.
     """
     table = claims.pair_table(data["bounds"], p.constant)
     ours = claims.r_squared(table)
