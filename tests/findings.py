@@ -265,6 +265,8 @@ def of_archived_tables():
     for overlay in sorted((ROOT / "config").glob("*.yaml")):
         if folder := files.read(overlay).get("archive"):
             config, table = configured("config/config.yaml", f"config/{overlay.name}"), ROOT / folder / "claims.csv"
+            if not config["claims"]:
+                continue
             known = table.is_file()
             found = unlike(config, claims_table.read(table).set_index("claim")) if known else [f"{table} is missing"]
             wrong += [f"{overlay.name}: {one}" for one in found]
@@ -303,12 +305,13 @@ def main(*words):
     if "--results" in words:
         table = store.load(ROOT / "results/claims.nc").to_dataframe()
         wrong += untrue_titles(configured("config/config.yaml")["figures"], table)
-        found = table.drop_duplicates("headline").set_index("headline")["headline_verdict"]
+        found = table.drop_duplicates("headline").set_index("headline")["headline_verdict"].to_dict()
         if "--write" in words:
             shown = BLOCK.search((ROOT / "README.md").read_text(encoding="utf-8"))["names"].split()
-            SMALL.write_text(json.dumps({name: found[name] for name in shown}, indent=1) + "\n")
+            SMALL.write_text(json.dumps({name: found.get(name, "–") for name in shown}, indent=1) + "\n")
         recorded = json.loads(SMALL.read_text())
-        wrong += [f"{SMALL.name}: {name} is now {found[name]}" for name in recorded if recorded[name] != found[name]]
+        wrong += [f"{SMALL.name}: {name} is now {found.get(name)}" for name, said in recorded.items()
+                  if said != found.get(name, "–")]  # fmt: skip
     for path, text, table in pages():
         if "--write" in words:
             path.write_text(text := written(text, table), encoding="utf-8")

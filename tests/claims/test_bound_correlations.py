@@ -8,7 +8,6 @@ from scipy.stats import linregress
 from carryover.claims import bound_correlations
 from toy.bound_runs import NOISE, SEEDS, SIZES, made
 from toy.made_up_runs import checks_of
-from toy.shared_classes import table
 
 
 def test_it_is_the_share_of_variance_that_a_line_explains():
@@ -33,10 +32,10 @@ def test_a_seed_without_r_squared_is_not_left_out_silently(kind):
     else:
         data["covariance"][np.flatnonzero(odd)[0]] = np.inf
     table = bound_correlations.pair_table(data)
-    for found in (bound_correlations.leave_one_class_out(table), bound_correlations.first_shares(table)):
-        lacking = np.isnan(found).sel(bound="covariance").isel(left_out=0)
-        assert lacking.sel(estimator="ridge_0.01", samples=20)
-        assert lacking.sum() == 1
+    found = bound_correlations.leave_one_class_out(table)
+    lacking = np.isnan(found).sel(bound="covariance").isel(left_out=0)
+    assert lacking.sel(estimator="ridge_0.01", samples=20)
+    assert lacking.sum() == 1
 
 
 def test_each_class_in_turn_is_left_out_with_its_pairs():
@@ -50,23 +49,8 @@ def test_each_class_in_turn_is_left_out_with_its_pairs():
         xr.testing.assert_allclose(found.isel(left_out=place), kept.transpose("bound", "estimator", "samples"))
 
 
-def test_shares_of_sets_are_those_of_a_plain_loop():
-    rng = np.random.default_rng(1)
-    of = table(rng, (0.5, 0.5, 0.5), 0.6, pairs=300)
-    of["bounds"].loc[{"bound": "covariance"}] += 0.1 * of["error"]
-    found = bound_correlations.first_shares(of).squeeze(["estimator", "samples"], drop=True)
-    for place in (0, 4):
-        part = of if place == 0 else of.isel(pair=~of["has"].values[:, place - 1])
-        error, bounds = part["error"].values.ravel(), part["bounds"].values.reshape(3, -1)
-        firsts = np.zeros(3)
-        for _ in range(3000):
-            chosen = rng.permutation(len(error))[:20]
-            firsts[np.argmax([np.corrcoef(error[chosen], bound[chosen])[0, 1] ** 2 for bound in bounds])] += 1 / 3000
-        np.testing.assert_allclose(found.isel(left_out=place), firsts, atol=0.04)  # three of its standard errors
-
-
 REVERSED = dict(zip(NOISE, sorted(NOISE.values()), strict=True))
-KINDS = ("strong", "above_benign", "above_distance", "first")
+KINDS = ("strong", "above_benign", "above_distance")
 
 
 @pytest.mark.parametrize(("noise", "verdict"), [(NOISE, "holds"), (REVERSED, "fails")])

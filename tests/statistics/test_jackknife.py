@@ -31,7 +31,7 @@ def test_of_a_mean_it_is_the_t_test(values, bound):
 @settings(derandomize=True, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=4, max_size=12), st.floats(0.01, 0.99))
 def test_shares_stay_shares_and_p_values_agree_with_intervals(values, bound):
-    for scale in (jackknife.R_SQUARED, jackknife.SHARE):
+    for scale in (jackknife.R_SQUARED, jackknife.PROPORTION):
         np.testing.assert_allclose(scale.inverse(scale.transform(np.array(values))), values, atol=1e-12)
         found = jackknife.estimate(values, bound, scale)
         assert 0 <= found["low"] <= found["statistic"] + 1e-12
@@ -55,23 +55,6 @@ def test_pseudovalues_of_a_function_of_a_mean_have_its_value_and_error():
     found = jackknife.pseudovalues(jackknife.leave_one_out(lambda seeds: np.log(values[seeds].mean()), values.index))
     assert found.mean() == pytest.approx(np.log(values.mean()), abs=1e-3)
     assert found.std(ddof=1) == pytest.approx(values.std() / values.mean(), rel=0.05)  # the delta method
-
-
-@pytest.mark.extended
-@pytest.mark.parametrize("sizes", [(1, 0, 0), (0.6, 0.6, 0.5)], ids=["classes", "all"])
-def test_shares_cover_the_truth(monkeypatch, sizes):
-    """Each of three bounds that are alike is first in a third of sets, over classes; copies are of other classes."""
-    monkeypatch.setattr(bound_correlations, "SETS", 500)
-    copies = 300
-    found = bound_correlations.first_shares(table(np.random.default_rng(1), sizes, 0.6, copies=copies)).squeeze(
-        "samples"
-    )
-    values = found.sel(bound="covariance").transpose("estimator", "left_out").values
-    covered = _covered(values, 1 / 3, jackknife.SHARE)
-    assert stats.binomtest(covered, copies, 0.95, alternative="less").pvalue > 0.01, covered
-    if sizes[0] == 1:  # without what is added to the jackknife's variance, they would not
-        alone = _covered(values, 1 / 3, jackknife.SHARE._replace(extra_variance=0.0))
-        assert stats.binomtest(alone, copies, 0.95, alternative="less").pvalue < 0.01, alone
 
 
 def _covered(values, truth, scale):

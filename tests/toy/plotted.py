@@ -26,7 +26,8 @@ from toy.diagonal_networks import SEEDS, classifying, endless, measured
 from toy.relu_networks import measured as measured_relu
 
 ROOT = Path(__file__).resolve().parents[2]
-TABLE = ROOT / "resources/published/feature-reuse-seeds.csv"
+PUBLISHED = ROOT / "resources/published"
+TABLE = PUBLISHED / "feature-reuse-seeds.csv"
 
 
 @cache
@@ -78,6 +79,8 @@ def relu(measure, *experiments):
 ROLES = {
     "atlas": lambda: {"one": mapped(), "other": mapped()},
     "clusters": lambda: relu("clusters", "regimes", "overlap", "nested"),
+    "convnet_dimensions": lambda: {"theirs": pd.read_csv(PUBLISHED / "cifar100-dimensions.csv")},
+    "convnet_factors": lambda: {"theirs": pd.read_csv(PUBLISHED / "cifar100-accuracy.csv")},
     "cross_entropy": lambda: {"diagonal": classifying(), "relu": classifying()},
     "diagonal_solutions": lambda: {
         "norms": measured("overlapping", "norms"), "sparsity": measured("overlapping", "sparsity"),
@@ -134,6 +137,8 @@ CASES = {
     "bound_correlations": [({}, 4)],
     "clusters": [({"samples": 8}, 14), ({"samples": 8, "nested_samples": (4,)}, 12)],
     "convnet_controls": [({}, 3)],
+    "convnet_dimensions": [({}, 4)],
+    "convnet_factors": [({}, 2)],
     "convnet_rescaling": [({}, 4)],
     "covariance_bound": [({}, 3)],
     "cross_entropy": [({}, 6)],

@@ -3,28 +3,16 @@ over pairs of the error with each bound."""
 
 from functools import partial
 
-import numpy as np
 import xarray as xr
 
 from carryover.claims.support.checks import Check, checks
 from carryover.statistics import jackknife
-from carryover.streams import generator
 
 BOUNDS = {
-    "distance": "squared distance of source and target",
+    "distance": "squared distance",
     "benign_overfitting": "benign overfitting",
-    "covariance": "covariance of the target (m = 2)",
+    "covariance": "eq 3, m = 2",
 }
-SCALES = {
-    "strong": jackknife.R_SQUARED,
-    "above_benign": jackknife.DIFFERENCE,
-    "above_distance": jackknife.DIFFERENCE,
-    "first": jackknife.SHARE,
-}
-"""{check: scale on which its statistic has an interval}."""
-SET = 20  # pairs in the paper's table
-SETS = 5000
-ENOUGH = 10 * SET  # pairs from which sets of 20 are drawn: with fewer, sets would be nearly the same
 
 
 def in_words(estimator):
@@ -38,22 +26,22 @@ def in_words(estimator):
 def bound_correlations(data, p):
     """Role: `bounds`, the measure of an experiment of the family image_pairs.
 
-    Statistics are R² over pairs of tasks, differences of R², and the share of random sets of 20 pairs in which a bound
-    correlates best: means over numbers of samples and repeats, for each estimator. Intervals leave out one class of
-    images at a time, since the paper's repeats use the same pairs and do not show how other pairs would differ.
+    Statistics are R² over pairs of tasks and differences of R²: means over numbers of samples and repeats, for each
+    estimator. Intervals leave out one class of images at a time, since the paper's repeats use the same pairs and do
+    not show how other pairs would differ.
     """
     table = pair_table(data["bounds"], p.constant)
-    r_squared, shares = leave_one_class_out(table), first_shares(table)
-    results = {}
+    r_squared, results = leave_one_class_out(table), {}
     for estimator in table["estimator"].values:
         of_estimator = r_squared.sel(estimator=estimator).mean("samples", skipna=False)
         distance, benign, covariance = (of_estimator.sel(bound=bound) for bound in BOUNDS)
-        values = {"strong": covariance, "above_benign": covariance - benign, "above_distance": covariance - distance}
-        if shares is not None:
-            values["first"] = shares.sel(bound="covariance", estimator=estimator).mean("samples", skipna=False)
-        by_name = {f"{name}_{estimator}": Check(value.values, partial(jackknife.estimate, scale=SCALES[name]))
-                   for name, value in values.items()}  # fmt: skip
-        results |= checks(by_name, pairs=table.sizes["pair"], images=p.images, learned=in_words(estimator))
+        values = {
+            f"strong_{estimator}": Check(covariance.values, partial(jackknife.estimate, scale=jackknife.R_SQUARED)),
+            f"above_benign_{estimator}": (covariance - benign).values,
+            f"above_distance_{estimator}": (covariance - distance).values,
+        }
+        learned = in_words(estimator)
+        results |= checks(values, jackknife.estimate, pairs=table.sizes["pair"], images=p.images, learned=learned)
     return results
 
 
@@ -98,32 +86,6 @@ def leave_one_class_out(table, statistic=mean_r_squared):
 
     parts = jackknife.leave_one_out(of_classes, table["label"].values)
     return xr.concat(parts, "left_out").transpose("left_out", "bound", ...)
-
-
-def first_shares(table):
-    """Share (left_out, bound, estimator, samples) of random sets of 20 pairs in which a bound has the highest R².
-
-    As in the paper, the R² of a set is the mean over repeats of the same pairs. Bounds that tie share a set; the share
-    is NaN if a set has no R². None for fewer than `ENOUGH` pairs.
-
-    Each set orders all pairs at random once and consists of the first 20. Where a class is left out, they are the first
-    20 of the remaining pairs, so that the statistics (`leave_one_class_out`) differ little by chance.
-    """
-    if table.sizes["pair"] < ENOUGH:
-        return None
-    rng = generator("bound correlations", "", 0, "sets of pairs")
-    ranks = rng.random((SETS, table.sizes["pair"]), dtype=np.float32)
-
-    def shares(part):
-        sets = np.argpartition(part["rank"].values, SET, axis=1)[:, :SET]
-        sets, by_samples = xr.DataArray(sets, dims=("set", "member")), []
-        for samples in part["samples"].values:  # one after the other, to save memory
-            values = mean_r_squared(part.sel(samples=[samples]).isel(pair=sets), "member")
-            first = values == values.max("bound", skipna=False)
-            by_samples.append((first / first.sum("bound")).mean("set", skipna=False))
-        return xr.concat(by_samples, "samples")
-
-    return leave_one_class_out(table.assign(rank=(("set", "pair"), ranks)), shares)
 
 
 def published(table, bound):

@@ -225,26 +225,22 @@ def norm_scale(data, p):
 
 def bound_correlations(data, p):
     """R² between the error of finetuning on pairs of image tasks and three bounds on it, along the samples, and the
-    published; how often each is the first; and the error against one (Table 1).
+    published; and the error against one (Table 1).
 
     Roles: `bounds`, the measure of an experiment of the family image_pairs, and `published`, the paper's table.
 
-    A column per estimator. Above: R² along the samples, mean over repeats. Then, where there are pairs enough, the
-    share of random sets of 20 pairs in which a bound has the highest R². Bars are intervals over classes. Below: a
-    point per pair of tasks, mean over repeats and, of few pairs, their deviation.
+    A column per estimator. Above: R² along the samples, mean over repeats; bars are intervals over classes of images.
+    Below: a point per pair of tasks, mean over repeats and, of few pairs, their deviation.
     """
     bound, n = "covariance", 10  # of the lower panels: bound, and images of the target task
     runs, table = where(data["bounds"], protocol="finetuning"), claims.pair_table(data["bounds"], p.constant)
-    found, shares = claims.leave_one_class_out(table), claims.first_shares(table)
-    many = shares is not None  # pairs, enough for random sets of them, and too many to see the spread of each
-    estimators, rows = table["estimator"].values.tolist(), 3 if many else 2
-    size = (1.2 + 3.6 * len(estimators), 0.4 + 3.3 * rows)
-    fig, axes = plt.subplots(rows, len(estimators), figsize=size, sharey="row", squeeze=False)
-    for (top, *between, bottom), estimator in zip(axes.T, estimators, strict=True):
-        _bounds_along(top, found.sel(estimator=estimator), jackknife.R_SQUARED, data["published"])
+    found, many = claims.leave_one_class_out(table), table.sizes["pair"] > 100  # too many to see the spread of each
+    estimators = table["estimator"].values.tolist()
+    size = (1.2 + 3.6 * len(estimators), 7.0)
+    fig, axes = plt.subplots(2, len(estimators), figsize=size, sharey="row", squeeze=False)
+    for (top, bottom), estimator in zip(axes.T, estimators, strict=True):
+        _bounds_along(top, found.sel(estimator=estimator), data["published"])
         top.set_title(claims.in_words(estimator))
-        for ax in between:
-            _bounds_along(ax, shares.sel(estimator=estimator), jackknife.SHARE)
         at = table.sel(estimator=estimator, samples=n)
         pairs = xr.Dataset({bound: at["bounds"].sel(bound=bound), "risk_final": at["error"]}).drop_vars("bound")
         pairs = pairs.to_dataframe().groupby("pair")[[bound, "risk_final"]]
@@ -258,9 +254,6 @@ def bound_correlations(data, p):
         bottom.set(xlabel=f"bound: {claims.BOUNDS[bound]}", xlim=(0, None))
         bottom.set_title(f"n = {n}: R² of these means {share:.2f}")
     axes[0, 0].set(ylabel="R² of error and bound over pairs", ylim=(0, 1))
-    if many:
-        first = f"share of sets of {claims.SET} pairs\nin which the bound is first"
-        axes[1, 0].set(ylabel=first, ylim=(-0.03, 1.03))
     axes[-1, 0].set_ylabel("misclassified share of held-out images")
     counted = f"{table.sizes['pair']} pairs, {panels.seeds_in_words(runs)}, {runs['pixels'].values[0]} pixels"
     points = "a point per pair" if many else "mean and standard deviation over seeds"
@@ -268,16 +261,15 @@ def bound_correlations(data, p):
     return layout.finish(fig, p.title, counted, spread, columns=3)
 
 
-def _bounds_along(ax, values, scale, table=None):
-    """A line per bound along the samples with its intervals, and, of R², dashed what was published."""
+def _bounds_along(ax, values, table):
+    """A line per bound along the samples with its intervals, and dashed what was published."""
     sizes = values["samples"].values
     apart = 0.06 * min(np.diff(sizes), default=1)  # so that bars do not hide each other
     for place, (bound, name) in enumerate(claims.BOUNDS.items()):
-        found = [jackknife.estimate(values.sel(bound=bound, samples=n).values, 0.0, scale) for n in sizes]
+        found = [jackknife.estimate(values.sel(bound=bound, samples=n).values, 0.0, jackknife.R_SQUARED) for n in sizes]
         found, color, x = pd.DataFrame(found), BOUND_COLORS[bound], sizes + (place - 1) * apart
         ax.plot(x, found["statistic"], "o-", ms=4, color=color, label=name)
         ax.vlines(x, found["low"], found["high"], color=color, alpha=0.5)
-        if table is not None:
-            theirs, _ = claims.published(table, bound)
-            ax.plot(theirs.index, theirs, "--", color=color, label=f"{name}, published (MNIST)")
+        theirs, _ = claims.published(table, bound)
+        ax.plot(theirs.index, theirs, "--", color=color, label=f"{name}, published")
     ax.set(xlabel="target samples n", xticks=sizes)

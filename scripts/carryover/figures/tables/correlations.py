@@ -35,35 +35,25 @@ FALLS = ("divergence", "wasserstein")
 
 def bound_correlations(data, p):
     """R² between the error of finetuning and bounds on it, and the published R² ("Finetuning with linear teachers",
-    Table 1), and how often each bound is the first of the three.
+    Table 1).
 
     Roles: `bounds`, the measure of an experiment of the family image_pairs, and `published`, the paper's table.
 
     A data frame of texts: for each bound and estimator of ours the mean ± deviation over repeats, as in the paper, and
-    the mean's 95 % interval over classes of images; where there are pairs enough, the share of random sets of 20 in
-    which the bound has the highest R², with its interval; and the published R². A column per number of samples of ours.
+    the mean's 95 % interval over classes of images; and the published R². A column per number of samples of ours.
     """
     table = claims.pair_table(data["bounds"], p.constant)
-    ours = claims.r_squared(table)
-    found, shares = claims.leave_one_class_out(table), claims.first_shares(table)
+    ours, found = claims.r_squared(table), claims.leave_one_class_out(table)
     sizes, texts = table["samples"].values.tolist(), []
-
-    def estimates(values, scale, form):
-        """A text for each number of samples, of the jackknife's estimate."""
-        every = (jackknife.estimate(values.sel(samples=n).values, 0.0, scale) for n in sizes)
-        return [form.format(**one) for one in every]
-
     for bound, name in claims.BOUNDS.items():
         for estimator in table["estimator"].values:
             label, at = f"ours, {claims.in_words(estimator)}", {"bound": bound, "estimator": estimator}
             repeats = ours.sel(at)
             means, deviations = repeats.mean("seed", skipna=False).values, repeats.std("seed", ddof=1).values
             texts.append((name, f"{label}: R², mean ± s.d.", *map(_spread, means, deviations)))
-            ends = estimates(found.sel(at), jackknife.R_SQUARED, "{low:.2f} to {high:.2f}")
-            texts.append((name, f"{label}: R², 95 % interval", *ends))
-            if shares is not None:
-                cells = estimates(shares.sel(at), jackknife.SHARE, "{statistic:.2f} ({low:.2f} to {high:.2f})")
-                texts.append((name, f"{label}: first in sets of {claims.SET}", *cells))
+            values = (found.sel(at | {"samples": n}).values for n in sizes)
+            ends = [jackknife.estimate(one, 0.0, jackknife.R_SQUARED) for one in values]
+            texts.append((name, f"{label}: R², 95 % interval", *("{low:.2f} to {high:.2f}".format(**e) for e in ends)))
         theirs = (values.reindex(sizes) for values in claims.published(data["published"], bound))
         texts.append((name, "published (MNIST): R², mean ± s.d.", *map(_spread, *theirs)))
     return pd.DataFrame(texts, columns=["bound", "", *(f"n = {n:g}" for n in sizes)])
