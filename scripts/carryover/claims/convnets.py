@@ -18,8 +18,9 @@ from carryover.claims.support.published_convnets import by_network
 from carryover.claims.support.runs import Runs, common, mean_over_samples, worst
 from carryover.labels import value_labels
 from carryover.runs import conditions, where
-from carryover.tasks import images as image_sets
 
+IMAGES = {"mnist": "MNIST", "fashion-mnist": "Fashion-MNIST", "cifar-10": "CIFAR-10", "cifar-100": "CIFAR-100",
+          "cifar-10-jpeg": "CIFAR-10 (JPEG copy)", "stl-10": "STL-10"}  # fmt: skip
 FACTOR = 0.5
 AS_RATES = (0.5, 0.25)  # factors that are compared with the learning rate over their square
 
@@ -176,6 +177,5 @@ def in_words(runs):
     """('ResNet-18', '2 classes of digits'): the network, and what it is finetuned on."""
     network, classes = (str(runs[name].values[0]) for name in ("network", "target_classes"))
     images = runs.attrs.get("images", "images")
-    images = image_sets.PUBLISHED[images].title if images in image_sets.PUBLISHED else images
-    target = f"{len(classes.split())} classes of {images}"
+    target = f"{len(classes.split())} classes of {IMAGES.get(images, images)}"
     return value_labels(runs, "network").get(network, network), target

@@ -14,6 +14,7 @@ class Titled(Model):
 
 
 reading = partial(parameters.reading, base=Titled)
+ConvnetFactors = Titled
 CovarianceBound = reading("curve")
 CrossEntropy = reading("diagonal", "relu")
 DatasetDistances = reading("diagram", "risk", "distances")
@@ -59,10 +60,6 @@ class ConvnetControls(reading("risk", "trajectory")):
 
 class ConvnetDimensions(Titled):
     samples: PositiveInt = parameter(1000, "training images of the task")
-
-
-class ConvnetFactors(Titled):
-    """The title alone."""
 
 
 class ConvnetRescaling(Titled):
