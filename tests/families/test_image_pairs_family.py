@@ -152,7 +152,6 @@ def test_a_run_is_what_a_plain_computation_gives(start, protocol):
             scores = found[0] @ least_squares(pixels, labels, start)
             errors.append(np.mean(np.where(scores > 0, 1.0, -1.0) != found[1]))
         assert run["risk_final"] == pytest.approx(np.mean(errors))
-        assert run["risk_spread"] == pytest.approx(np.std(errors))
         assert run["loss"] < 1e-12  # fewer samples than dimensions are fitted
         distance = ((target - begin) ** 2).sum()
         assert run["distance"] == pytest.approx(distance, rel=1e-5)

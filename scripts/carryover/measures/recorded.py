@@ -29,10 +29,9 @@ def coefficients(data, p):
 
 
 def bounds(data, p):
-    """Of linear functions on pairs of image tasks: error, its spread over draws, each bound, and what the source says
+    """Of linear functions on pairs of image tasks: error, each bound, and what the source says
     of the target's labels, (run,)."""
-    return data[["risk_final", "risk_spread", "distance", "benign_overfitting", "covariance", "covariance_top",
-                 "target_alignment"]]  # fmt: skip
+    return data[["risk_final", "distance", "benign_overfitting", "covariance", "covariance_top", "target_alignment"]]
 
 
 def ntk_bound(data, p):
