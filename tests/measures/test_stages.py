@@ -49,7 +49,10 @@ def test_stages_are_compared_by_their_outputs_for_the_same_images(name):
         for stage in NAMES[name]:
             X, Y = before[stage], after[stage]
             expected = participation_ratio(Y), participation_ratio(X), ensd(X, Y), cka(X, Y)
-            found = [float(measured[key].sel(stage=stage)[run]) for key in stages.MEANING]
+            C, D = X.T.astype(float) @ X, Y.T.astype(float) @ Y  # as the released code has it
+            ratios = [np.trace(A) ** 2 / np.trace(A @ A) for A in (D, C)]
+            expected += (*ratios, np.trace(C @ D) / np.trace(C) / np.trace(D) * ratios[0] * ratios[1])
+            found = [float(measured[key].sel(stage=stage)[run]) for key in (*stages.MEANING, *stages.RELEASED)]
             assert found == pytest.approx(expected, rel=1e-5), (run, stage)
 
 

@@ -66,7 +66,7 @@ def compare_responses(
         return compare_kernels(x @ x.T, y @ y.T)
     # The inner product of the kernels XXᵀ and YYᵀ is |XᵀY|²: the matrices between units, which are smaller, serve too.
     kk, kl, ll = (np.square(a.T @ b).sum() for a, b in ((x, x), (x, y), (y, y)))
-    return _summary(kk, kl, ll, np.vdot(x, x), np.vdot(y, y))
+    return summarise(kk, kl, ll, np.vdot(x, x), np.vdot(y, y))
 
 
 def compare_kernels(start: np.ndarray, end: np.ndarray) -> tuple[float, float, float, float]:
@@ -76,10 +76,10 @@ def compare_kernels(start: np.ndarray, end: np.ndarray) -> tuple[float, float, f
     one is 0, of responses that are constant, what needs it is NaN.
     """
     kk, kl, ll = (np.vdot(a, b) for a, b in ((start, start), (start, end), (end, end)))
-    return _summary(kk, kl, ll, np.trace(start), np.trace(end))
+    return summarise(kk, kl, ll, np.trace(start), np.trace(end))
 
 
-def _summary(kk, kl, ll, trace_k, trace_l):
+def summarise(kk, kl, ll, trace_k, trace_l):
     """From the inner products of the kernels at the start, K, and at the end, L, and their traces."""
     with np.errstate(invalid="ignore"):
         kk, kl, ll = kk / trace_k**2, kl / (trace_k * trace_l), ll / trace_l**2

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 import torch
 
-from carryover.measures.dimensionality import MEANING, compare_kernels, constant
+from carryover.measures.dimensionality import MEANING, compare_kernels, constant, summarise
 from carryover.networks.convnet import NETWORKS
 from carryover.networks.convnet_layers import renewing_statistics
 from carryover.networks.convnet_weights import unpacked
@@ -22,6 +22,11 @@ from carryover.training.devices import torch_device
 READS = ("folder",)
 BATCH = 64  # images in a forward pass
 RENEWED = 512  # most images whose statistics normalisations get
+RELEASED = {
+    "participation_ratio_released": "participation ratio at the end as in the released code, with no mean subtracted",
+    "participation_ratio_start_released": "participation ratio at the start as in the released code",
+    "ensd_released": "effective number of shared dimensions as in the released code, which matches units, not samples",
+}
 
 
 def stages(data, p):
@@ -37,15 +42,22 @@ def stages(data, p):
 
     @lru_cache(maxsize=1)  # runs from one start are adjacent, and kernels are large
     def of_start(start, classes):
-        """Images at which networks are compared, and kernels of the network before finetuning."""
+        """Images at which networks are compared, and outputs and kernels of the network before finetuning."""
         chosen = tested_task(prepared.images, classes, p.count).test
-        return chosen, _kernels(network, data["start_state"].values[start], prepared, chosen, p)
+        outputs = _outputs(network, data["start_state"].values[start], prepared, chosen, p)
+        return chosen, outputs, {name: centred_kernel(name, output) for name, output in outputs.items()}
 
     def of_run(run):
-        chosen, before = of_start(int(run["start"]), run["target_classes"].item())
-        after = _kernels(network, run["state"].values, prepared, chosen, p)
-        values = zip(*(compare_kernels(before[name], after[name]) for name in after), strict=True)
-        return {name: (value, meaning) for (name, meaning), value in zip(MEANING.items(), values, strict=True)}
+        chosen, outputs, kernels = of_start(int(run["start"]), run["target_classes"].item())
+        after = _outputs(network, run["state"].values, prepared, chosen, p)
+        by_stage = [
+            (*compare_kernels(kernels[name], centred_kernel(name, output)), *compare_units(outputs[name], output))
+            for name, output in after.items()
+        ]
+        meaning = MEANING | RELEASED
+        return {
+            name: (values, meaning[name]) for name, values in zip(meaning, zip(*by_stage, strict=True), strict=True)
+        }
 
     device = next(network.parameters()).device
     names = [name for name, _ in network.stages(prepared.batch("test", np.arange(1), device=device))]
@@ -74,10 +86,10 @@ def load(network, state, prepared, chosen, renew):
             network(prepared.batch("test", chosen[:RENEWED], device=next(network.parameters()).device))
 
 
-def _kernels(network, state, prepared, chosen, p):
-    """{stage: kernel between the images `chosen`} of the network with packed weights `state` (parameter,).
+def _outputs(network, state, prepared, chosen, p):
+    """{stage: outputs (images, p) for the images `chosen`} of the network with packed weights `state` (parameter,).
 
-    All outputs stay in memory: 2000 images of 32 × 32 pixels in ResNet-18 with the stem "small" take 1.4 GiB.
+    All stay in memory: 2000 images of 32 × 32 pixels in ResNet-18 with the stem "small" take 1.4 GiB.
     """
     load(network, state, prepared, chosen, p.statistics == "renewed")
     device = next(network.parameters()).device
@@ -91,7 +103,19 @@ def _kernels(network, state, prepared, chosen, p):
             rows = np.minimum(np.arange(first, first + size), len(chosen) - 1)
             for name, output in network.stages(prepared.batch("test", chosen[rows], device=device)):
                 outputs.setdefault(name, []).append(output.flatten(1))
-        return {name: centred_kernel(name, torch.cat(outputs.pop(name))[: len(chosen)]) for name in list(outputs)}
+        return {name: torch.cat(outputs.pop(name))[: len(chosen)] for name in list(outputs)}
+
+
+def compare_units(start: torch.Tensor, end: torch.Tensor) -> tuple[float, ...]:
+    """Values of `RELEASED` of outputs (samples, p) at the start and at the end.
+
+    The released code subtracts no mean, and where the paper has |XᵀY|², it has tr(XᵀX YᵀY) = |XYᵀ|², which depends on
+    the order of units. NaN where either is 0.
+    """
+    X, Y = (features / features.abs().max() for features in (start, end))
+    kk, kl, ll = ((a @ b.T).square().sum(dtype=torch.float64).item() for a, b in ((X, X), (X, Y), (Y, Y)))
+    traces = (features.square().sum(dtype=torch.float64).item() for features in (X, Y))
+    return summarise(*(np.float64(value) for value in (kk, kl, ll, *traces)))[:3]
 
 
 def centred_kernel(stage: str, features: torch.Tensor) -> np.ndarray:
