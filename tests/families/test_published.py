@@ -177,7 +177,7 @@ def test_descent_of_a_readout_in_closed_form_is_that_step_by_step():
     problem = Problem(
         tasks[:1], start, tasks[1], rules, zeros + 4000, np.array([1e-6]), [torch.Generator()], teacher[None]
     )
-    loss, best, last, epochs = solvers.readout_descent(problem, 0, True)
+    loss, best, last, epochs = solvers.readout_descent(problem, 0)
 
     seen = []
     for epoch in range(rules.epochs):

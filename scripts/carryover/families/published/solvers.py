@@ -28,12 +28,16 @@ def descent(problem, p):
 
 def fitted(problem, p):
     """Ridge regression of ReLU probes and kernels, the descent of diagonal probes in closed form."""
-    fit = ridge if isinstance(problem.start, relu.Weights) else readout_descent
-    found = [fit(problem, run, p.protocol.endswith("_probe")) for run in range(len(problem.last))]
-    loss, best, final, measured = (np.array(values) for values in zip(*found, strict=True))
-    name = "ridge_strength" if fit is ridge else "epochs"
-    return Trained.solved(problem.start, loss, final, risk_best=best, **(
-        {"measured": {name: measured}} if fit is ridge else {"evaluations": measured.astype(np.int64)}))  # fmt: skip
+    if isinstance(problem.start, relu.Weights):
+        found, name = (
+            [ridge(problem, run, p.protocol.endswith("_probe")) for run in range(len(problem.last))],
+            "measured",
+        )
+    else:
+        found, name = [readout_descent(problem, run) for run in range(len(problem.last))], "evaluations"
+    loss, best, final, values = (np.array(values) for values in zip(*found, strict=True))
+    values = {"ridge_strength": values} if name == "measured" else values.astype(np.int64)
+    return Trained.solved(problem.start, loss, final, risk_best=best, **{name: values})
 
 
 def ridge(problem, run, probe):
@@ -65,7 +69,7 @@ def ridge(problem, run, probe):
     return np.square(residual[best]).mean(), risks[best], risks[by_samples], STRENGTHS[best]
 
 
-def readout_descent(problem, run, probe):
+def readout_descent(problem, run):
     """(loss, smallest and last test risk, epochs) of descent of a diagonal network's readouts, which is linear.
 
     In the eigenvectors of the kernel K = Σ± X diag(w±²) Xᵀ each component of the residual shrinks by 1 − 2 rate λ/n in
