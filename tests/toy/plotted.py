@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from carryover.claims import agreement
 from carryover.claims.replay import RUN
 from carryover.config.parameters import model_of
 from carryover.theory.curves import relu_penalty
@@ -42,21 +41,6 @@ def relu_by_flow_and_descent():
     return shards.measured("relu", "risk", runs)
 
 
-def near_published(experiment):
-    """Runs of every published cell of an experiment, as if each seed had found the published mean, or nearly."""
-    cell = agreement.CELLS["diagonal"]
-    table = pd.read_csv(TABLE).assign(experiment=experiment)
-    table = table[table["published"] == f"diagonal_{experiment}"].groupby(cell, as_index=False)["risk"].mean()
-    rows = [row for _, row in table.iterrows() for _ in SEEDS]
-    columns = {name: ("run", np.array([row[name] for row in rows])) for name in cell}
-    means = np.array([row["risk"] for row in rows])
-    factors = np.tile([0.8, 1.3], len(rows) // 2)
-    return xr.Dataset(
-        {"risk_final": ("run", means * factors), "risk_best": ("run", means / factors)},
-        coords={**columns, "seed": ("run", np.tile(SEEDS, len(rows) // 2)), "solver": ("run", ["flow"] * len(rows))},
-    )
-
-
 def replayed():
     """Published runs whose replays found their risks, or, of finetuned networks, twice these."""
     rows = pd.read_csv(TABLE).query("published == 'relu_nested' and protocol in ('single_task', 'finetuning')")
@@ -89,7 +73,6 @@ ROLES = {
     "dimensionality": lambda: relu("dimensionality", "regimes", "overlap", "nested"),
     "endless_training": lambda: {"trajectory": endless()},
     "pretrained_rescaling": lambda: {role: convnet_runs.pretrained(1.0)[role] for role in ("pairs", "sets", "sizes")},
-    "published_risk": lambda: {"published": pd.read_csv(TABLE)} | {e: near_published(e) for e in ("overlap", "nested")},
     "random_signs": lambda: {
         **{name: measured_relu("random_signs", name) for name in ("clusters", "dimensionality")},
         "paired": measured_relu("regimes", "clusters"),
@@ -155,7 +138,6 @@ CASES = {
     "norm_scale": [({}, 4)],
     "ntk_bound": [({}, 3)],
     "pretrained_rescaling": [({}, 3)],
-    "published_risk": [({}, 4)],
     "random_signs": [({}, 3)],
     "regularised_scratch": [({}, 5)],
     "relu_displacement": [({"samples": (4, 8)}, 6)],

@@ -1,20 +1,11 @@
-"""Trained networks end where the exact limit says, and descent where the flow goes (E1); and our risks and those
-published for "Feature reuse …" agree (B9), which tests our reproduction, and which of a network's risks was published.
-
-The table of resources/published/ has the risk of each seed. Risks span powers of ten near the transition, so logarithms
-are compared. The published seeds can be drawn again (family `published`), so their risks are compared run by run.
-"""
-
-from functools import partial
+"""Trained networks end where the exact limit says, and descent where the flow goes (E1)."""
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from carryover.claims.support.checks import Check, checks
 from carryover.claims.support.runs import matched
 from carryover.claims.support.transferability import at_critical, transferability
-from carryover.errors import UserError
 from carryover.runs import coordinates
 from carryover.statistics import intervals
 
@@ -22,23 +13,6 @@ FLOW = 1e-3  # largest relative distance of the adaptive flow from the exact lim
 DESCENT = 1e-2  # largest relative distance of gradient descent, and of its risk at the smallest learning rate
 SMALLEST = 1e-12  # distance that rounding leaves of one that vanishes
 ERROR = 0.005  # difference in the share of misclassified images that counts as none
-CELLS = {
-    "diagonal": ["experiment", "protocol", "main_features", "overlap", "rescale", "samples"],
-    "relu": ["experiment", "protocol", "main_features", "unit_correlations", "magnitude", "rescale", "samples"],
-}
-"""Published experiment, and coordinates of our runs, that tell the cells of a family apart."""
-RISKS = ("risk_final", "risk_best")
-NEAR = 2  # standard errors within which a risk agrees with the published one
-FLOOR = 1e-8  # smaller published risks are left out: the stopping loss sets them
-ROLES = {"overlap": "overlap", "nested": "nested", "rescaled": "nested", "magnitude": "correlation_magnitude"}
-"""{last word of a published experiment: role of the dataset of our own experiment}."""
-GROUPS = {
-    "scratch": ("single_task",),
-    "finetuned": ("finetuning",),
-    "multi_task": ("multi_task",),
-    "probes": ("single_task_probe", "finetuning_probe"),
-    "kernels": ("single_task_kernel", "finetuning_kernel"),
-}
 
 
 def distances(coefficients):
@@ -129,66 +103,3 @@ def image_pairs(data, p):
     both = both[both["converged"] == 1]
     difference = (both["risk_final"] - both["risk_final_other"]).abs().groupby(both["seed"]).max()
     return checks({"descent": ERROR - difference})
-
-
-def published_risk(data, p):
-    """Roles: `published` (the table), and per published experiment (`overlap`, `nested`, `correlation_magnitude`) our
-    risk dataset.
-
-    Statistics are over cells, which share seeds and are taken as independent.
-    """
-    cells = compared(data, p.family)
-    near, trained = agreeing(cells["z_best"].fillna(cells["z_final"])), cells["z_best"].notna()
-    nearer = near[trained].astype(float) - agreeing(cells["z_final"][trained])
-    statistics = {"all": near, "smallest": Check(nearer, partial(intervals.student, over="cells"))}
-    for name, protocols in GROUPS.items():
-        if (in_group := cells["protocol"].isin(protocols)).any():
-            statistics[name] = near[in_group]
-    return checks(statistics, intervals.wilson)
-
-
-def compared(data, family):
-    """Our risks and the published ones of a family, data by role as for `published_risk`, where both have a cell.
-
-    A data frame with the columns of a cell, `published` (geometric mean), and ours and z-scores at the end of training
-    and at the smallest risk: `ours_final`, `z_final`, `ours_best`, `z_best`. Networks that were fitted, not trained,
-    have no smallest risk: NaN. UserError if both sides share no cell of two seeds or more.
-    """
-    columns = [*CELLS[family], "published"]
-    final, best = (z_scores(data, family, quantity)[[*columns, "ours", "z"]] for quantity in RISKS)
-    if final.empty:
-        raise UserError(f"no published cell of {family} networks is among these runs, with two seeds or more.")
-    return final.merge(best, on=columns, how="left", suffixes=("_final", "_best"))
-
-
-def agreeing(z):
-    """Whether z-scores, a Series or data frame, are within `NEAR` standard errors."""
-    return z.abs() < NEAR
-
-
-def z_scores(data, family, quantity):
-    """Differences of mean log risks in standard errors (Welch), one row per cell that both sides have, above `FLOOR`.
-
-    Data are by role as for `published_risk`. The quantity of our runs may be NaN. Columns of the data frame are those
-    of a cell, `ours` and `published` (geometric means) and `z`. If one seed was published, the spread is that over our
-    seeds.
-    """
-    cell, table = CELLS[family], data["published"]
-    theirs = table[table["published"].str.startswith(family)].fillna({"unit_correlations": ""})
-    theirs = moments(theirs.assign(experiment=theirs["published"].str.split("_").str[-1].map(ROLES)), "risk", cell)
-    runs = pd.concat([runs.to_dataframe().reset_index().assign(experiment=experiment)
-                      for experiment, runs in data.items() if experiment != "published"])  # fmt: skip
-    # a network solved in two ways counts once
-    ours = moments(runs.groupby([*cell, "seed"], as_index=False)[quantity].mean().dropna(), quantity, cell)
-    rows = theirs.merge(ours[ours["count"] > 1], on=cell, suffixes=("_theirs", "_ours"))
-    spread = rows["std_theirs"].where(rows["count_theirs"] > 1, rows["std_ours"])
-    error = np.sqrt(spread**2 / rows["count_theirs"] + rows["std_ours"] ** 2 / rows["count_ours"])
-    rows = rows.assign(published=np.exp(rows["mean_theirs"]), ours=np.exp(rows["mean_ours"]),
-                       z=(rows["mean_ours"] - rows["mean_theirs"]) / error)  # fmt: skip
-    return rows[rows["published"] > FLOOR]
-
-
-def moments(runs, quantity, cell):
-    """Mean, standard deviation and number (`mean`, `std`, `count`) of the log quantity over the seeds of each cell."""
-    logs = runs.assign(log=np.log(runs[quantity]))
-    return logs.groupby(cell)["log"].agg(["mean", "std", "count"]).reset_index()

@@ -58,10 +58,6 @@ class FeatureReuse(reading("risk")):
     samples: PositiveInt = parameter(32, "main-task samples at which protocols are compared")
 
 
-class PublishedRisk(reading("published", optional=("overlap", "nested", "correlation_magnitude"))):
-    family: Literal["diagonal", "relu"] = parameter("diagonal", "whose published risks")
-
-
 class ReluRichness(reading("risk", optional=("norms",))):
     samples: PositiveInt = parameter(256, "samples at which networks are compared")
     lazy: Literal["single_task", "single_task_kernel"] = parameter(

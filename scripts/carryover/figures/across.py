@@ -117,43 +117,6 @@ def linear_agreement(data, p):
     return layout.finish(fig, p.title, panels.spread_in_words(risk), hollow)
 
 
-def published_risk(data, p):
-    """Our risks of a family of networks and the published ones, cell by cell, and their distance in standard errors.
-
-    Roles: `published` (the table), and per published experiment (`overlap`, `nested`, `correlation_magnitude`) our risk
-    dataset. Left: ours against published. Right: z-scores. A row for the smallest and one for the last risk of the same
-    cells, and one of cells whose networks were fitted, not trained.
-    """
-    farthest, near = 12, agreement.NEAR  # standard errors: that are drawn, and that count as agreement
-    compared = agreement.compared(data, p.family)
-    ours = [data[name] for name in compared["experiment"].unique()]
-    done = compared["z_best"].notna()
-    rows = [("smallest along training", "best", compared[done]), ("at the end of training", "final", compared[done]),
-            ("of ridge regression", "final", compared[~done])]  # fmt: skip
-    rows = [row for row in rows if len(row[-1])]
-    size = (9.6, 3.2 * len(rows) + 1.2)
-    fig, axes = plt.subplots(len(rows), 2, figsize=size, width_ratios=[1, 1.4], squeeze=False, sharex=True)
-    markers = panels.markers(sorted(compared["samples"].unique()))
-    for (meaning, column, shown), (scatter, scores) in zip(rows, axes, strict=True):
-        for (protocol, n), group in shown.groupby(["protocol", "samples"], sort=False):
-            look = {"color": panels.COLORS[protocol], "markersize": 5, "alpha": 0.75}
-            scatter.plot(group["published"], group[f"ours_{column}"], markers[n], **look)
-            scores.plot(group["published"], group[f"z_{column}"].clip(-farthest, farthest), markers[n], **look)
-        scatter.axline((agreement.FLOOR,) * 2, (1, 1), color="0.5", linewidth=0.8, linestyle=":")
-        scatter.set(xscale="log", yscale="log", ylabel="our risk", title=f"risk {meaning}")
-        scores.axhspan(-near, near, color="0.92", zorder=0)
-        scores.set(xscale="log", ylabel="z of the log risk", ylim=(-farthest - 1, farthest + 1))
-        agree = agreement.agreeing(shown[f"z_{column}"])
-        scores.set_title(f"{np.mean(agree):.0%} of {len(agree)} cells within {near} standard errors")
-    plt.setp(axes[-1], xlabel="published risk")
-    protocols = [({"protocol": name}, panels.name(ours[0], "protocol", name), {"color": color})
-                 for name, color in panels.COLORS.items() if name in set(compared["protocol"])]  # fmt: skip
-    panels.name_points(axes[0, 0], protocols, markers, "n = {}")
-    seeds = min(len(np.unique(runs["seed"])) for runs in ours)
-    note = f"geometric means over seeds, {seeds} seeds of ours; z beyond ±{farthest} drawn there"
-    return layout.finish(fig, p.title, note)
-
-
 def atlas(data, p):
     """Maps of what pretraining gains in several families, over samples and similarity, in one colour scale (E7).
 

@@ -85,10 +85,6 @@ class Facets(reading("risk")):
     floor: PositiveFloat = parameter(1e-10, "smallest value shown: below it lies what the stopping loss sets")
 
 
-class PublishedRisk(reading("published", optional=("overlap", "nested", "correlation_magnitude"))):
-    family: Literal["diagonal", "relu"] = parameter("diagonal", "whose published risks")
-
-
 class ReluDisplacement(reading("overlap", "nested", "magnitude", "risk")):
     samples: tuple[PositiveInt, ...] = parameter((128, 256, 512), "main-task samples of the risks that are predicted")
 
