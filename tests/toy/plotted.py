@@ -87,7 +87,7 @@ ROLES = {
         "displacement": measured_relu("overlap", "displacement"),
     },
     "relu_penalty": lambda: {"curve": relu_penalty.relu_penalty(model_of("theory.curves", "relu_penalty")(points=21))},
-    "replay": lambda: {"published": pd.read_csv(TABLE), "relu": replayed()},
+    "replay": lambda: {"published": pd.read_csv(TABLE), "relu": replayed(), "rounded": replayed()},
     "solver_agreement": lambda: {
         **{name: measured("agreeing", name) for name in ("coefficients", "trajectory", "risk")},
         "relu": relu_by_flow_and_descent(),

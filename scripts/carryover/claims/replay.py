@@ -21,6 +21,7 @@ RUN = [
     "seed",
 ]
 """What tells the published runs apart."""
+LEFT_OUT = ("published", "rounded")  # roles that are no replayed runs
 NEAR = 0.01  # relative difference within which a risk is the published one
 ALIKE = 0.1  # decades of mean risk within which multi-task networks are alike
 BATCH = 128  # samples of a step of ReLU networks; more samples are trained in batches
@@ -42,7 +43,7 @@ def replayed(data):
     table = data["published"].fillna({"unit_correlations": ""})
     if missing := sorted({*RUN, "risk"} - {*table.columns}):
         raise UserError(f"the table of published risks has no column {', '.join(missing)}: restore it.")
-    runs = pd.concat([ours.to_dataframe().reset_index() for role, ours in data.items() if role != "published"])
+    runs = pd.concat([ours.to_dataframe().reset_index() for role, ours in data.items() if role not in LEFT_OUT])
     runs = runs[runs["finished"] == 1].assign(overlap=runs["overlap"].round(6), ours=runs.get("ours", ""))
     runs = runs.fillna({"ours": ""})
     rows = runs.merge(table, on=RUN).rename(columns={"risk": "risk_published"})

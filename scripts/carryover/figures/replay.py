@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.replay import NEAR, SETUPS, replayed
+from carryover.claims.replay import NEAR, SETUPS, compare_rounded, replayed
 from carryover.figures.drawing import layout, panels
 
 TITLES = {
@@ -19,9 +19,10 @@ SMALLEST = 3e-8  # relative difference that is drawn: what single precision leav
 def replay(data, p):
     """Risks of the replayed runs against the published ones, and their relative differences, by setup.
 
-    Roles as for the claims `replay`.
+    Roles as for the claims `replay`, and `rounded`, the runs of the role `relu` repeated from weights one rounding away:
+    their differences from these are grey.
     """
-    rows = replayed(data)
+    rows, repeated = replayed(data), compare_rounded(data) if "rounded" in data else None
     setups = [name for name in SETUPS if name in set(rows["setup"])]
     size = (2.5 * len(setups) + 0.9, 6.0)
     fig, axes = plt.subplots(2, len(setups), figsize=size, sharex="col", sharey="row", squeeze=False)
@@ -29,6 +30,10 @@ def replay(data, p):
     looks = dict(zip(experiments, panels.colors("published", experiments), strict=True))
     for name, (scatter, residuals) in zip(setups, axes.T, strict=True):
         own = rows[rows["setup"] == name]
+        if repeated is not None:
+            runs = repeated[repeated["setup"] == name]
+            look = {"color": "0.75", "markersize": 2.5, "label": "repetition, one rounding away"}
+            residuals.plot(runs["risk_published"], runs["own"].clip(lower=SMALLEST), ".", **look)
         for experiment, runs in own.groupby("published"):
             look = {"color": looks[experiment], "markersize": 2.5, "alpha": 0.6, "label": experiment.replace("_", " ")}
             scatter.plot(runs["risk_published"], runs["risk_best"], ".", **look)
