@@ -19,8 +19,8 @@ SMALLEST = 3e-8  # relative difference that is drawn: what single precision leav
 def replay(data, p):
     """Risks of the replayed runs against the published ones, and their relative differences, by setup.
 
-    Roles as for the claims `replay`, and `rounded`, the runs of the role `relu` repeated from weights one rounding away:
-    their differences from these are grey.
+    Roles as for the claims `replay`, and `rounded`, the runs of the role `relu` repeated from weights one rounding
+    away: their differences from these are grey.
     """
     rows, repeated = replayed(data), compare_rounded(data) if "rounded" in data else None
     setups = [name for name in SETUPS if name in set(rows["setup"])]
