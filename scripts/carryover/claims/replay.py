@@ -49,8 +49,9 @@ def replayed(data):
     rows = runs.merge(table, on=RUN).rename(columns={"risk": "risk_published"})
     if rows.empty:
         raise UserError("no run is in the table of published risks: name datasets of the family published.")
-    kind = np.where(rows["published"].str.startswith("diagonal"), "diagonal", "relu")
-    batches = (kind == "relu") & (rows["samples"] > BATCH) & (rows["published"] != "relu_magnitude")
+    first, last = rows["published"].str.split("_").str[0], rows["published"].str.split("_").str[-1]
+    kind = np.where(last == "magnitude", "magnitude", first)
+    batches = (kind == "relu") & (rows["samples"] > BATCH)
     trained = rows["protocol"].isin(("single_task", "finetuning"))
     setup = rows["protocol"].map({protocol: name for name, protocols in SETUPS.items() for protocol in protocols})
     group = np.where(trained & batches, "relu_batches", kind + "_" + setup)
