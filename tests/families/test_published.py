@@ -115,7 +115,9 @@ def test_epochs_are_those_of_a_loader_and_an_optimiser(tasks):
 
 
 def test_runs_whose_risks_are_the_published_ones_are_told_from_others():
-    data = {"published": pd.read_csv(TABLE), "relu": plotted.replayed()}
+    every = plotted.replayed()
+    halves = {"relu": every.isel(run=slice(0, None, 2)), "others": every.isel(run=slice(1, None, 2))}
+    data = {"published": pd.read_csv(TABLE), **halves}
     found = checks_of("replay", data)["statistic"].to_series()
     assert found.to_dict() == {"relu_batches": 0.5, "relu_finetuned": 0, "relu_scratch": 1}
     with pytest.raises(UserError, match="seed"):

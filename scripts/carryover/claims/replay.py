@@ -43,7 +43,8 @@ def replayed(data):
     table = data["published"].fillna({"unit_correlations": ""})
     if missing := sorted({*RUN, "risk"} - {*table.columns}):
         raise UserError(f"the table of published risks has no column {', '.join(missing)}: restore it.")
-    runs = pd.concat([ours.to_dataframe().reset_index() for role, ours in data.items() if role not in LEFT_OUT])
+    every = [ours.to_dataframe().reset_index() for role, ours in data.items() if role not in LEFT_OUT]
+    runs = pd.concat(every, ignore_index=True)
     runs = runs[runs["finished"] == 1].assign(overlap=runs["overlap"].round(6), ours=runs.get("ours", ""))
     runs = runs.fillna({"ours": ""})
     rows = runs.merge(table, on=RUN).rename(columns={"risk": "risk_published"})
