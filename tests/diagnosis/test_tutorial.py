@@ -32,7 +32,7 @@ def test_digits(tmp_path):
     said = printed("tutorial.py", tmp_path / "one")
     assert {path.name for path in (tmp_path / "one").iterdir()} >= {"factor.png", "before.nc", "after_1.nc"}
     assert said[0].split(" gains ")[0] in PAGE
-    assert any(line.startswith("layer1 ") and line.endswith(" unchanged") for line in said)
+    assert any(line.startswith("layer1 ") and " unchanged" in line for line in said)
 
 
 def test_efficientnet_with_imagenet_weights_had_what_the_task_needs():

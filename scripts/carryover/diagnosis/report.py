@@ -15,13 +15,6 @@ from carryover.diagnosis import task
 from carryover.diagnosis.regimes import REGIMES
 
 _BANDS = ((0.8, "80 % or more"), (0.5, "50 to 80 %"), (0.2, "20 to 50 %"), (-1, "less than 20 %"))
-_TASK = {
-    task.THERE: "what the task needs was there before",
-    task.ADDED: "finetuning added what the task needs",
-    task.LOST: "finetuning lost part of what the task needs",
-    task.ABSENT: "the task cannot be read linearly, before or after",
-    "undecided": "whether what the task needs was there before is undecided",
-}
 _LOWEST = -0.5  # shares below it are drawn here: layers with a share below 0 are unrelated anyway
 
 
@@ -39,7 +32,7 @@ def headline(result: Dataset) -> str:
         scores = f"{last['task_before']:.2f} before and {last['task_after']:.2f} after"
         scores += "" if np.isnan(last["task_baseline"]) else f", {last['task_baseline']:.2f} in the baseline"
         scores += f" (chance {last['task_chance']:.2f})"
-        sentence = f"In {last.name} {_TASK[last['task']]}: a linear probe scores {scores}."
+        sentence = f"In {last.name} {task.in_words(last)}: a linear probe scores {scores}."
         changed = {word: table.index[table["task"] == word] for word in (task.ADDED, task.LOST) if word != last["task"]}
         elsewhere = [f"{word} in {_listed(names)}" for word, names in changed.items() if len(names)]
         sentences.insert(0, f"{sentence} The task was {' and '.join(elsewhere)}." if elsewhere else sentence)

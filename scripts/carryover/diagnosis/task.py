@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from carryover.diagnosis.inheritance import Components, leave_one_out, ridge, with_ends
+from carryover.diagnosis.inheritance import FOLDS, Components, leave_one_out, ridge, with_ends
 from carryover.errors import UserError
 from carryover.statistics import jackknife
 
-THERE, ADDED, LOST, ABSENT = "there before", "added", "lost", "not readable"
+THERE, ADDED, LOST, ABSENT, UNRELATED = "there before", "added", "lost", "not readable", "as in the baseline"
+UNDECIDED = "undecided"
 MARGIN = 0.1  # least change of a score that counts, as a share of what lies between chance and 1
 MEANING = {
-    "task_before": "held-out score of a linear probe of the task before finetuning: accuracy, or R² of targets",
-    "task_after": "held-out score of a linear probe of the task after finetuning: accuracy, or R² of targets",
-    "task_baseline": "held-out score of a linear probe of the task in the baseline: accuracy, or R² of targets",
+    "task_before": "held-out score of a linear probe before finetuning: balanced accuracy of classes, or R² of targets",
+    "task_after": "held-out score of a linear probe after finetuning: balanced accuracy of classes, or R² of targets",
+    "task_baseline": "held-out score of a linear probe of the baseline: balanced accuracy of classes, or R² of targets",
     "task_gain": "score of the linear probe after finetuning less that before",
+    "task_beyond": "score of the linear probe before finetuning less that in the baseline, or less chance without one",
 }
 
 
@@ -66,30 +70,74 @@ def probed(
     rows : (samples,), those of the task's samples that components are of
     block : (samples,), the same for samples that are left out together
     """
-    targets, by_sample = task.targets[rows], {}
-    for name, layer in zip(MEANING, layers, strict=False):
-        predicted, _ = ridge(layer.weighted, targets, block)
-        if task.classes:
-            by_sample[name] = (predicted.argmax(axis=1) == targets.argmax(axis=1)).astype(float)
-        else:
-            by_sample[name] = 1 - ((targets - predicted) ** 2).mean(axis=1)
-    by_sample["task_gain"] = by_sample["task_after"] - by_sample["task_before"]
-    included = leave_one_out(block)
-    chance = float(task.targets.mean(axis=0).max()) if task.classes else 0.0
+    targets, included = task.targets[rows], leave_one_out(block)
+    chance = 1 / task.targets.shape[1] if task.classes else 0.0
+    score = partial(_balanced_accuracy if task.classes else _explained, targets, block, included)
+    scores = {name: score(layer.weighted) for name, layer in zip(MEANING, layers, strict=False)}
+    scores["task_gain"] = scores["task_after"] - scores["task_before"]
+    scores["task_beyond"] = scores["task_before"] - scores.get("task_baseline", chance)
     row: dict[str, Any] = {"task_chance": chance} | with_ends("task_baseline", np.nan, np.nan, np.nan)
-    for name, values in by_sample.items():
-        means = included @ values / included.sum(axis=1)
-        row |= with_ends(name, means[0], *jackknife.interval(means, confidence))
+    for name, values in scores.items():
+        row |= with_ends(name, values[0], *jackknife.interval(values, confidence))
+    return row | {"task": _verdict(row, MARGIN * (1 - chance))}
 
-    margin = MARGIN * (1 - chance)
+
+def _balanced_accuracy(targets: np.ndarray, block: np.ndarray, included: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """Balanced accuracy (1 + blocks,) of linear discriminant analysis on held-out samples, of all and less each block.
+
+    It tells classes apart that lie on a line, which regression on classes does not. Its covariance is shrunk by the
+    penalty of that regression, and all classes count alike.
+    """
+    labels, (_, penalty) = targets.argmax(axis=1), ridge(X, targets, block)
+    found, shrinkage = np.empty_like(labels), penalty / (penalty + X.var(axis=0).mean())
+    for fold in range(FOLDS):
+        out = block % FOLDS == fold
+        kinds = np.unique(labels[~out])  # a rare class may be missing
+        found[out] = kinds[0]
+        if len(kinds) > 1:
+            alike = np.full(len(kinds), 1 / len(kinds))
+            analysis = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=shrinkage, priors=alike)
+            found[out] = analysis.fit(X[~out], labels[~out]).predict(X[out])
+    hits = (found == labels)[:, None] * targets
+    return (included @ hits / np.maximum(included @ targets, 1)).mean(axis=1)
+
+
+def _explained(targets: np.ndarray, block: np.ndarray, included: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """R² (1 + blocks,) of ridge regression on held-out samples, of all and without each block."""
+    predicted, _ = ridge(X, targets, block)
+    return 1 - included @ ((targets - predicted) ** 2).mean(axis=1) / included.sum(axis=1)
+
+
+def _verdict(row: dict[str, Any], margin: float) -> str:
+    """What happened to the task: lost, kept and added are decided apart; kept and added only beyond a baseline."""
     low, high = row["task_gain_low"], row["task_gain_high"]
-    row["task"] = "undecided"
-    if low > margin:
-        row["task"] = ADDED
-    elif high < -margin:
-        row["task"] = LOST
-    elif max(row["task_before_high"], row["task_after_high"]) < chance + margin:
-        row["task"] = ABSENT
-    elif -margin < low and high < margin and row["task_before_low"] > chance:
-        row["task"] = THERE
-    return row
+    readable = row["task_chance"] + margin
+    if max(row["task_before_high"], row["task_after_high"]) < readable:
+        return ABSENT
+    if high < -margin:
+        return LOST
+    after = row["task_after_low"] > np.nan_to_num(row["task_baseline_high"], nan=row["task_chance"])
+    if low > margin and after:
+        return ADDED
+    if -margin < low and high < margin and row["task_beyond_low"] > 0:
+        return THERE
+    if max(row["task_beyond_high"], row["task_beyond_high"] + high) < margin:
+        return UNRELATED
+    return UNDECIDED
+
+
+def in_words(row: Mapping[str, Any]) -> str:
+    """The verdict on a layer as the end of a sentence that begins with its name."""
+    known = {
+        THERE: "what the task needs was there before",
+        ADDED: "finetuning added what the task needs",
+        LOST: "finetuning lost part of what the task needs",
+        ABSENT: "the task cannot be read linearly, before or after",
+        UNRELATED: "the task is read no better than from the baseline, before or after",
+    }
+    if row["task"] != UNDECIDED:
+        return known[row["task"]]
+    if row["task_beyond_low"] > 0:
+        change = "lost part of it" if row["task_gain"] < 0 else "added to it"
+        return f"what the task needs was there before, and whether finetuning {change} is undecided"
+    return "whether what the task needs was there before is undecided"
