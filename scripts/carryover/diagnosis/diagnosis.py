@@ -93,7 +93,7 @@ FACTS = {
     "told_of_itself": "held-out R² of a layer's components by the same layer: the smaller one of before and after",
     "matched_units": "mean correlation of a unit before with itself after finetuning, beyond that with other units",
     "samples_needed": "samples that suffice for a verdict where there are too few; else NaN",
-    "task_chance": "score of a probe without any input: frequency of the most common class, or 0",
+    "task_chance": "score of a probe without any input: one over the number of classes, or 0",
     "control_r2": "held-out R² of the components after finetuning, by ridge regression on the control",
     "weight_change": "norm of the change of the layer's parameters over their norm before; NaN without parameters",
     "weight_rank": "participation ratio of the squared singular values of the weight matrix that changed most",
