@@ -16,6 +16,7 @@ from carryover.diagnosis import comparison
 from carryover.diagnosis.comparison import compare
 from carryover.diagnosis.diagnosis import Parameters, diagnose
 from carryover.diagnosis.networks import reinitialised, renew_statistics
+from carryover.diagnosis.recording import record
 from carryover.errors import UserError
 from toy.recorded import numbers, seen, small
 
@@ -74,7 +75,7 @@ def test_the_loaders_labels_are_probed_and_the_headline_says_which_parameters_di
 
 def test_a_control_says_how_much_another_seed_shares():
     before, after = small(), changed(small(), 3.0)
-    for control, shared in ((after, 1.0), (before, None)):
+    for control, shared in ((after, 1.0), (copy.deepcopy(before), None)):
         found = quietly(before, after, SAMPLES, "0.0.1", control=control)
         assert (found["control_regime"] == found["regime"]).item() == (control is after)
         assert found["control_r2"].item() == pytest.approx(shared or found["inherited_r2"].item(), abs=1e-3)
@@ -165,7 +166,7 @@ def test_all_networks_see_the_same_batches_of_a_loader_that_shuffles(given):
 
 
 class Reader(nn.Module):
-    """Takes inputs by name, as HuggingFace's models do, and has a loss where it is given labels."""
+    """Takes inputs by name, as HuggingFace's models do, and labels."""
 
     def __init__(self):
         super().__init__()
@@ -196,8 +197,7 @@ def test_batches_by_name_give_each_network_what_it_takes(kind, given):
         for row in rows
     ]
     quietly(before, after, loader, "body", reduce="mean")
-    assert before.labelled == [True] * 3
-    assert after.labelled == [False] * 3
+    assert before.labelled == after.labelled == [False] * 3
     with torch.no_grad():
         hidden = before.body(before.embed(IDS))
     expected = torch.stack([one[:length].mean(0) for one, length in zip(hidden, LENGTHS, strict=True)])
@@ -230,7 +230,7 @@ def test_networks_gradients_and_random_numbers_are_left_as_they_were(given):
     before[2].eval()
     before[0].weight.grad = torch.ones(8, 6)
     before[3].register_forward_hook(lambda *told: None)
-    after = before  # one object
+    after = copy.deepcopy(before)
     values = {name: value.clone() for name, value in before.state_dict().items()}
     modes, hooks = [one.training for one in before.modules()], [len(one._forward_hooks) for one in before.modules()]
     numbers_before = state()
@@ -261,3 +261,79 @@ def test_layers_of_a_pattern_are_those_of_both_and_named_ones_must_be(given):
     named.add_module("a", nn.ReLU())
     with pytest.raises(UserError, match=r"layers must be of all networks, and they share none of a$"):
         quietly(named, before, SAMPLES, "?")
+
+
+class Caching(nn.Module):
+    """Keeps a tensor of its first forward pass, and counts passes."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear, self.factors = nn.Linear(16, 16), None
+        self.register_buffer("passes", torch.zeros(1))
+
+    def forward(self, x, labels=None):
+        if self.factors is None:
+            self.factors = torch.cos(torch.arange(16.0))
+        self.passes += 1
+        if labels is not None:
+            nn.functional.cross_entropy(self.linear(x)[:, :2], labels)
+        return self.linear(x) * self.factors
+
+
+def test_training_goes_on_after_a_network_was_recorded():
+    network = nn.Sequential(Caching())
+    with record(network, ["0"]) as see:
+        see(torch.randn(30, 16))
+    assert network[0].passes == 0
+    network(torch.randn(30, 16)).sum().backward()
+
+
+def test_networks_that_share_parameters_are_refused():
+    network = nn.Sequential(nn.Linear(16, 16), nn.Linear(16, 2))
+    for after in (network, nn.Sequential(network[0], nn.Linear(16, 2))):
+        with pytest.raises(UserError, match=r"share parameters.*copy\.deepcopy.*adapter=True"):
+            compare(network, after, torch.randn(30, 16), progress=False)
+
+
+def test_a_layer_that_died_is_the_finding_and_others_are_compared():
+    before = nn.Sequential(nn.Linear(16, 24), nn.ReLU(), nn.Linear(24, 3))
+    after = copy.deepcopy(before)
+    after[0].bias.data -= 100
+    found = compare(before, after, torch.randn(300, 16), progress=False)
+    assert found["regime"].values.tolist() == ["unchanged", "constant", "constant"]
+    assert "constant in 2 (1, 2)" in found.headline
+    found.plot()
+    assert "constant in 1" in compare(before, after, torch.randn(300, 16), layers=["1"], progress=False).headline
+
+
+CLASSES = torch.arange(300) % 3
+
+
+@pytest.mark.parametrize(
+    "labels", [CLASSES[:, None], CLASSES.numpy(), [*map(str, CLASSES.tolist())], torch.randn(300, 2), CLASSES > 0],
+    ids=["column", "numpy", "text", "outputs", "truth"],
+)  # fmt: skip
+def test_labels_are_read_in_every_form_and_do_not_reach_the_head(labels):
+    before = Caching()
+    for batch in ((torch.randn(300, 16), labels), {"x": torch.randn(300, 16), "labels": labels}):
+        found = compare(before, copy.deepcopy(before), [batch], layers=["linear"], progress=False)
+        assert "a linear probe scores" in found.headline
+    none = compare(
+        before, copy.deepcopy(before), [(torch.randn(300, 16), ["a"] * 300)], layers=["linear"], progress=False
+    )
+    assert "No probe reads the loader's labels: labels must be of two classes or more" in none.headline
+
+
+def test_complex_outputs_count_by_both_parts():
+    rng = np.random.default_rng(0)
+    before = rng.normal(size=(600, 8)) + 1j * rng.normal(size=(600, 8))
+    assert diagnose(before, before.real + 0j)["regime"].item() == "select"
+
+    class Complex(nn.Linear):
+        def forward(self, x):
+            return torch.complex(super().forward(x), x)
+
+    network = nn.Sequential(Complex(16, 16))
+    with record(network, ["0"]) as see:
+        see(torch.randn(30, 16))
+    assert see.recording["0"].shape == (30, 32)

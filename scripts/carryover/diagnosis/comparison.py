@@ -22,6 +22,7 @@ from carryover.diagnosis.diagnosis import DEFAULTS, Parameters, attributes, diag
 from carryover.diagnosis.modules import Call, batches, called, parted, random_state_restored
 from carryover.diagnosis.networks import reinitialised, renew_statistics, weight_changes
 from carryover.diagnosis.recording import Reduction, record
+from carryover.diagnosis.sources import as_array
 from carryover.diagnosis.task import Task
 from carryover.errors import UserError
 
@@ -113,17 +114,18 @@ def compare(
         if baseline is not None:
             networks["baseline"] = baseline
         places = {"names": layers, "reduce": reduce, "batch_axis": batch_axis}
-        recordings, found = _recorded(networks, call, adapter, loaded, samples, progress, places)
+        recordings, found, reason = _recorded(networks, call, adapter, loaded, samples, progress, places)
     shared = [name for name in recordings["before"] if all(name in one for one in recordings.values())]
     if not shared:
         raise UserError(f"layers must be of all networks, and they share none of {', '.join(recordings['before'])}")
     seen = len(recordings["before"][shared[0]])
     ids = {"sample_id": np.arange(seen) if sample_id is None else np.asarray(sample_id)}
     sides: dict[str, Any] = {name: {key: one[key] for key in shared} | ids for name, one in recordings.items()}
-    labels = found if isinstance(labels, str) else labels
+    labels, reason = (found, reason) if isinstance(labels, str) else (labels, "")
     old, new = sides.pop("before"), sides.pop("after")
     result = diagnose(old, new, layers=shared, p=p, progress=progress, labels=labels, **sides)
-    changes, result.attrs["note"] = weight_changes(before, networks["after"], shared, adapter)
+    changes, note = weight_changes(before, networks["after"], shared, adapter)
+    result.attrs["note"] = f"{reason} {note}".strip()
     return result.assign({name: ("layer", values, attributes(name)) for name, values in changes.items()})
 
 
@@ -142,14 +144,20 @@ def _networks(
     for name, network in networks.items():
         if not isinstance(network, nn.Module):
             raise UserError(f"{name} must be a torch module, got {type(network).__name__}: diagnose takes activations")
+    for name in ("after", "control")[: 0 if adapter else len(networks) - 1]:
+        if {*map(id, before.parameters())} & {*map(id, networks[name].parameters())}:
+            raise UserError(
+                f"before and {name} share parameters, so that training changed both: take a copy.deepcopy of the "
+                "network before it is finetuned, or adapter=True for a model with an adapter"
+            )
     return networks
 
 
 def _recorded(
     networks: dict[str, nn.Module], call: Call, adapter: bool, loaded: Iterable[Any], samples: int, progress: bool,
     places: dict[str, Any],
-) -> tuple[dict[str, dict[str, np.ndarray]], np.ndarray | None]:  # fmt: skip
-    """{network: its recording} of so many samples, and their labels, None where a probe cannot be fitted to any."""
+) -> tuple[dict[str, dict[str, np.ndarray]], np.ndarray | None, str]:  # fmt: skip
+    """{network: its recording} of so many samples, their labels, or None, and why no probe can be fitted to them."""
     with ExitStack() as stack:
         sees = {name: stack.enter_context(record(one, **places)) for name, one in networks.items()}
         bar = stack.enter_context(tqdm(total=samples, unit=" samples", disable=not progress, file=sys.stderr))
@@ -158,8 +166,7 @@ def _recorded(
             for name, see in sees.items():
                 with see.module.disable_adapter() if adapter and name == "before" else nullcontext():
                     see.during(partial(call, see.module, batch), batch)
-            *_, labels = parted(networks["before"], batch)
-            by_batch.append(labels.numpy(force=True) if isinstance(labels, Tensor) and labels.ndim == 1 else None)
+            by_batch.append(parted(networks["before"], batch)[2])
             if (size := sum(see.nbytes for see in sees.values())) > LARGEST:
                 raise UserError(
                     f"activations of {sees['before'].samples} samples take {size / 2**30:.1f} GiB of memory, and "
@@ -173,11 +180,12 @@ def _recorded(
     recordings = {
         name: {layer: values[:samples] for layer, values in see.recording.items()} for name, see in sees.items()
     }
-    if any(labels is None for labels in by_batch):
-        return recordings, None
+    if all(labels is None for labels in by_batch):
+        return recordings, None, ""
     try:
-        found = np.concatenate(by_batch)[:samples]
+        found = np.concatenate([np.asarray(as_array(labels)) for labels in by_batch])[:samples]
+        found = found.squeeze(1) if found.ndim == 2 and found.shape[1] == 1 else found
         Task.of(found, seen)
-    except (ValueError, UserError):
-        return recordings, None
-    return recordings, found
+    except (ValueError, TypeError, UserError) as error:
+        return recordings, None, f"No probe reads the loader's labels: {error}."
+    return recordings, found, ""

@@ -25,8 +25,8 @@ from tqdm import tqdm
 from carryover.config.parameters import Model, parameter
 from carryover.diagnosis import inheritance, report, task
 from carryover.diagnosis.inheritance import Components, components, with_ends
-from carryover.diagnosis.regimes import CLOSE, decided, warnings_on
-from carryover.diagnosis.sources import as_array, common_samples, opened
+from carryover.diagnosis.regimes import CLOSE, CONSTANT, decided, warnings_on
+from carryover.diagnosis.sources import Activations, Constant, as_array, common_samples, opened
 from carryover.errors import UserError
 from carryover.measures.dimensionality import compare_responses
 from carryover.statistics import jackknife
@@ -172,8 +172,7 @@ def diagnose(
     ------
     UserError
         A ValueError, in one sentence, for files that cannot be read, samples that differ in number or order or are
-        fewer than 20, layers that one side lacks, that are not finite or are the same for all samples, and for labels
-        that no probe can be fitted to.
+        fewer than 20, layers that one side lacks or that are not finite, and for labels that no probe can be fitted to.
     """
     given = {"before": before, "after": after}
     given |= {name: side for name, side in (("baseline", baseline), ("control", control)) if side is not None}
@@ -192,7 +191,7 @@ def diagnose(
         probed = None if labels is None else task.Task.of(as_array(labels), samples)
         rows: list[dict[str, Any]] = []
         for name in tqdm(names, "layers", disable=not progress, leave=False):
-            rows.append(of_layer({key: side.matrix(name) for key, side in sides.items()}, sampling, p, probed))
+            rows.append(_of_sides(sides, name, sampling, p, probed))
     columns = {
         name: ("layer", [row.get(name, "" if name in TEXTS else np.nan) for row in rows], attributes(name))
         for name in MEANING
@@ -202,6 +201,26 @@ def diagnose(
     criteria = p.model_dump(include=set(Parameters.model_fields))
     reference = "permutation of samples" if baseline is None else "baseline"
     return Diagnosis(columns, coords, {**criteria, "reference": reference})
+
+
+def _of_sides(
+    sides: Mapping[str, Activations], name: str, sampling: Sampling, p: Parameters, probed: task.Task | None
+) -> dict[str, Any]:
+    """`of_layer` of a layer by its name; that it is constant before or after is the finding then."""
+    responses, still = {}, []
+    for key, side in sides.items():
+        try:
+            responses[key] = side.matrix(name)
+        except Constant:
+            still.append(key)
+    if "before" in responses and "after" in responses:
+        row = of_layer(responses, sampling, p, probed)
+        return row | ({"control_regime": CONSTANT} if "control" in still else {})
+    when = " and ".join(key for key in still if key in ("before", "after"))
+    asked = {"control_r2", "task_chance", "weight_change", "weight_rank"}  # for which more must be given
+    quantities = [*BY_VARIANCE, *(f"{name}{end}" for name in BY_REGRESSION for end in ENDS), *(FACTS.keys() - asked)]
+    row = {"regime": CONSTANT, "reason": f"it is the same for all samples {when} finetuning", "warning": ""}
+    return dict.fromkeys(quantities, np.nan) | row | {"samples": len(sampling.block), "groups": sampling.groups}
 
 
 class Sampling(NamedTuple):

@@ -25,6 +25,7 @@ from torch.utils._pytree import tree_map_only
 from carryover.errors import UserError
 
 Call = Callable[[nn.Module, Any], Any]
+LABELS = ("labels", "label")
 _BATCH = 256  # samples of the batches that an array is cut into
 _WRAPPERS = (nn.DataParallel, nn.parallel.DistributedDataParallel, AveragedModel)
 _UNNAMED = ("_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module")
@@ -133,6 +134,9 @@ def called(module: nn.Module, batch: Any) -> Any:
     if named:
         takes = inspect.signature(core(module).forward).parameters
         named = {key: value for key, value in named.items() if key in takes} or named  # all where it names none
+        # Labels would reach a head that may have other classes, for a loss that nobody reads.
+        asked = {key for key, one in takes.items() if one.default is one.empty}
+        named = {key: value for key, value in named.items() if key not in LABELS or key in asked}
     elif inputs and not isinstance(inputs[0], Tensor):
         kinds, kind = "tensors, tuples (inputs, labels, …) or mappings of named tensors", type(inputs[0]).__name__
         raise UserError(f"batches must be {kinds}, got {kind}: say call=, how a network is called with a batch")
@@ -145,7 +149,7 @@ def parted(module: nn.Module, batch: Any) -> tuple[list[Any], Mapping[str, Any],
     """(inputs, named inputs, labels) of a batch; labels follow the inputs or are named so, and may be None."""
     first, *others = batch if isinstance(batch, tuple | list) else (batch,)
     if isinstance(first, Mapping):
-        return [], first, next((first[key] for key in ("labels", "label") if key in first), None)
+        return [], first, next((first[key] for key in LABELS if key in first), next(iter(others), None))
     if not others:
         return [first], {}, None
     parameters = inspect.signature(core(module).forward).parameters.values()
@@ -164,6 +168,23 @@ def evaluating(module: nn.Module) -> Iterator[None]:
     finally:
         for part, mode in modes.items():
             part.training = mode
+
+
+@contextmanager
+def buffers_restored(module: nn.Module) -> Iterator[None]:
+    """The network's buffers are afterwards what they were before the block, as objects and as numbers."""
+    parts = [part for part in module.modules() if not isinstance(part, torch.jit.ScriptModule)]
+    held = [(part._buffers, dict(part._buffers)) for part in parts]
+    numbers = [(one, one.detach().clone()) for one in module.buffers() if not one.is_meta]
+    try:
+        yield
+    finally:
+        for buffers, before in held:
+            buffers.clear()
+            buffers.update(before)
+        with torch.no_grad():
+            for one, before in numbers:
+                one.copy_(before)
 
 
 @contextmanager

@@ -21,7 +21,7 @@ import torch
 import xarray as xr
 from torch import Tensor, nn
 
-from carryover.diagnosis.modules import Place, bare, core, evaluating, places
+from carryover.diagnosis.modules import Place, bare, buffers_restored, core, evaluating, places
 from carryover.errors import UserError
 from carryover.provenance import store
 
@@ -49,7 +49,7 @@ def record(
     ----------
     module
         Any torch module. Inside the block it is in evaluation mode and its calls record no gradients and run
-        uncompiled; at the end, also after an error, its modes are what they were.
+        uncompiled; at the end, also after an error, its modes and buffers are what they were.
     names
         Names in `module.named_modules()` without what wrappers add (`DataParallel`, `torch.compile`, PEFT: an adapted
         layer is meant with its adapter). In a pattern, `layer*`, the star stands for anything, dots too; what a pattern
@@ -85,7 +85,7 @@ def record(
         raise UserError(f"path must be where the file goes and end in .nc, got {path}")
     found = places(module, names)
     see = See(module, found, reduce, batch_axis)
-    with evaluating(module):
+    with evaluating(module), buffers_restored(module):
         yield see
     if not see.samples:
         raise UserError("nothing was seen, so nothing is recorded: call what the block is given")
@@ -155,7 +155,7 @@ class See:
                 stack.enter_context(core(place.part).register_forward_hook(partial(keep, place)))
             stack.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
             torch.backends.mha.set_fastpath_enabled(False)  # it may leave submodules out
-            stack.enter_context(torch.inference_mode())
+            stack.enter_context(torch.no_grad())  # a module may keep what it makes, for training that follows
             if "torch._dynamo" in sys.modules:  # what is compiled runs none of the hooks that came later
                 stack.enter_context(torch.compiler.set_stance("force_eager"))
             result = call()
@@ -247,13 +247,16 @@ def _tensors(value: Any, path: str = "") -> dict[str | None, Tensor]:
 
 def _units(place: Place, output: Tensor, reduce: Reduction, mask: Tensor | None) -> Tensor:
     """(batch, units) in single precision of an output (batch, …)."""
-    name, part, samples, output = place.name, bare(place.part), len(output), output.float()
+    name, part, samples = place.name, bare(place.part), len(output)
+    features_last = isinstance(part, _FEATURES_LAST) or (output.ndim < 4 and not isinstance(part, _CHANNELS_FIRST))
+    if output.is_complex():
+        output = torch.cat([output.real, output.imag], -1 if features_last else 1)
+    output = output.float()
     if callable(reduce):
         output = reduce(output)
         if not isinstance(output, Tensor) or len(output) != samples:
             raise UserError(f"reduce must give a tensor of ({samples}, …) for {name}")
     elif output.ndim > 2 and reduce != "flatten":
-        features_last = isinstance(part, _FEATURES_LAST) or (output.ndim == 3 and not isinstance(part, _CHANNELS_FIRST))
         if features_last:
             output = _over_tokens(name, output, reduce, mask)
         elif reduce == "mean":

@@ -16,7 +16,7 @@ from carryover.diagnosis import inheritance
 from carryover.diagnosis.inheritance import DOMINANT, Components
 
 UNCHANGED, REWEIGHT, SELECT, ADD, REPLACE = "unchanged", "reweight", "select", "add", "replace"
-UNDECIDED, NONE = "undecided", "none"
+UNDECIDED, NONE, CONSTANT = "undecided", "none", "constant"
 CRITERIA = {
     SELECT: (True, False, None),
     REWEIGHT: (True, True, True),
@@ -25,8 +25,13 @@ CRITERIA = {
     UNCHANGED: (True, True, False),
 }
 """By regime, whether features are inherited, kept and reweighted; None for either."""
-REGIMES = (*CRITERIA, UNDECIDED, NONE)
+REGIMES = (*CRITERIA, CONSTANT, UNDECIDED, NONE)
 """In the order in which they are listed."""
+VARIANCE = {
+    "inherited_weighted": ((UNCHANGED, REWEIGHT, SELECT), "the share after finetuning that was there before"),
+    "kept_weighted": ((UNCHANGED, REWEIGHT, ADD), "the share before finetuning that is kept"),
+}
+"""{share: regimes that say by components that features are inherited, or kept, and what the share is}."""
 CLOSE = 0.9  # reference from which on a share beyond unrelated networks is noise
 _CURVED = 0.2  # curvature from which on unrelated networks of the same inputs may be predicted well
 _FACTOR = 2  # ratio of participation ratios above which `_direction` describes a direction
@@ -104,6 +109,9 @@ def warnings_on(
             share = f"{row[f'dominant_{when}']:.3g}"
             notes.append(f"one direction holds {share} of the variance {when} and dominates PR, ENSD and CKA")
             break
+    for quantity, (regimes, words) in VARIANCE.items():
+        if row["regime"] in regimes and row[quantity] < most:
+            notes.append(f"by variance {words} is {max(row[quantity], 0):.0%}")
     if direction := _direction(row, old, new, block):
         notes.append(direction)
     tail = slice(old.counted, old.seen)  # components that do not count

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from xarray import Dataset
 
 from carryover.diagnosis import task
-from carryover.diagnosis.regimes import REGIMES
+from carryover.diagnosis.regimes import REGIMES, VARIANCE
 
 _BANDS = ((0.8, "80 % or more"), (0.5, "50 to 80 %"), (0.2, "20 to 50 %"), (-1, "less than 20 %"))
 _LOWEST = -0.5  # shares below it are drawn here: layers with a share below 0 are unrelated anyway
@@ -26,9 +26,17 @@ def headline(result: Dataset) -> str:
         f"{regime} in {len(layers[regime])} ({_listed(layers[regime])})" for regime in REGIMES if regime in layers
     ]
     count = len(table)
-    sentences = [f"{count} layer{'s' * (count > 1)}: {', '.join(verdicts)}.", _depth_profile(table["kept_weighted"])]
+    sentences = [
+        f"{count} layer{'s' * (count > 1)}: {', '.join(verdicts)}.",
+        _depth_profile(table["kept_weighted"].dropna()),
+    ]
+    for quantity, (regimes, words) in VARIANCE.items():  # where components and variance say different things
+        told = table[table["regime"].isin(regimes) & (table[quantity] < result.attrs["most"])]
+        if len(told):
+            shares = ", ".join(f"{max(row[quantity], 0):.0%} in {name}" for name, row in told[:3].iterrows())
+            sentences.append(f"By variance {words} is {shares}{', …' * (len(told) > 3)}.")
     if "task" in table:  # the verdict on the task in the last layer, and the layers where it was added or lost instead
-        last = table.iloc[-1]
+        last = table[table["task"] != ""].iloc[-1]
         scores = f"{last['task_before']:.2f} before and {last['task_after']:.2f} after"
         scores += "" if np.isnan(last["task_baseline"]) else f", {last['task_baseline']:.2f} in the baseline"
         scores += f" (chance {last['task_chance']:.2f})"
@@ -52,8 +60,10 @@ def headline(result: Dataset) -> str:
 def _depth_profile(kept: pd.Series) -> str:
     """The kept share of the variance by depth, in words, for consecutive layers alike; its range if it varies much."""
     kept = kept.clip(lower=0.0)  # it is negative where the baseline predicts more
+    if kept.empty:
+        return ""
     if len(kept) == 1:
-        return f"Of the variance before, {kept.iloc[0]:.0%} is kept."
+        return f"Of the variance of {kept.index[0]} before, {kept.iloc[0]:.0%} is kept."
 
     def band(layer: str) -> str:
         return next(words for least, words in _BANDS if kept[layer] >= least)

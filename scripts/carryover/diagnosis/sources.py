@@ -27,6 +27,10 @@ SINGLE = "layer"
 """Name of the layer that an array by itself is."""
 
 
+class Constant(UserError):
+    """A layer that does not vary."""
+
+
 @dataclass(frozen=True)
 class Activations:
     """Arrays by layer, and the samples' names (samples,) where there are some."""
@@ -38,13 +42,19 @@ class Activations:
     def matrix(self, layer: str) -> np.ndarray:
         """(samples, units) float32: responses less their mean, times a power of two that brings them to order 1.
 
-        Raises UserError for a layer that is not of numbers (samples, …), not finite or the same for all samples.
+        Complex ones are given by their real and imaginary parts. Raises Constant for a layer that is the same for all
+        samples, and UserError for one that is not of numbers (samples, …), or not finite.
         """
         where = f"the layer of {self.name}" if layer == SINGLE else f"layer {layer} of {self.name}"
         with _reading(where):
             values = as_array(self.layers[layer][...])
+        values = values.reshape(*values.shape[:1], -1) if values.size else values
+        if values.dtype.kind == "c":
+            values = np.concatenate([values.real, values.imag], axis=1)
+        if values.dtype.kind in "biuf" and values.size and (values == values[:1]).all():
+            raise Constant(f"{where} is the same for all samples")
         try:
-            return centred(where, values.reshape(*values.shape[:1], -1) if values.size else values, np.float32)
+            return centred(where, values, np.float32)
         except ValueError as error:
             raise UserError(f"{error}: leave it out by naming the other layers") from None
 
