@@ -183,8 +183,8 @@ def buffers_restored(module: nn.Module) -> Iterator[None]:
             buffers.clear()
             buffers.update(before)
         with torch.no_grad():
-            for one, before in numbers:
-                one.copy_(before)
+            for one, values in numbers:
+                one.copy_(values)
 
 
 @contextmanager
