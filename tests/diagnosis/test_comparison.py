@@ -337,3 +337,51 @@ def test_complex_outputs_count_by_both_parts():
     with record(network, ["0"]) as see:
         see(torch.randn(30, 16))
     assert see.recording["0"].shape == (30, 32)
+
+
+class Drawing(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mean, self.drawn = nn.Linear(16, 16), nn.Identity()
+
+    def forward(self, x):
+        mean = self.mean(x)
+        return self.drawn(mean + torch.randn_like(mean))
+
+
+def test_networks_that_draw_numbers_draw_the_same_ones():
+    network = Drawing()
+    found = compare(network, copy.deepcopy(network), torch.randn(600, 16), layers=["drawn"], progress=False)
+    assert found["regime"].item() == "unchanged"
+
+
+def test_samples_that_a_loader_repeats_are_held_out_together():
+    samples = torch.randn(60, 16)
+    labels = torch.randint(0, 2, (60,))  # nothing tells them
+    network = nn.Sequential(nn.Linear(16, 64), nn.Tanh())
+    found = compare(network, copy.deepcopy(network), [(samples, labels)] * 10, layers=["1"], progress=False)
+    assert found["groups"].item() == 60
+    assert found["task_before"].item() < 0.75
+
+
+class Translator(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder, self.decoder = nn.Embedding(9, 8), nn.Embedding(9, 8)
+
+    def forward(self, ids, decoder_ids, attention_mask, decoder_attention_mask):
+        return self.encoder(ids), self.decoder(decoder_ids)
+
+
+def test_a_mask_belongs_to_its_sequence_and_padding_never_counts():
+    network, ids = Translator(), torch.randint(1, 9, (40, 5))
+    given = {"attention_mask": torch.ones(40, 5), "decoder_attention_mask": (torch.arange(5) < 2).float().repeat(40, 1)}
+    recorded = {}
+    for reduce in ("last", "flatten"):
+        with record(network, ["encoder", "decoder"], reduce=reduce) as see:
+            see(ids, ids, **given)
+        recorded[reduce] = see.recording
+    weights = network.decoder.weight.detach().numpy()
+    np.testing.assert_array_equal(recorded["last"]["decoder"], weights[ids[:, 1]])
+    np.testing.assert_array_equal(recorded["last"]["encoder"], network.encoder.weight.detach().numpy()[ids[:, 4]])
+    assert (recorded["flatten"]["decoder"].reshape(40, 5, 8)[:, 2:] == 0).all()

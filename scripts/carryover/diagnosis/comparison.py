@@ -77,7 +77,8 @@ def compare(
     adapter
         `before` is a model with an adapter (PEFT's), compared without and with it; `after` is left out.
     sample_id
-        (samples,) names; samples of one name, such as crops of one image, are left out together.
+        (samples,) names; samples of one name, such as crops of one image, are left out together. By default those that
+        a loader repeats.
     samples
         How many are taken, the first of the loader.
     call
@@ -118,8 +119,7 @@ def compare(
     shared = [name for name in recordings["before"] if all(name in one for one in recordings.values())]
     if not shared:
         raise UserError(f"layers must be of all networks, and they share none of {', '.join(recordings['before'])}")
-    seen = len(recordings["before"][shared[0]])
-    ids = {"sample_id": np.arange(seen) if sample_id is None else np.asarray(sample_id)}
+    ids = {"sample_id": _repeated(recordings["before"], shared) if sample_id is None else np.asarray(sample_id)}
     sides: dict[str, Any] = {name: {key: one[key] for key in shared} | ids for name, one in recordings.items()}
     labels, reason = (found, reason) if isinstance(labels, str) else (labels, "")
     old, new = sides.pop("before"), sides.pop("after")
@@ -153,6 +153,13 @@ def _networks(
     return networks
 
 
+def _repeated(recording: dict[str, np.ndarray], layers: list[str]) -> np.ndarray:
+    """(samples,) numbers, the same for samples that give the same in all layers, which a loader may repeat."""
+    rows = [hash(b"".join(row.tobytes() for row in rows)) for rows in zip(*map(recording.get, layers), strict=True)]
+    numbers: dict[int, int] = {}
+    return np.array([numbers.setdefault(row, len(numbers)) for row in rows])
+
+
 def _recorded(
     networks: dict[str, nn.Module], call: Call, adapter: bool, loaded: Iterable[Any], samples: int, progress: bool,
     places: dict[str, Any],
@@ -162,9 +169,10 @@ def _recorded(
         sees = {name: stack.enter_context(record(one, **places)) for name, one in networks.items()}
         bar = stack.enter_context(tqdm(total=samples, unit=" samples", disable=not progress, file=sys.stderr))
         by_batch: list[Any] = []
-        for batch in loaded:
+        for number, batch in enumerate(loaded):
             for name, see in sees.items():
-                with see.module.disable_adapter() if adapter and name == "before" else nullcontext():
+                without = see.module.disable_adapter() if adapter and name == "before" else nullcontext()
+                with random_state_restored(number), without:  # networks that draw numbers draw the same ones
                     see.during(partial(call, see.module, batch), batch)
             by_batch.append(parted(networks["before"], batch)[2])
             if (size := sum(see.nbytes for see in sees.values())) > LARGEST:

@@ -135,16 +135,18 @@ class See:
         given = _tensors(inputs)
         first = next((one for one in given.values() if one.ndim), None)
         sizes = set() if first is None else {first.shape[0], *first.shape[self._axis or 0 :][:1]}
-        if token_mask is None:
-            masks = (one for path, one in given.items() if str(path).endswith("attention_mask") and one.ndim == 2)
-            token_mask = next(masks, None)
-        mask = token_mask if token_mask is None else torch.as_tensor(token_mask)
+        masks = {
+            str(path): one for path, one in given.items() if str(path).endswith("attention_mask") and one.ndim == 2
+        }
+        if token_mask is not None:
+            masks = {"": torch.as_tensor(token_mask)}
         counts: Counter[str] = Counter()  # of calls
         kept: dict[str, np.ndarray] = {}
 
         def keep(place: Place, module: nn.Module, inputs: Any, output: Any) -> None:
             counts[place.name] += 1
             try:
+                mask = _mask_of(place, masks)
                 units = _units(place, self._batch_first(place, output, sizes), self._reduce, mask)
                 kept[place.name] = units.detach().to("cpu", copy=True).numpy()  # the next layer may overwrite its input
             except UserError as error:
@@ -245,6 +247,13 @@ def _tensors(value: Any, path: str = "") -> dict[str | None, Tensor]:
     return {where: tensor for tensors in found for where, tensor in tensors.items()}
 
 
+def _mask_of(place: Place, masks: dict[str, Tensor]) -> Tensor | None:
+    """The mask of the sequence that a layer sees: of two, a decoder's layers see that which is called so."""
+    of_decoder = "decoder" in place.name
+    fitting = [mask for path, mask in masks.items() if ("decoder" in path) == of_decoder]
+    return next(iter(fitting or masks.values()), None)
+
+
 def _units(place: Place, output: Tensor, reduce: Reduction, mask: Tensor | None) -> Tensor:
     """(batch, units) in single precision of an output (batch, …)."""
     name, part, samples = place.name, bare(place.part), len(output)
@@ -263,6 +272,8 @@ def _units(place: Place, output: Tensor, reduce: Reduction, mask: Tensor | None)
             output = output.flatten(2).mean(2)
         else:
             raise UserError(f"{name} has no {reduce} token, it is (batch, channels, …): take reduce='mean'")
+    elif output.ndim == 3 and features_last and mask is not None and mask.shape == output.shape[:2]:
+        output = output.masked_fill(~mask.to(output.device).bool()[..., None], 0)  # padding never counts
     if not output.numel():
         raise UserError(f"{name} is empty, of shape {tuple(output.shape)}")
     return output.reshape(samples, -1).float()
