@@ -137,6 +137,9 @@ def comparable(sweep, bands, superseded):
         chaotic = any(stages.portable(point.parameters) == "distribution" for point in points)
         why = f"superseded: {superseded[experiment]}" if experiment in superseded else ""
         why = why or archive.mismatch(sweep, experiment, measure)
+        folders = {getattr(point.parameters, "folder", "") for point in points} - {""}
+        if lacking := [folder for folder in folders if not (Path(sweep.root) / folder).is_dir()]:
+            why = why or f"its images are not here, in {lacking[0]}"
         if not why and chaotic and experiment not in bands:
             why = "its training enlarges rounding, and no bands of it were measured"
         if why:
