@@ -28,7 +28,7 @@ def headline(result: Dataset) -> str:
     count = len(table)
     sentences = [
         f"{count} layer{'s' * (count > 1)}: {', '.join(verdicts)}.",
-        _depth_profile(table["kept_weighted"].dropna()),
+        _depth_profile(table["kept_weighted"].dropna(), count),
     ]
     for quantity, (regimes, words) in VARIANCE.items():  # where components and variance say different things
         told = table[table["regime"].isin(regimes) & (table[quantity] < result.attrs["most"])]
@@ -57,13 +57,17 @@ def headline(result: Dataset) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _depth_profile(kept: pd.Series) -> str:
-    """The kept share of the variance by depth, in words, for consecutive layers alike; its range if it varies much."""
+def _depth_profile(kept: pd.Series, count: int) -> str:
+    """The kept share of the variance by depth, in words, for consecutive layers alike; its range if it varies much.
+
+    Of `count` layers, those that are constant keep none and have no share.
+    """
     kept = kept.clip(lower=0.0)  # it is negative where the baseline predicts more
     if kept.empty:
         return ""
     if len(kept) == 1:
-        return f"Of the variance of {kept.index[0]} before, {kept.iloc[0]:.0%} is kept."
+        where = f" of {kept.index[0]}" if count > 1 else ""
+        return f"Of the variance{where} before, {kept.iloc[0]:.0%} is kept."
 
     def band(layer: str) -> str:
         return next(words for least, words in _BANDS if kept[layer] >= least)
