@@ -265,10 +265,10 @@ def of_archived_tables():
     for overlay in sorted((ROOT / "config").glob("*.yaml")):
         if folder := files.read(overlay).get("archive"):
             config, table = configured("config/config.yaml", f"config/{overlay.name}"), ROOT / folder / "claims.csv"
-            if not config["claims"]:
-                continue
-            known = table.is_file()
-            found = unlike(config, claims_table.read(table).set_index("claim")) if known else [f"{table} is missing"]
+            if table.is_file():
+                found = unlike(config, claims_table.read(table).set_index("claim"))
+            else:
+                found = [f"{table} is missing"] if config["claims"] else []
             wrong += [f"{overlay.name}: {one}" for one in found]
     return wrong
 

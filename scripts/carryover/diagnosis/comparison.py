@@ -144,7 +144,7 @@ def _networks(
     for name, network in networks.items():
         if not isinstance(network, nn.Module):
             raise UserError(f"{name} must be a torch module, got {type(network).__name__}: diagnose takes activations")
-    for name in ("after", "control")[: 0 if adapter else len(networks) - 1]:
+    for name in [name for name in networks if name != "before" and not adapter]:
         if {*map(id, before.parameters())} & {*map(id, networks[name].parameters())}:
             raise UserError(
                 f"before and {name} share parameters, so that training changed both: take a copy.deepcopy of the "
@@ -191,7 +191,7 @@ def _recorded(
     if all(labels is None for labels in by_batch):
         return recordings, None, ""
     try:
-        found = np.concatenate([np.asarray(as_array(labels)) for labels in by_batch])[:samples]
+        found = np.concatenate([as_array(labels) for labels in by_batch])[:samples]
         found = found.squeeze(1) if found.ndim == 2 and found.shape[1] == 1 else found
         Task.of(found, seen)
     except (ValueError, TypeError, UserError) as error:

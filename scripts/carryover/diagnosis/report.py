@@ -31,10 +31,10 @@ def headline(result: Dataset) -> str:
         _depth_profile(table["kept_weighted"].dropna(), count),
     ]
     for quantity, (regimes, words) in VARIANCE.items():  # where components and variance say different things
-        told = table[table["regime"].isin(regimes) & (table[quantity] < result.attrs["most"])]
-        if len(told):
-            shares = ", ".join(f"{max(row[quantity], 0):.0%} in {name}" for name, row in told[:3].iterrows())
-            sentences.append(f"By variance {words} is {shares}{', …' * (len(told) > 3)}.")
+        contradicted = table[table["regime"].isin(regimes) & (table[quantity] < result.attrs["most"])]
+        if len(contradicted):
+            shares = ", ".join(f"{max(row[quantity], 0):.0%} in {name}" for name, row in contradicted[:3].iterrows())
+            sentences.append(f"By variance {words} is {shares}{', …' * (len(contradicted) > 3)}.")
     if "task" in table:  # the verdict on the task in the last layer, and the layers where it was added or lost instead
         last = table[table["task"] != ""].iloc[-1]
         scores = f"{last['task_before']:.2f} before and {last['task_after']:.2f} after"

@@ -19,7 +19,7 @@ import numpy as np
 from safetensors.numpy import load_file
 
 from carryover.errors import UserError
-from carryover.measures.dimensionality import centred
+from carryover.measures.dimensionality import centred, constant
 
 IDS = ("sample_id", "id")
 """Names under which samples may be named, (samples,), numbers or text."""
@@ -51,8 +51,10 @@ class Activations:
         values = values.reshape(*values.shape[:1], -1) if values.size else values
         if values.dtype.kind == "c":
             values = np.concatenate([values.real, values.imag], axis=1)
-        if values.dtype.kind in "biuf" and values.size and (values == values[:1]).all():
-            raise Constant(f"{where} is the same for all samples")
+        if values.dtype.kind in "biuf" and values.size:
+            low, high = (extreme.astype(np.float64) for extreme in (values.min(axis=0), values.max(axis=0)))
+            if constant(low, high, values.dtype):
+                raise Constant(f"{where} is the same for all samples")
         try:
             return centred(where, values, np.float32)
         except ValueError as error:
