@@ -42,8 +42,7 @@ class Situation:
 
     def diagnosed(self, seed: int) -> xr.Dataset:
         given = self.make(np.random.default_rng([zlib.crc32(self.name.encode()), seed]), seed)
-        layers = [name for name in ("first", "last") if name in self.right] or ["first", "last"]
-        return compare(**{"layers": layers, "labels": None, "progress": False} | given)
+        return compare(**{"layers": ["first", "last"], "labels": None, "progress": False} | given)
 
     def judged(self, seed: int) -> str:
         return reading(self.diagnosed(seed), self.right)
@@ -129,7 +128,7 @@ world = cache(lambda task, kind, seed: task(kind, seed))
 
 
 def taught(rng, task, net, what, parts=("first", "last", "head"), steps=200, rate=1e-3, seen=lambda rng, X: X):
-    """A copy of `net` of which `parts` are trained on `what` of the task's targets, with a new head if they are others."""
+    """A copy of `net` of which `parts` are trained on `what` of the task's targets, with a new head for others."""
     net, targets = deepcopy(net), what(task.Y)
     if net.head.out_features != targets.shape[1] or what is new_products:
         net.head = built(rng, lambda: nn.Linear(net.head.in_features, targets.shape[1]))
@@ -305,7 +304,7 @@ def forms(before, after, label=None, noise=0.0, units=False):
                 net.last[0].weight.data = frame * torch.as_tensor(strengths, dtype=torch.float32)
         X = normal(rng, SAMPLES, 24)
         labels = None if label is None else label(nets[0].first(X, X).detach().numpy())
-        return {"before": nets[0], "after": nets[1], "loader": X, "labels": labels}
+        return {"before": nets[0], "after": nets[1], "loader": X, "labels": labels, "layers": ["last"]}
 
     return make
 
@@ -322,7 +321,7 @@ def on_a_line(*more: nn.Module):
         for net, weight in zip(nets, (frame, frame @ to_line), strict=True):
             net.add_module("last", nn.Sequential(built(rng, lambda: nn.Linear(16, 40)), *more))
             net.last[0].weight.data = weight
-        return {"before": nets[0], "after": nets[1], "loader": X, "labels": labels}
+        return {"before": nets[0], "after": nets[1], "loader": X, "labels": labels, "layers": ["last"]}
 
     return make
 
