@@ -16,7 +16,7 @@ if __name__ == "__main__":
 from carryover.diagnosis.diagnosis import diagnose
 from carryover.diagnosis.regimes import UNDECIDED
 from toy.known_truths import CASES
-from toy.truths import limits, made, untrained
+from toy.truths import limits, made, practice, untrained
 
 
 @pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.extended), 5])
@@ -30,6 +30,8 @@ def test_a_layer_that_a_practitioner_would_call_otherwise_carries_a_warning(step
 
 def judged(case, seed):
     """right, undecided or wrong."""
+    if case.kind == "practice":
+        return practice.reading(case.diagnosed(seed), case.right)
     made = case.make(seed)
     found = diagnose(made.before, made.after, baseline=made.baseline)["regime"].item()
     return "right" if found == case.truth else UNDECIDED if found == UNDECIDED else "wrong"
@@ -54,10 +56,19 @@ def test_of_the_decided_verdicts_19_in_20_are_right_and_4_in_5_are_decided(kind)
     assert count[UNDECIDED] < 0.2 * len(cases), count
 
 
+@pytest.mark.parametrize("cases", [practice.QUICK, pytest.param(practice.CASES, marks=pytest.mark.extended)])
+def test_headlines_of_whole_histories_do_not_mislead(cases):
+    outcomes = {case.name: judged(case, 1) for case in cases}
+    count = Counter(outcomes.values())
+    assert count["wrong"] <= 0.02 * len(cases), outcomes
+    assert count[UNDECIDED] <= 0.2 * len(cases), outcomes
+
+
 def table(seeds):
     """Rows by kind of layer: verdicts that are right, undecided and wrong, over `seeds` odd seeds."""
-    count = {case.kind: Counter() for case in CASES}
-    for case in CASES:
+    cases = [*CASES, *practice.CASES]
+    count = {case.kind: Counter() for case in cases}
+    for case in cases:
         for seed in range(1, 2 * seeds, 2):
             count[case.kind][outcome := judged(case, seed)] += 1
             if outcome == "wrong":

@@ -15,21 +15,27 @@ import zlib
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import torch
 import xarray as xr
+from sklearn.datasets import load_digits
 from torch import nn
 from torch.nn import functional as F
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from carryover.diagnosis.comparison import compare
 from carryover.diagnosis.regimes import ADD, CONSTANT, REPLACE, REWEIGHT, SELECT, UNCHANGED, UNDECIDED
 from carryover.diagnosis.task import ABSENT, ADDED, LOST, THERE, UNRELATED
 from toy.truths.trained import Mean, fit
-from toy.truths.weights import SAMPLES, Rng, built, digits, load_digits, normal, orthogonal
+from toy.truths.weights import SAMPLES, Rng, built, digits, normal, orthogonal
 
+# Targets of a training, as matrices by which the task's are multiplied: of products and of classes of digits.
+LEARNT, NEW = torch.eye(8).split(4, 1)
+SUMS = torch.tensor([[1.0, 0], [1, 0], [0, 1], [0, -1], [0, 0], [0, 0], [0, 0], [0, 0]])  # of products that were learnt
+EVERY, PARITY = torch.eye(10), torch.tensor([1.0, -1.0]).repeat(5)[:, None]
 NEAR = 10  # percentage points by which the share in the headline, which is beyond the baseline, may be off
 
 
@@ -43,9 +49,6 @@ class Situation:
     def diagnosed(self, seed: int) -> xr.Dataset:
         given = self.make(np.random.default_rng([zlib.crc32(self.name.encode()), seed]), seed)
         return compare(**{"layers": ["first", "last"], "labels": None, "progress": False} | given)
-
-    def judged(self, seed: int) -> str:
-        return reading(self.diagnosed(seed), self.right)
 
 
 def reading(found: xr.Dataset, right: dict[str, Any]) -> str:
@@ -91,12 +94,17 @@ class Products:
     """Four products of 16 inputs that are learnt, and four of the same inputs that are not, averaged over four places
     or tokens where there are any."""
 
-    steps, most = 300, 0.3  # most: error that training may leave, of the variance
+    steps, most, learnt = 300, 0.3, LEARNT  # most: error that training may leave, of the variance
 
     def __init__(self, kind: str, seed: int) -> None:
         self.kind, rng = kind, np.random.default_rng(seed)
-        self.X, self.Y = self.batch(rng, SAMPLES)
-        self.net = taught(rng, self, built(rng, lambda: Net(kind, 16, 4)), learnt, steps=self.steps, rate=0.01)
+        self.X, self.Y = self.new(rng)
+        self.size = self.X.shape[-1 if kind == "transformer" else 1]
+        net = built(rng, lambda: Net(kind, self.size, self.learnt.shape[1]))
+        self.net = taught(rng, self, net, self.learnt, steps=self.steps, rate=0.01)
+
+    def new(self, rng: Rng) -> tuple[torch.Tensor, torch.Tensor]:
+        return self.batch(rng, SAMPLES)
 
     def batch(self, rng: Rng, count: int = 256) -> tuple[torch.Tensor, torch.Tensor]:
         X = normal(rng, count, 1 if self.kind == "mlp" else 4, 16)
@@ -108,16 +116,13 @@ class Products:
 class Digits(Products):
     """Ten classes of digits: 800 images are trained on, the others are new."""
 
-    steps, most = 150, 0.5
+    steps, most, learnt = 150, 0.5, EVERY
 
-    def __init__(self, kind: str, seed: int) -> None:
-        self.kind, rng = kind, np.random.default_rng(seed)
+    def new(self, rng: Rng) -> tuple[torch.Tensor, torch.Tensor]:
         order = rng.permutation(len(digits()))
-        shape = {"mlp": (64,), "cnn": (1, 8, 8)}[kind]
-        images = torch.from_numpy(digits()[order]).reshape(-1, *shape)
-        classes = F.one_hot(torch.from_numpy(load_digits().target[order])).float()
-        (self.old, self.X), (self.known, self.Y) = (values.split([800, 997]) for values in (images, classes))
-        self.net = taught(rng, self, built(rng, lambda: Net(kind, shape[0], 10)), every, steps=self.steps, rate=0.01)
+        images = torch.from_numpy(digits()[order]).reshape(-1, *{"mlp": (64,), "cnn": (1, 8, 8)}[self.kind])
+        self.old, self.known = images[:800], EVERY[load_digits().target[order]][:800]
+        return images[800:], EVERY[load_digits().target[order]][800:]
 
     def batch(self, rng: Rng, count: int = 256) -> tuple[torch.Tensor, torch.Tensor]:
         some = torch.from_numpy(rng.integers(800, size=count))
@@ -129,13 +134,13 @@ world = cache(lambda task, kind, seed: task(kind, seed))
 
 def taught(rng, task, net, what, parts=("first", "last", "head"), steps=200, rate=1e-3, seen=lambda rng, X: X):
     """A copy of `net` of which `parts` are trained on `what` of the task's targets, with a new head for others."""
-    net, targets = deepcopy(net), what(task.Y)
-    if net.head.out_features != targets.shape[1] or what is new_products:
+    net, targets = deepcopy(net), task.Y @ what
+    if what is not task.learnt:
         net.head = built(rng, lambda: nn.Linear(net.head.in_features, targets.shape[1]))
 
     def loss():
         X, Y = task.batch(rng)
-        return F.mse_loss(net(seen(rng, X)), what(Y))
+        return F.mse_loss(net(seen(rng, X)), Y @ what)
 
     fit(loss, [w for part in parts for w in getattr(net, part).parameters()], steps, rate)
     with torch.no_grad():
@@ -144,33 +149,12 @@ def taught(rng, task, net, what, parts=("first", "last", "head"), steps=200, rat
     return net.eval()
 
 
-def every(Y):
-    return Y
-
-
-def learnt(Y):
-    return Y[:, :4]
-
-
-def new_products(Y):
-    return Y[:, 4:]
-
-
-def sums(Y):
-    """Of products that were learnt."""
-    return torch.stack([Y[:, 0] + Y[:, 1], Y[:, 2] - Y[:, 3]], 1)
-
-
-def parity(Y):
-    return Y[:, ::2].sum(1, keepdim=True) * 2 - 1
-
-
 def classes(task):
     return task.Y.argmax(1).numpy()
 
 
-def first_positive(what):
-    return lambda task: (what(task.Y)[:, 0] > 0).numpy()
+def positive(what):
+    return lambda task: (task.Y @ what[:, 0] > 0).numpy()
 
 
 def bright(task):
@@ -193,52 +177,36 @@ def finetuned(what, **how):
 
 
 def redrawn(rng, task):
-    size = task.X.shape[-1] if task.kind == "transformer" else task.X.shape[1]
-    return {"after": built(rng, lambda: Net(task.kind, size, 4))}
+    return {"after": built(rng, lambda: Net(task.kind, task.size, 4))}
 
 
 def with_control(history, other):
     return lambda rng, task: history(rng, task) | {"control": other(rng, task)["after"]}
 
 
-def random_labels(memorised: bool):
+def memorised(rng, task, new=False):
     """300 samples are learnt by heart; the probe gets these, or new samples with random labels of their own."""
-
-    def history(rng, task):
-        after, X, labels = deepcopy(task.net), task.old[:300], torch.from_numpy(rng.integers(2, size=300))
-        fit(lambda: F.cross_entropy(after(X)[:, :2], labels), after.parameters(), 400, 3e-3)
-        assert (after(X)[:, :2].argmax(1) == labels).float().mean() > 0.97
-        if memorised:
-            return {"after": after, "loader": X, "labels": labels.numpy()}
-        return {"after": after, "labels": rng.integers(2, size=len(task.X))}
-
-    return history
+    after, X, labels = deepcopy(task.net), task.old[:300], torch.from_numpy(rng.integers(2, size=300))
+    fit(lambda: F.cross_entropy(after(X)[:, :2], labels), after.parameters(), 400, 3e-3)
+    assert (after(X)[:, :2].argmax(1) == labels).float().mean() > 0.97
+    given = {"labels": rng.integers(2, size=len(task.X))} if new else {"loader": X, "labels": labels.numpy()}
+    return {"after": after} | given
 
 
-def averaged(*histories):
+def averaged(rng, task, *histories):
     """Weights are means of those before and of each finetuned network."""
-
-    def history(rng, task):
-        nets = [task.net, *(other(rng, task)["after"] for other in histories)]
-        mean = deepcopy(task.net)
-        for name in ("first", "last"):
-            parts = [getattr(net, name).parameters() for net in nets]
-            for weight, *values in zip(getattr(mean, name).parameters(), *parts, strict=True):
-                weight.data = torch.stack(values).mean(0).detach()
-        return {"after": mean}
-
-    return history
+    mean, nets = deepcopy(task.net), [task.net, *(history(rng, task)["after"] for history in histories)]
+    for part in ("first", "last"):
+        weights = [parameters_to_vector(getattr(net, part).parameters()).detach() for net in nets]
+        vector_to_parameters(torch.stack(weights).mean(0), getattr(mean, part).parameters())
+    return {"after": mean}
 
 
-def silent(when: str, part: str, units=slice(None)):
+def silent(rng, task, when: str, part: str, units=slice(None)):
     """Units of a ReLU layer are dead, before or after."""
-
-    def history(rng, task):
-        nets = {name: deepcopy(task.net) for name in ("before", "after")}
-        getattr(nets[when], part)[0].bias.data[units] = -1e3
-        return nets
-
-    return history
+    nets = {name: deepcopy(task.net) for name in ("before", "after")}
+    getattr(nets[when], part)[0].bias.data[units] = -1e3
+    return nets
 
 
 def class_projected_out(rng, task):
@@ -252,85 +220,73 @@ def class_projected_out(rng, task):
     return nets
 
 
-def repeated(noise: float):
+def repeated(rng, task, noise: float):
     """Each of 400 images is seen five times; with noise these are crops, whose images have names and random labels."""
-
-    def history(rng, task):
-        X, ids = task.X[:400].repeat(5, 1), np.tile(np.arange(400), 5)
-        named = {"sample_id": ids, "labels": rng.integers(10, size=400)[ids]} if noise else {}
-        return {"loader": X + noise * normal(rng, *X.shape)} | named | redrawn(rng, task)
-
-    return history
+    X, ids = task.X[:400].repeat(5, 1), np.tile(np.arange(400), 5)
+    named = {"sample_id": ids, "labels": rng.integers(10, size=400)[ids]} if noise else {}
+    return {"loader": X + noise * normal(rng, *X.shape)} | named | redrawn(rng, task)
 
 
-class Noisy(nn.Module):
-    def __init__(self, noise: float) -> None:
-        super().__init__()
-        self.noise = noise
+class Noisy(nn.Linear):
+    noise = 0.0
 
     def forward(self, x):
-        return x + self.noise * torch.randn_like(x)
+        return super().forward(x) + self.noise * torch.randn(len(x), self.out_features)
 
 
 class Forms(nn.Module):
     """Quadratic forms of 24 inputs, which a layer of 40 units mixes."""
 
-    def __init__(self, count: int, noise: float) -> None:
+    def __init__(self, count: int) -> None:
         super().__init__()
-        self.first = nn.Bilinear(24, 24, count, bias=False)
-        self.last = nn.Sequential(nn.Linear(count, 40, bias=False), Noisy(noise))
+        self.first, self.last = nn.Bilinear(24, 24, count, bias=False), Noisy(count, 40, bias=False)
 
     def forward(self, x):
         return self.last(self.first(x, x))
 
 
-def forms(before, after, label=None, noise=0.0, units=False):
+def forms(before, after, label=lambda forms: None, noise=0.0, units=False):
     """Uncorrelated quadratic forms of variance 1, seen with strengths `before` and `after`; after None: drawn anew.
 
     label: of the forms (samples, count). noise: of a stochastic layer. units: each form has a unit of its own.
     """
 
     def make(rng: Rng, seed: int) -> dict[str, Any]:
-        count = len(before)
-        half = torch.zeros(count, 24, 24)
+        count, half = len(before), torch.zeros(len(before), 24, 24)
         half[:, *torch.triu_indices(24, 24)] = orthogonal(rng, count, 300)
         strict = half.triu(1)
         matrices = (half - strict + (strict + strict.mT) / 2**0.5) / 2**0.5  # xᵀAx has the variance 2 |A|²
         frame = torch.eye(40)[:, :count] if units else orthogonal(rng, count, 40).T
-        nets = [built(rng, lambda: Forms(count, noise)) for _ in range(2)]
+        nets = [built(rng, lambda: Forms(count)) for _ in range(2)]
         for net, strengths in zip(nets, (before, after), strict=True):
+            net.last.noise = noise
             if strengths is not None:
-                net.first.weight.data = matrices.clone()
-                net.last[0].weight.data = frame * torch.as_tensor(strengths, dtype=torch.float32)
+                net.first.weight.data, net.last.weight.data = matrices.clone(), frame * torch.tensor(strengths).float()
         X = normal(rng, SAMPLES, 24)
-        labels = None if label is None else label(nets[0].first(X, X).detach().numpy())
+        labels = label(nets[0].first(X, X).detach().numpy())
         return {"before": nets[0], "after": nets[1], "loader": X, "labels": labels, "layers": ["last"]}
 
     return make
 
 
-def on_a_line(*more: nn.Module):
+def on_a_line(rng: Rng, seed: int, *more: nn.Module) -> dict[str, Any]:
     """The means of five classes, at the corners of a simplex, are brought on a line by weights alone."""
-
-    def make(rng: Rng, seed: int) -> dict[str, Any]:
-        labels, X, frame = rng.integers(5, size=SAMPLES), normal(rng, SAMPLES, 16), orthogonal(rng, 16, 40).T
-        X[:, :5] += 16 * torch.eye(5)[labels]
-        to_line = torch.eye(16)
-        to_line[:5, :5] = torch.outer(torch.eye(5)[0], torch.arange(-2.0, 3.0))
-        nets = [nn.Sequential() for _ in range(2)]
-        for net, weight in zip(nets, (frame, frame @ to_line), strict=True):
-            net.add_module("last", nn.Sequential(built(rng, lambda: nn.Linear(16, 40)), *more))
-            net.last[0].weight.data = weight
-        return {"before": nets[0], "after": nets[1], "loader": X, "labels": labels, "layers": ["last"]}
-
-    return make
+    labels, X, frame = rng.integers(5, size=SAMPLES), normal(rng, SAMPLES, 16), orthogonal(rng, 16, 40).T
+    X[:, :5] += 16 * torch.eye(5)[labels]
+    to_line = torch.eye(16)
+    to_line[:5, :5] = torch.outer(torch.eye(5)[0], torch.arange(-2.0, 3.0))
+    nets = [nn.Sequential() for _ in range(2)]
+    for net, weight in zip(nets, (frame, frame @ to_line), strict=True):
+        net.add_module("last", nn.Sequential(built(rng, lambda: nn.Linear(16, 40)), *more))
+        net.last[0].weight.data = weight
+    return {"before": nets[0], "after": nets[1], "loader": X, "labels": labels, "layers": ["last"]}
 
 
 def appears(share: float, old: np.ndarray):
     return forms(np.r_[old, 0], np.r_[old, (share / (1 - share) * (old**2).sum()) ** 0.5])
 
 
-def goes(share: float, count: int, label=None):
+def goes(share: float, count: int, label):
     """The first forms of 20, with `share` of the variance, are projected out."""
     strengths = np.r_[np.full(count, (share / count) ** 0.5), np.full(20 - count, ((1 - share) / (20 - count)) ** 0.5)]
     return forms(strengths, strengths * (np.arange(20) >= count), label)
@@ -341,83 +297,76 @@ def top(share: float, count: int = 1):
     return lambda forms: forms[:, :count].sum(1) > np.quantile(forms[:, :count].sum(1), 1 - share)
 
 
-def three_with_a_rare(forms):
-    return np.where(top(0.02)(forms), 2, forms[:, 1] > 0)
-
-
 def five_in_order(forms):
     return np.digitize(forms[:, 0], np.quantile(forms[:, 0], [0.2, 0.4, 0.6, 0.8]))
-
-
-SAME, INHERITED, NOT_LOST = {UNCHANGED}, {UNCHANGED, REWEIGHT, SELECT}, {THERE, UNRELATED}
-ONES, FALLING = np.ones(20), np.arange(1, 21) ** -0.5
-FROZEN = {"parts": ("last", "head"), "steps": 400, "rate": 0.01}
-HEAD = {"parts": ("head",), "rate": 0.01}
-QUICKLY = {"steps": 100}
 
 
 def both(readings, **more):
     return {"first": readings, "last": readings} | more
 
 
+SAME, INHERITED, NOT_LOST = {UNCHANGED}, {UNCHANGED, REWEIGHT, SELECT}, {THERE, UNRELATED}
+ONES, FALLING = np.ones(20), np.arange(1, 21) ** -0.5
+mlp, cnn, transformer = (partial(met, Products, kind) for kind in ("mlp", "cnn", "transformer"))
+digits_mlp, digits_cnn = (partial(met, Digits, kind) for kind in ("mlp", "cnn"))
+related, shortly = finetuned(SUMS), finetuned(EVERY, steps=100)
+head, head_of_parity = (finetuned(what, parts=("head",), rate=0.01) for what in (SUMS, PARITY))
+frozen = partial(finetuned, parts=("last", "head"), steps=400, rate=0.01)
+
 _TABLE = [  # name, what is right, how it is made
-    ("head alone, CNN", both(SAME, task={THERE}), met(Products, "cnn", finetuned(sums, **HEAD), first_positive(sums))),
-    ("head alone, transformer", both(SAME, task={THERE}),
-     met(Products, "transformer", finetuned(sums, **HEAD), first_positive(sums))),
-    ("related task, MLP", both(INHERITED, task={THERE}), met(Products, "mlp", finetuned(sums), first_positive(sums))),
-    ("related task, transformer", both(INHERITED, task={THERE}),
-     met(Products, "transformer", finetuned(sums, **QUICKLY), first_positive(sums))),
-    ("random labels, new samples", {"task": {ABSENT}}, met(Digits, "mlp", random_labels(False))),
-    ("random labels, learnt by heart", {"task": {ADDED}}, met(Digits, "mlp", random_labels(True))),
+    ("head alone, CNN", both(SAME, task={THERE}), cnn(head, positive(SUMS))),
+    ("head alone, transformer", both(SAME, task={THERE}), transformer(head, positive(SUMS))),
+    ("related task, MLP", both(INHERITED, task={THERE}), mlp(related, positive(SUMS))),
+    ("related task, transformer", both(INHERITED, task={THERE}), transformer(related, positive(SUMS))),
+    ("random labels, new samples", {"task": {ABSENT}}, digits_mlp(partial(memorised, new=True))),
+    ("random labels, learnt by heart", {"task": {ADDED}}, digits_mlp(memorised)),
     ("two finetunings on a related task", both(INHERITED, task={THERE}, control=INHERITED),
-     met(Products, "mlp", with_control(finetuned(sums), finetuned(sums)), first_positive(sums))),
-    ("head alone, the control drawn anew", both(SAME, control={REPLACE}),
-     met(Products, "mlp", with_control(finetuned(sums, **HEAD), redrawn))),
+     mlp(with_control(related, related), positive(SUMS))),
+    ("head alone, the control drawn anew", both(SAME, control={REPLACE}), mlp(with_control(head, redrawn))),
     ("class projected out, MLP on digits", {"last": INHERITED, "task": {LOST}},
-     met(Digits, "mlp", class_projected_out, lambda task: classes(task) == 3)),
+     digits_mlp(class_projected_out, lambda task: classes(task) == 3)),
     ("class of three forms projected out", {"last": {UNCHANGED, SELECT}, "task": {LOST}}, goes(0.15, 3, top(0.3, 3))),
     ("ordinal classes of a form that is reweighted", {"last": {REWEIGHT}, "task": {THERE}},
      forms(ONES, np.r_[2 * ONES[:10], ONES[10:]], five_in_order)),
     ("ordinal classes of a new form", {"last": SAME, "task": {ADDED}},
      forms(np.r_[0, ONES], np.r_[1, ONES], five_in_order)),
     ("rare class lost", {"last": SAME, "task": {LOST}}, goes(0.05, 1, top(0.02))),
-    ("rare class of three lost", {"last": SAME, "task": {LOST}}, goes(0.05, 1, three_with_a_rare)),
-    *((f"drawn anew, {kind}", both({REPLACE}, task={LOST}), met(Products, kind, redrawn, first_positive(sums)))
+    ("rare class of three lost", {"last": SAME, "task": {LOST}},
+     goes(0.05, 1, lambda forms: np.where(top(0.02)(forms), 2, forms[:, 1] > 0))),
+    *((f"drawn anew, {kind}", both({REPLACE}, task={LOST}), met(Products, kind, redrawn, positive(SUMS)))
       for kind in ("mlp", "cnn", "transformer")),
-    ("dead unit wakes, MLP on digits", {"first": SAME}, met(Digits, "mlp", silent("before", "first", 0))),
+    ("dead unit wakes, MLP on digits", {"first": SAME},
+     digits_mlp(partial(silent, when="before", part="first", units=0))),
     ("ten dead units of 20 wake", {"last": {ADD}}, forms(np.r_[ONES[:10], 0 * ONES[:10]], ONES, units=True)),
     ("mean of before and finetuned, MLP", both(INHERITED, task={THERE}),
-     met(Products, "mlp", averaged(finetuned(sums)), first_positive(sums))),
+     mlp(lambda *told: averaged(*told, related), positive(SUMS))),
     ("mean of before and two finetuned, CNN on digits", both(INHERITED, task=NOT_LOST),
-     met(Digits, "cnn", averaged(finetuned(every, **QUICKLY), finetuned(every, **QUICKLY)), classes)),
-    ("first layer frozen, new products, MLP", {"first": SAME, "task": {ADDED}},
-     met(Products, "mlp", finetuned(new_products, **FROZEN), first_positive(new_products))),
+     digits_cnn(lambda *told: averaged(*told, shortly, shortly), classes)),
+    ("first layer frozen, new products, MLP", {"first": SAME, "task": {ADDED}}, mlp(frozen(NEW), positive(NEW))),
     ("first layer frozen, parity, CNN on digits", {"first": SAME, "task": NOT_LOST},
-     met(Digits, "cnn", finetuned(parity, **FROZEN), lambda task: classes(task) % 2)),
+     digits_cnn(frozen(PARITY), lambda task: classes(task) % 2)),
     ("finetuned on noisy digits, MLP", both(INHERITED, task=NOT_LOST),
-     met(Digits, "mlp", finetuned(every, seen=lambda rng, X: X + 0.5 * normal(rng, *X.shape)), classes)),
+     digits_mlp(finetuned(EVERY, seen=lambda rng, X: X + 0.5 * normal(rng, *X.shape)), classes)),
     ("finetuned on shifted digits, CNN", both(INHERITED, task=NOT_LOST),
-     met(Digits, "cnn", finetuned(every, seen=lambda rng, X: X.roll(int(rng.integers(-1, 2)), 3)), classes)),
+     digits_cnn(finetuned(EVERY, seen=lambda rng, X: X.roll(int(rng.integers(-1, 2)), 3)), classes)),
     ("new direction of 25 %", {"last": SAME, "share": 75}, appears(0.25, ONES)),
     ("new direction of 50 %", {"last": SAME, "share": 50}, appears(0.5, FALLING)),
     ("new direction of 70 %", {"last": SAME, "share": 30}, appears(0.7, ONES)),
     ("class projected out, 34 % kept", {"last": SAME, "task": {LOST}, "share": 34}, goes(0.66, 1, top(0.2))),
     ("class of three forms projected out, 34 % kept", {"last": {UNCHANGED, SELECT}, "task": {LOST}, "share": 34},
      goes(0.66, 3, top(0.2, 3))),
-    ("five classes on a line", {"last": {SELECT}, "task": NOT_LOST}, on_a_line()),
-    ("five classes on a line, ReLU", {"task": NOT_LOST}, on_a_line(nn.ReLU())),
+    ("five classes on a line", {"last": {SELECT}, "task": NOT_LOST}, on_a_line),
+    ("five classes on a line, ReLU", {"task": NOT_LOST}, lambda *told: on_a_line(*told, nn.ReLU())),
     ("stochastic layer drawn anew", {"last": {REPLACE}, "task": {LOST}}, forms(ONES, None, top(0.5), noise=0.3)),
     ("posterior collapses", {"last": {SELECT, REPLACE}, "task": {LOST}}, forms(ONES, 0 * ONES, top(0.5), noise=0.5)),
     ("last layer dies, MLP on digits", {"first": SAME, "last": {CONSTANT}, "task": NOT_LOST},
-     met(Digits, "mlp", silent("after", "last"), classes)),
+     digits_mlp(partial(silent, when="after", part="last"), classes)),
     ("dead layer wakes, CNN on digits", {"first": SAME, "last": {CONSTANT}},
-     met(Digits, "cnn", silent("before", "last"))),
-    ("drawn anew, images repeated", both({REPLACE}), met(Digits, "mlp", repeated(0.0))),
-    ("random labels of crops", {"task": {ABSENT}}, met(Digits, "mlp", repeated(0.3))),
-    ("brightness, head alone, MLP on digits", both(SAME, task={UNRELATED}),
-     met(Digits, "mlp", finetuned(parity, **HEAD), bright)),
-    ("brightness, head alone, CNN on digits", both(SAME, task={UNRELATED}),
-     met(Digits, "cnn", finetuned(parity, **HEAD), bright)),
+     digits_cnn(partial(silent, when="before", part="last"))),
+    ("drawn anew, images repeated", both({REPLACE}), digits_mlp(partial(repeated, noise=0.0))),
+    ("random labels of crops", {"task": {ABSENT}}, digits_mlp(partial(repeated, noise=0.3))),
+    ("brightness, head alone, MLP on digits", both(SAME, task={UNRELATED}), digits_mlp(head_of_parity, bright)),
+    ("brightness, head alone, CNN on digits", both(SAME, task={UNRELATED}), digits_cnn(head_of_parity, bright)),
 ]  # fmt: skip
 CASES = [Situation(*row) for row in _TABLE]
 QUICK = [case for case in CASES if "classes" in case.name or "direction" in case.name or "34" in case.name]
