@@ -11,6 +11,7 @@ from carryover.diagnosis.comparison import compare
 from carryover.diagnosis.diagnosis import diagnose
 from carryover.diagnosis.recording import record
 from carryover.errors import UserError
+from toy.recorded import seen
 
 
 class Caching(nn.Module):
@@ -137,3 +138,8 @@ def test_a_mask_belongs_to_its_sequence_and_padding_never_counts():
     np.testing.assert_array_equal(recorded["last"]["decoder"], weights[ids[:, 1]])
     np.testing.assert_array_equal(recorded["last"]["encoder"], network.encoder.weight.detach().numpy()[ids[:, 4]])
     assert (recorded["flatten"]["decoder"].reshape(40, 5, 8)[:, 2:] == 0).all()
+    with pytest.raises(UserError, match=r"mask of tokens \(40, 4\) does not fit"):
+        seen(network, "encoder", ids, ids, reduce="mean", token_mask=torch.ones(40, 4), **given)
+    others = {"decoder_ids": ids, "attention_mask": given["decoder_attention_mask"], "decoder_attention_mask": None}
+    found = seen(network, "decoder", ids, reduce="mean", **others)["decoder"]  # no mask came with its sequence
+    np.testing.assert_allclose(found, weights[ids].mean(1), rtol=1e-5)

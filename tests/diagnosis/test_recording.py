@@ -77,24 +77,61 @@ def test_entries_are_what_the_module_gives():
 
 def test_reductions_of_tokens_and_places():
     tokens, images = numbers(5, 7, 4), numbers(5, 4, 3, 2)
-    for made, reduce, expected in (
-        (tokens, "mean", tokens.mean(1)),
-        (tokens, "first", tokens[:, 0]),
-        (tokens, "last", tokens[:, -1]),
-        (tokens, "flatten", tokens.flatten(1)),
-        (tokens, lambda x: x[:, -1], tokens[:, -1]),
-        (images, "mean", images.mean((2, 3))),
-        (images[:, :, 0, 0], "mean", images[:, :, 0, 0]),
-        (images[:, :, 0, 0], "first", images[:, :, 0, 0]),
+    for made, reduce, axis, expected in (
+        (tokens, "mean", -1, tokens.mean(1)),
+        (tokens, "mean", 1, tokens.mean(2)),
+        (tokens, "first", None, tokens[:, 0]),
+        (tokens, "last", None, tokens[:, -1]),
+        (tokens, "flatten", None, tokens.flatten(1)),
+        (tokens, lambda x: x[:, -1], None, tokens[:, -1]),
+        (images, "mean", 1, images.mean((2, 3))),
+        (images, "mean", 2, images.mean((1, 3))),
+        (images[:, :, 0, 0], "mean", None, images[:, :, 0, 0]),
+        (images[:, :, 0, 0], "first", None, images[:, :, 0, 0]),
     ):
-        np.testing.assert_allclose(seen(Says(lambda x: x), "part", made, reduce=reduce)["part"], expected, rtol=1e-5)
-    conv, last = nn.Sequential(nn.Conv1d(7, 6, 1)), nn.Sequential(nn.LayerNorm(2))
-    np.testing.assert_allclose(
-        seen(conv, "0", tokens, reduce="mean")["0"], conv(tokens).mean(2).detach(), rtol=1e-4, atol=1e-6
-    )
-    np.testing.assert_allclose(
-        seen(last, "0", images, reduce="mean")["0"], last(images).mean((1, 2)).detach(), rtol=1e-4, atol=1e-6
-    )
+        found = seen(Says(lambda x: x), "part", made, reduce=reduce, channel_axis=axis)["part"]
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
+    with pytest.raises(UserError, match=r"part is \(5, 7, 4\), and nothing tells which axis has the channels: say"):
+        seen(Says(lambda x: x), "part", tokens, reduce="mean")
+    for axis, fault in ((3, "no axis of part, which has 3 axes"), (-4, "no axis of part"), (0, "the batch of part")):
+        with pytest.raises(UserError, match=f"channel_axis={axis} is {fault}"):
+            seen(Says(lambda x: x), "part", tokens, channel_axis=axis)
+    first = seen(Says(lambda x: x), "part", tokens.transpose(0, 1), reduce="mean", batch_axis=1, channel_axis=0)["part"]
+    np.testing.assert_allclose(first, tokens.mean(2), rtol=1e-4, atol=1e-6)  # channels before the batch
+
+
+class Moves(nn.Module):
+    """Brings channels to the end, as some layers of convolutional networks do."""
+
+    def forward(self, x):
+        return x.movedim(1, -1)
+
+
+class LayerNorm2d(nn.LayerNorm):
+    """Of channels that come first, as torchvision and timm have it."""
+
+    def forward(self, x):
+        return super().forward(x.movedim(1, -1)).movedim(-1, 1)
+
+
+def test_channels_are_followed_from_layers_that_have_them():
+    images, sound = numbers(5, 3, 16, 16), numbers(5, 1, 64)
+    first = [nn.Conv2d(3, 12, 3, stride=2), LayerNorm2d(12), nn.GELU()]
+    for parts, x, axes in (
+        ([*first, nn.Sequential(nn.Identity(), nn.ReLU())], images, [1, 1, 1, 1]),
+        ([*first, Moves(), nn.Linear(12, 9), nn.ReLU()], images, [1, 1, 1, -1, -1, -1]),
+        ([nn.Conv1d(1, 8, 5), nn.ReLU(), nn.Flatten(1, 1)], sound, [1, 1, 1]),
+        ([nn.Conv2d(3, 7, 1), nn.Tanh(), nn.Conv2d(7, 16, 1), nn.ReLU()], images, [1, 1, 1, 1]),  # as many as places
+    ):
+        net = nn.Sequential(*parts)
+        found = seen(net, [*map(str, range(len(parts)))], x, reduce="mean")
+        for place, axis in enumerate(axes):
+            given = net[: place + 1](x).detach().movedim(axis, -1)
+            expected = given.flatten(1, -2).mean(1)
+            np.testing.assert_allclose(found[str(place)], expected, rtol=1e-3, atol=1e-5, err_msg=str((net, place)))
+    same = nn.Sequential(nn.Conv2d(3, 16, 1), Moves(), nn.ReLU())  # as many channels as places, and moved
+    with pytest.raises(UserError, match=r"2 is \(5, 16, 16, 16\), and nothing tells"):
+        seen(same, "2", images, reduce="mean")
 
 
 def test_padding_does_not_count_whatever_it_holds():

@@ -18,9 +18,9 @@ class Says(nn.Module):
         return self.part(x)
 
 
-def seen(module, names, *inputs, reduce="flatten", batch_axis=None, **named):
+def seen(module, names, *inputs, reduce="flatten", batch_axis=None, channel_axis=None, **named):
     """What is recorded in memory of one call."""
-    with record(module, names, reduce=reduce, batch_axis=batch_axis) as see:
+    with record(module, names, reduce=reduce, batch_axis=batch_axis, channel_axis=channel_axis) as see:
         see(*inputs, **named)
     return see.recording
 

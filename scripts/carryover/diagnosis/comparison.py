@@ -18,10 +18,11 @@ import xarray as xr
 from torch import Tensor, nn
 from tqdm import tqdm
 
+from carryover.diagnosis.axes import Reduction
 from carryover.diagnosis.diagnosis import DEFAULTS, Parameters, attributes, diagnose
 from carryover.diagnosis.modules import Call, batches, called, parted, random_state_restored
 from carryover.diagnosis.networks import reinitialised, renew_statistics, weight_changes
-from carryover.diagnosis.recording import Reduction, record
+from carryover.diagnosis.recording import record
 from carryover.diagnosis.sources import as_array
 from carryover.diagnosis.task import Task
 from carryover.errors import UserError
@@ -39,6 +40,7 @@ def compare(
     *,
     reduce: Reduction = "flatten",
     batch_axis: int | None = None,
+    channel_axis: int | None = None,
     baseline: nn.Module | str | None = "reinitialised",
     labels: Any = "loader",
     control: nn.Module | None = None,
@@ -65,7 +67,7 @@ def compare(
         or mappings of named tensors (HuggingFace's), of which it gets those that it takes; or one tensor (samples, …).
     layers
         Names as `record` takes them, in the network before; of a pattern's, those that all networks have.
-    reduce, batch_axis
+    reduce, batch_axis, channel_axis
         As `record` takes them.
     baseline
         "reinitialised" is `before` with its parameters drawn anew from `seed` and its statistics of normalisation
@@ -114,7 +116,7 @@ def compare(
             loaded = chain(first, loaded)
         if baseline is not None:
             networks["baseline"] = baseline
-        places = {"names": layers, "reduce": reduce, "batch_axis": batch_axis}
+        places = {"names": layers, "reduce": reduce, "batch_axis": batch_axis, "channel_axis": channel_axis}
         recordings, found, reason = _recorded(networks, call, adapter, loaded, samples, progress, places)
     shared = [name for name in recordings["before"] if all(name in one for one in recordings.values())]
     if not shared:

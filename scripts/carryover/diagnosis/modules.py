@@ -158,6 +158,17 @@ def parted(module: nn.Module, batch: Any) -> tuple[list[Any], Mapping[str, Any],
     return [first, *others[:more]], {}, next(iter(others[more:]), None)
 
 
+def tensors(value: Any, path: str = "") -> dict[str, Tensor]:
+    """{path: tensor} of nested tuples, lists and mappings; a path is of keys and indices, as `1.0`."""
+    if isinstance(value, Tensor):
+        return {path: value}
+    if isinstance(value, tuple | list):
+        value = dict(zip(getattr(value, "_fields", range(len(value))), value, strict=True))
+    parts = value.items() if isinstance(value, Mapping) else ()
+    found = (tensors(part, f"{path}.{key}".removeprefix(".")) for key, part in parts)
+    return {where: tensor for tensors in found for where, tensor in tensors.items()}
+
+
 @contextmanager
 def evaluating(module: nn.Module) -> Iterator[None]:
     """The network is in evaluation mode in the block; afterwards all of its parts have the modes that they had."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -21,17 +21,10 @@ import torch
 import xarray as xr
 from torch import Tensor, nn
 
-from carryover.diagnosis.modules import Place, bare, buffers_restored, core, evaluating, places
+from carryover.diagnosis.axes import REDUCTIONS, Channels, Reduction, units
+from carryover.diagnosis.modules import Place, buffers_restored, core, evaluating, places, tensors
 from carryover.errors import UserError
 from carryover.provenance import store
-
-Reduction = str | Callable[[Tensor], Tensor]
-REDUCTIONS = ("flatten", "mean", "first", "last")
-_CHANNELS_FIRST = (nn.modules.conv._ConvNd, nn.modules.batchnorm._BatchNorm, nn.modules.pooling._MaxPoolNd,
-                   nn.modules.pooling._AvgPoolNd, nn.modules.pooling._AdaptiveAvgPoolNd,
-                   nn.modules.pooling._AdaptiveMaxPoolNd, nn.modules.instancenorm._InstanceNorm,
-                   nn.GroupNorm)  # fmt: skip
-_FEATURES_LAST = (nn.Linear, nn.LayerNorm, nn.Embedding, nn.MultiheadAttention, nn.RNNBase)
 
 
 @contextmanager
@@ -42,6 +35,7 @@ def record(
     *,
     reduce: Reduction = "flatten",
     batch_axis: int | None = None,
+    channel_axis: int | None = None,
 ) -> Iterator[See]:
     """Record what submodules of a torch module give out.
 
@@ -58,19 +52,20 @@ def record(
     path
         netCDF file, `.nc`, written when the block ends well.
     reduce
-        "flatten" keeps every unit; "mean" is over places of (batch, channels, height, width) and over tokens of (batch,
-        tokens, features) that the mask counts; "first" and "last" are tokens that count; or a function of the output
-        (batch, …).
+        "flatten" keeps every unit, "mean" is over places, or over tokens that the mask counts; "first" and "last" are
+        tokens that count; or a function of the output (batch, …).
     batch_axis
         Where layers have the batch. None is 0, and refuses what may have tokens there (`batch_first=False`).
+    channel_axis
+        Where layers have channels or features, as 1 or -1. None: it is known of torch's layers, and followed from them.
 
     Yields
     ------
     See
         `see(*inputs, sample_id=None, token_mask=None, **named_inputs)` calls the module, keeps activations and returns
         its output. `sample_id` are numbers or text (batch,), in every call or in none. `token_mask` (batch, tokens) is
-        true for tokens that count; without it an input named `attention_mask` is taken. `see.recording` is
-        {layer: (samples, units)}.
+        true for tokens that count; without it inputs named `token_mask` and `attention_mask` count, each for its own
+        sequence. `see.recording` is {layer: (samples, units)}.
 
     Raises
     ------
@@ -84,7 +79,7 @@ def record(
     if path is not None and Path(path).suffix != ".nc":
         raise UserError(f"path must be where the file goes and end in .nc, got {path}")
     found = places(module, names)
-    see = See(module, found, reduce, batch_axis)
+    see = See(module, found, reduce, batch_axis, channel_axis)
     with evaluating(module), buffers_restored(module):
         yield see
     if not see.samples:
@@ -109,11 +104,13 @@ class See:
     {name: why} of what patterns matched and what cannot be recorded.
     """
 
-    def __init__(self, module: nn.Module, places: list[Place], reduce: Reduction, axis: int | None) -> None:
+    def __init__(
+        self, module: nn.Module, places: list[Place], reduce: Reduction, axis: int | None, channel_axis: int | None
+    ) -> None:
         self.module: Any = module.module if isinstance(module, nn.DataParallel) else module  # replicas have any order
         self.samples = self.nbytes = 0
         self.left_out: dict[str, str] = {}
-        self._places, self._reduce, self._axis = places, reduce, axis
+        self._places, self._reduce, self._axis, self._channel_axis = places, reduce, axis, channel_axis
         self._tokens_first = any(getattr(part, "batch_first", True) is False for part in module.modules())
         self._batches: dict[str, list[np.ndarray]] = {}
 
@@ -132,27 +129,26 @@ class See:
         self, call: Callable[[], Any], inputs: Any, sample_id: Sequence | None = None, token_mask: Tensor | None = None
     ) -> Any:
         """What `call` returns, which calls the module or what it consists of with these inputs."""
-        given = _tensors(inputs)
+        given = tensors(inputs)
         first = next((one for one in given.values() if one.ndim), None)
         sizes = set() if first is None else {first.shape[0], *first.shape[self._axis or 0 :][:1]}
-        masks = {
-            str(path): one for path, one in given.items() if str(path).endswith("attention_mask") and one.ndim == 2
-        }
-        if token_mask is not None:
-            masks = {"": torch.as_tensor(token_mask)}
+        channels = Channels(self._channel_axis, self._axis or 0)
         counts: Counter[str] = Counter()  # of calls
         kept: dict[str, np.ndarray] = {}
 
         def keep(place: Place, module: nn.Module, inputs: Any, output: Any) -> None:
             counts[place.name] += 1
             try:
-                mask = _mask_of(place, masks)
-                units = _units(place, self._batch_first(place, output, sizes), self._reduce, mask)
-                kept[place.name] = units.detach().to("cpu", copy=True).numpy()  # the next layer may overwrite its input
+                output = self._batch_first(place, output, sizes)
+                values = units(place, output, self._reduce, channels, given, token_mask)
+                kept[place.name] = (
+                    values.detach().to("cpu", copy=True).numpy()
+                )  # the next layer may overwrite its input
             except UserError as error:
                 self._leave_out(place, error)
 
         with ExitStack() as stack:
+            channels.follow(core(self.module), stack)
             for place in self._places:
                 stack.enter_context(core(place.part).register_forward_hook(partial(keep, place)))
             stack.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
@@ -175,14 +171,14 @@ class See:
 
         `sizes` are numbers that the batch may have by the network's inputs; none: anything.
         """
-        held = _tensors(output)
+        held = tensors(output)
         if place.entry is None and len({id(value) for value in held.values()}) == 1:  # the only one needs no name
-            held = {None: next(iter(held.values()))}
-        if place.entry not in held:
+            held = {"": next(iter(held.values()))}
+        if (entry := place.entry or "") not in held:
             name = place.name.partition(":")[0]
             some = ", ".join(f"{name}:{key}".removesuffix(":") for key in held) or "none fits"
             raise UserError(f"{name} gives a {type(output).__name__}, so say which entry of it: {some}")
-        shape, axis = tuple(held[place.entry].shape), self._axis or 0
+        shape, axis = tuple(held[entry].shape), self._axis or 0
         if len(shape) <= axis:
             raise UserError(f"{place.name} must have the batch along axis {axis}, and has the shape {shape}")
         if sizes and shape[axis] not in sizes:
@@ -195,7 +191,7 @@ class See:
                 f"{place.name} may have tokens along axis 0, for its network has layers with batch_first=False: say "
                 "batch_axis=1, or batch_axis=0 if its axis 0 is the batch"
             )
-        return held[place.entry].movedim(axis, 0)
+        return held[entry].movedim(axis, 0)
 
     def _leave_out(self, place: Place, error: UserError) -> None:
         """Leave out what a pattern matched, if it was never in; raise the error otherwise."""
@@ -234,67 +230,3 @@ class See:
             self._batches.setdefault(name, []).append(values)
         self.samples += next(iter(counts.values()))
         self.nbytes += sum(values.nbytes for values in batch.values())
-
-
-def _tensors(value: Any, path: str = "") -> dict[str | None, Tensor]:
-    """{path: tensor} of nested tuples, lists and mappings; a path is of keys and indices, as `1.0`."""
-    if isinstance(value, Tensor):
-        return {path: value}
-    if isinstance(value, tuple | list):
-        value = dict(zip(getattr(value, "_fields", range(len(value))), value, strict=True))
-    parts = value.items() if isinstance(value, Mapping) else ()
-    found = (_tensors(part, f"{path}.{key}".removeprefix(".")) for key, part in parts)
-    return {where: tensor for tensors in found for where, tensor in tensors.items()}
-
-
-def _mask_of(place: Place, masks: dict[str, Tensor]) -> Tensor | None:
-    """The mask of the sequence that a layer sees: of two, a decoder's layers see that which is called so."""
-    of_decoder = "decoder" in place.name
-    fitting = [mask for path, mask in masks.items() if ("decoder" in path) == of_decoder]
-    return next(iter(fitting or masks.values()), None)
-
-
-def _units(place: Place, output: Tensor, reduce: Reduction, mask: Tensor | None) -> Tensor:
-    """(batch, units) in single precision of an output (batch, …)."""
-    name, part, samples = place.name, bare(place.part), len(output)
-    features_last = isinstance(part, _FEATURES_LAST) or (output.ndim < 4 and not isinstance(part, _CHANNELS_FIRST))
-    if output.is_complex():
-        output = torch.cat([output.real, output.imag], -1 if features_last else 1)
-    output = output.float()
-    if callable(reduce):
-        output = reduce(output)
-        if not isinstance(output, Tensor) or len(output) != samples:
-            raise UserError(f"reduce must give a tensor of ({samples}, …) for {name}")
-    elif output.ndim > 2 and reduce != "flatten":
-        if features_last:
-            output = _over_tokens(name, output, reduce, mask)
-        elif reduce == "mean":
-            output = output.flatten(2).mean(2)
-        else:
-            raise UserError(f"{name} has no {reduce} token, it is (batch, channels, …): take reduce='mean'")
-    elif output.ndim == 3 and features_last and mask is not None and mask.shape == output.shape[:2]:
-        output = output.masked_fill(~mask.to(output.device).bool()[..., None], 0)  # padding never counts
-    if not output.numel():
-        raise UserError(f"{name} is empty, of shape {tuple(output.shape)}")
-    return output.reshape(samples, -1).float()
-
-
-def _over_tokens(name: str, output: Tensor, reduce: str, mask: Tensor | None) -> Tensor:
-    """(batch, features) of (batch, tokens …, features): the mean, the first or the last of the tokens that count."""
-    if mask is None:
-        tokens = output.flatten(1, -2)
-        return tokens.mean(1) if reduce == "mean" else tokens[:, 0 if reduce == "first" else -1]
-    if output.ndim != 3 or mask.shape != output.shape[:2]:
-        raise UserError(
-            f"{name} is {tuple(output.shape)}, and the mask of tokens {tuple(mask.shape)} does not fit it: give "
-            f"token_mask of (batch, tokens), True for tokens that count, or record it apart with reduce='flatten'"
-        )
-    mask = mask.to(output.device).bool()
-    if not mask.any(1).all():
-        raise UserError(f"the mask leaves no token of sample {int((~mask.any(1)).nonzero()[0])} of the batch")
-    if reduce == "mean":
-        kept = output.masked_fill(~mask[..., None], 0)  # padding may be anything, infinite too
-        return kept.sum(1) / mask.sum(1, keepdim=True)
-    places = torch.arange(mask.shape[1], device=output.device)
-    place = torch.where(mask, places, mask.shape[1]).amin(1) if reduce == "first" else (mask * places).amax(1)
-    return output[torch.arange(len(output), device=output.device), place]

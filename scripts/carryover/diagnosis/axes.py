@@ -1,0 +1,177 @@
+"""The axes of what a layer gives out: where its channels are, which of its tokens count, and what is kept of both.
+
+Layers of torch, and those that are derived from them, say where channels or features are. What comes out of other
+modules is compared with the last such layer before it: channels are where their number and the places beside them are
+found again. Where both ends of the shape fit, nothing tells, and the user is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from carryover.diagnosis.modules import Place, tensors
+from carryover.errors import UserError
+
+Reduction = str | Callable[[Tensor], Tensor]
+REDUCTIONS = ("flatten", "mean", "first", "last")
+MASKS = ("attention_mask", "token_mask")
+_FIRST = (nn.modules.conv._ConvNd, nn.modules.batchnorm._BatchNorm, nn.modules.instancenorm._InstanceNorm, nn.GroupNorm,
+          nn.modules.pooling._MaxPoolNd, nn.modules.pooling._AvgPoolNd, nn.modules.pooling._AdaptiveAvgPoolNd,
+          nn.modules.pooling._AdaptiveMaxPoolNd, nn.PixelShuffle, nn.PixelUnshuffle)  # fmt: skip
+_LAST = (nn.Linear, nn.Embedding, nn.RMSNorm, nn.MultiheadAttention, nn.RNNBase)
+
+
+class Given(NamedTuple):
+    """What a layer gave out, its batch first, and the axis of its channels, 1 or -1."""
+
+    shape: torch.Size
+    contiguous: bool
+    axis: int
+
+
+class Channels:
+    """Follows the axis of the channels through one call of a network.
+
+    `said` is the axis that the user gives, counted as the layers' outputs have it; batch, where these have the batch.
+    """
+
+    def __init__(self, said: int | None, batch: int) -> None:
+        self._said, self._batch = said, batch
+        self._last: Given | None = None  # by a layer of a known kind
+        self._axes: set[int] = set()  # of all such layers until now
+
+    def follow(self, module: nn.Module, stack: ExitStack) -> None:
+        """Look at the layers of known kinds that the network calls, until the stack is left."""
+        for part in module.modules():
+            if isinstance(part, (*_FIRST, *_LAST, nn.LayerNorm)):
+                stack.enter_context(part.register_forward_hook(self._see))
+
+    def _see(self, part: Any, inputs: Any, output: Any) -> None:
+        given = next(iter(tensors(output).values()), None)
+        if given is None or given.ndim < 3:
+            return
+        axis = 1 if isinstance(part, _FIRST) else -1
+        given = given.movedim(self._batch if axis == -1 else 0, 0)  # convolutions always have the batch first
+        if isinstance(part, nn.LayerNorm) and type(part) is not nn.LayerNorm:  # some of them have channels first
+            fitting = [end for end in (1, -1) if part.normalized_shape == (given.shape[end],)]
+            axis = fitting[0] if len(fitting) == 1 else self.of(given) or -1
+        self._last = Given(given.shape, given.is_contiguous(), axis)
+        self._axes.add(axis)
+
+    def of(self, output: Tensor) -> int | None:
+        """1 or -1 for an output (batch, …) of three axes or more, or None where nothing tells."""
+        if (last := self._last) is None:
+            return None
+        channels, places = last.shape[last.axis], _places(last.shape, last.axis)
+        score = {end: (output.shape[end] == channels) + (_places(output.shape, end) == places) for end in (1, -1)}
+        if score[1] != score[-1]:
+            return max(score, key=lambda end: score[end])
+        # Both fit, or neither. A network that never moved channels has not done so here, as far as the strides tell.
+        same = output.ndim == len(last.shape) and output.is_contiguous() == last.contiguous
+        return last.axis if score[1] and same and self._axes == {last.axis} else None
+
+    def said(self, name: str, output: Tensor) -> int | None:
+        """The axis that the user gave, of an output (batch, …)."""
+        if self._said is None:
+            return None
+        axis = self._said + output.ndim * (self._said < 0)
+        if not 0 <= axis < output.ndim or axis == self._batch:
+            kind = "the batch" if axis == self._batch else "no axis"
+            raise UserError(f"channel_axis={self._said} is {kind} of {name}, which has {output.ndim} axes")
+        return axis + (axis < self._batch)
+
+
+def _places(shape: torch.Size, axis: int) -> torch.Size:
+    """The lengths of the axes beside batch and channels."""
+    return shape[2:] if axis == 1 else shape[1:-1]
+
+
+def units(
+    place: Place, output: Tensor, reduce: Reduction, channels: Channels, given: Mapping[str, Tensor], mask: Any
+) -> Tensor:
+    """(batch, units) in single precision of an output (batch, …).
+
+    `given` are the network's inputs by their paths; mask, of tokens, is what the user gave beside them.
+    """
+    name, samples = place.name, len(output)
+    axis = channels.said(name, output) or (channels.of(output) if output.ndim > 2 else None)
+    if output.is_complex():
+        output = torch.cat([output.real, output.imag], axis or -1)
+    output = output.float()
+    if callable(reduce):
+        output = reduce(output)
+        if not isinstance(output, Tensor) or len(output) != samples:
+            raise UserError(f"reduce must give a tensor of ({samples}, …) for {name}")
+    elif output.ndim > 2:
+        output = _reduced(place, output, reduce, axis, given, mask)
+    if not output.numel():
+        raise UserError(f"{name} is empty, of shape {tuple(output.shape)}")
+    return output.reshape(samples, -1).float()
+
+
+def _reduced(
+    place: Place, output: Tensor, reduce: str, axis: int | None, given: Mapping[str, Tensor], mask: Any
+) -> Tensor:
+    """The output (batch, …) without padding, and of its tokens or places the mean, the first or the last."""
+    shape = tuple(output.shape)
+    tokens = output.movedim(-1 if axis is None else axis, -1)  # (batch, tokens …, features)
+    counted = _mask_of(place, tokens, given, mask) if output.ndim == 3 else None
+    if reduce in ("first", "last") and output.ndim > 3:
+        raise UserError(f"{place.name} has no {reduce} token, for it is {shape}: take reduce='mean'")
+    if reduce == "mean" and axis is None and counted is None:
+        raise UserError(
+            f"{place.name} is {shape}, and nothing tells which axis has the channels: say channel_axis=1 or -1"
+        )
+    if counted is None:
+        if reduce == "flatten":
+            return output
+        flat = tokens.flatten(1, -2)
+        return flat.mean(1) if reduce == "mean" else flat[:, 0 if reduce == "first" else -1]
+    counted = counted.to(output.device).bool()
+    if not counted.any(1).all():
+        raise UserError(f"the mask leaves no token of sample {int((~counted.any(1)).nonzero()[0])} of the batch")
+    kept = tokens.masked_fill(~counted[..., None], 0)  # padding may be anything, infinite too
+    if reduce == "flatten":
+        return kept
+    if reduce == "mean":
+        return kept.sum(1) / counted.sum(1, keepdim=True)
+    order = torch.arange(counted.shape[1], device=output.device)
+    which = torch.where(counted, order, counted.shape[1]).amin(1) if reduce == "first" else (counted * order).amax(1)
+    return kept[torch.arange(len(kept), device=output.device), which]
+
+
+def _mask_of(place: Place, output: Tensor, given: Mapping[str, Tensor], mask: Any) -> Tensor | None:
+    """The mask (batch, tokens) of the sequence that a layer with this output (batch, tokens, features) sees, or None.
+
+    A layer whose name has `decoder` sees the inputs that are called so, if one of them has as many tokens.
+    """
+    size = output.shape[:2]
+    if mask is not None:
+        found = torch.as_tensor(mask)
+        if found.shape == size:
+            return found
+        raise UserError(_misfit(place, output, found))
+    masks = {path: one for path, one in given.items() if path.endswith(MASKS) and one.ndim == 2}
+    sides: tuple[list[str], list[str]] = [], []
+    for path, one in given.items():
+        if one.ndim > 1 and one.shape[:2] == size:
+            sides[("decoder" in path) != ("decoder" in place.name)].append(path)
+    for side in sides:
+        if side:
+            return next((masks[path] for path in side if path in masks), None)
+    for one in masks.values():  # of the network's only sequence, it must belong to this layer
+        if all(other.shape[:2] == one.shape for other in given.values() if other.ndim > 1):
+            raise UserError(_misfit(place, output, one))
+    return None
+
+
+def _misfit(place: Place, output: Tensor, mask: Tensor) -> str:
+    return (
+        f"{place.name} is {tuple(output.shape)}, and the mask of tokens {tuple(mask.shape)} does not fit it: give "
+        "token_mask of (batch, tokens), True for tokens that count, or record it apart, without a mask"
+    )
