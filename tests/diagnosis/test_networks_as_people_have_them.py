@@ -1,10 +1,13 @@
 """Networks, loaders and layers as people have them: what is left as it was, refused, or said."""
 
 import copy
+import warnings
 
 import numpy as np
 import pytest
 import torch
+import xarray as xr
+from safetensors.torch import save_file
 from torch import nn
 
 from carryover.diagnosis.comparison import compare
@@ -143,3 +146,74 @@ def test_a_mask_belongs_to_its_sequence_and_padding_never_counts():
     others = {"decoder_ids": ids, "attention_mask": given["decoder_attention_mask"], "decoder_attention_mask": None}
     found = seen(network, "decoder", ids, reduce="mean", **others)["decoder"]  # no mask came with its sequence
     np.testing.assert_allclose(found, weights[ids].mean(1), rtol=1e-5)
+
+
+X = torch.randn(60, 16, generator=torch.Generator().manual_seed(0))
+with warnings.catch_warnings(action="ignore"):  # these types are deprecated, or not yet stable
+    QUANTISED, ROWS = torch.quantize_per_tensor(X, 1 / 16, 0, torch.qint8), X.relu().to_sparse_csr()
+    RAGGED = torch.nested.nested_tensor([X, X[:9]])
+
+
+@pytest.mark.parametrize(
+    ("given", "numbers"),
+    [(X.bfloat16(), X.bfloat16().float()), (X.to(torch.float8_e5m2), X.to(torch.float8_e5m2).float()),
+     (QUANTISED, QUANTISED.dequantize()), (X.relu().to_sparse(), X.relu()), (ROWS, X.relu()),
+     (1e300 * X.double(), X), (1e-300 * X.double(), X)],
+    ids=["bfloat16", "float8", "quantised", "sparse", "rows", "huge", "tiny"],
+)  # fmt: skip
+def test_numbers_of_every_type_and_size_are_read(given, numbers, tmp_path):
+    rest = X[:, :9]
+    expected = diagnose({"a": numbers}, {"a": rest}, labels=numbers)
+    xr.testing.assert_allclose(diagnose({"a": given}, {"a": rest}, labels=given), expected, rtol=1e-4)
+    if not given.is_quantized and given.layout == torch.strided:
+        save_file({"a": given}, tmp_path / "given.safetensors")
+        found = diagnose(tmp_path / "given.safetensors", {"a": rest}, labels=given)
+        xr.testing.assert_allclose(found, expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("given", [X.to("meta"), nn.parameter.UninitializedParameter(), RAGGED, [[1], [1, 2]] * 30])
+def test_what_has_no_numbers_is_said(given):
+    for sides, labels in (((X, X), given), (({"a": given}, {"a": X}), None)):
+        with pytest.raises(UserError, match=r"has no numbers|rows of one length"):
+            diagnose(*sides, labels=labels)
+
+
+class Named(nn.Module):
+    def __init__(self, name="part"):
+        super().__init__()
+        self.name = name
+        self.add_module(name, nn.Linear(16, 16))
+
+    def forward(self, x, mask=None):
+        return getattr(self, self.name)(x)
+
+
+def compared(network, batch=X, **how):
+    return compare(network, copy.deepcopy(network), [batch], progress=False, **how)
+
+
+@pytest.mark.parametrize(
+    ("make", "batch", "said"),
+    [(lambda: nn.Sequential(nn.LazyLinear(4)), X, r"parameters without numbers \(0.weight\)"),
+     (lambda: Named().to("meta"), X, r"parameters without numbers \(part.weight\)"),
+     (lambda: torch.jit.script(nn.Sequential(nn.Linear(16, 4))), X, "before is a TorchScript module"),
+     (Named, X.to("meta"), "batches must have numbers"),
+     (Named, {"image": X, "label": X[:, 0]}, "batches have image, label, and Named takes x, mask: name what it takes"),
+     (Named, {"mask": X}, "batches have mask, and Named takes x, mask"),
+     (Named, X.long(), "cannot be called with numbers of these types: .*Long"),
+     (lambda: nn.Sequential(Named(), Named().double()), X, "cannot be called with numbers of these types: .*Double"),
+     (lambda: Named("sample_id"), X, "a layer called sample_id cannot be recorded")],
+    ids=["lazy", "meta", "script", "meta batch", "keys", "lacking", "whole", "mixed", "sample_id"],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore:.*deprecated")
+def test_what_cannot_be_compared_is_said_in_one_sentence(make, batch, said):
+    with pytest.raises(UserError, match=said):
+        compared(make(), batch)
+
+
+@pytest.mark.filterwarnings("ignore:.*deprecated")
+def test_inputs_take_the_networks_type_and_a_layer_may_be_called_id():
+    for network, batch in ((Named(), X.double()), (Named().bfloat16(), X), (Named("id"), {"x": X, "index": X})):
+        assert compared(network, batch)["cka"].item() == pytest.approx(1)
+    small = torch.ao.quantization.quantize_dynamic(Named(), {nn.Linear})
+    assert "no parameters that can be compared" in compared(small, baseline=None).headline

@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from carryover.diagnosis.axes import Reduction
 from carryover.diagnosis.diagnosis import DEFAULTS, Parameters, attributes, diagnose
-from carryover.diagnosis.modules import Call, batches, called, parted, random_state_restored
+from carryover.diagnosis.modules import Call, batches, called, parted, random_state_restored, ready
 from carryover.diagnosis.networks import reinitialised, renew_statistics, weight_changes
 from carryover.diagnosis.recording import record
 from carryover.diagnosis.sources import as_array
@@ -146,6 +146,7 @@ def _networks(
     for name, network in networks.items():
         if not isinstance(network, nn.Module):
             raise UserError(f"{name} must be a torch module, got {type(network).__name__}: diagnose takes activations")
+        ready(name, network)
     for name in [name for name in networks if name != "before" and not adapter]:
         if {*map(id, before.parameters())} & {*map(id, networks[name].parameters())}:
             raise UserError(
@@ -193,7 +194,7 @@ def _recorded(
     if all(labels is None for labels in by_batch):
         return recordings, None, ""
     try:
-        found = np.concatenate([as_array(labels) for labels in by_batch])[:samples]
+        found = np.concatenate([as_array("labels", labels) for labels in by_batch])[:samples]
         found = found.squeeze(1) if found.ndim == 2 and found.shape[1] == 1 else found
         Task.of(found, seen)
     except (ValueError, TypeError, UserError) as error:

@@ -188,7 +188,7 @@ def diagnose(
             groups=samples if ids is None else len(np.unique(ids)),
             ordered=all(sides[name].ids is not None for name in ("before", "after")),
         )
-        probed = None if labels is None else task.Task.of(as_array(labels), samples)
+        probed = None if labels is None else task.Task.of(as_array("labels", labels), samples)
         rows: list[dict[str, Any]] = []
         for name in tqdm(names, "layers", disable=not progress, leave=False):
             rows.append(_of_sides(sides, name, sampling, p, probed))

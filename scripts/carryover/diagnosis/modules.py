@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 from torch.utils._pytree import tree_map_only
 
+from carryover.diagnosis.sources import without_numbers
 from carryover.errors import UserError
 
 Call = Callable[[nn.Module, Any], Any]
@@ -43,6 +44,16 @@ class Place:
     part: nn.Module
     entry: str | None = None
     matched: bool = False
+
+
+def ready(name: str, module: nn.Module) -> None:
+    """Raise UserError for a network whose layers cannot be seen, or that has no numbers yet."""
+    if isinstance(core(module), torch.jit.ScriptModule):
+        raise UserError(
+            f"{name} is a TorchScript module, whose layers run unseen: give the network that it was made of"
+        )
+    if empty := [key for key, one in module.named_parameters() if without_numbers(one)]:
+        raise UserError(f"{name} has parameters without numbers ({empty[0]}): load its weights, or call it once")
 
 
 def places(module: nn.Module, names: str | Sequence[str]) -> list[Place]:
@@ -82,6 +93,8 @@ def submodules(module: nn.Module) -> dict[str, nn.Module]:
         found.setdefault(name, part)
         if (inner := _wrapped(part, _ADAPTED)) is not None:
             walk(inner, name)
+            return
+        if isinstance(part, torch.jit.ScriptModule):  # what is inside runs unseen
             return
         for child, inside in part.named_children():
             if child != "parametrizations":  # they work on weights and not on samples
@@ -132,17 +145,52 @@ def called(module: nn.Module, batch: Any) -> Any:
     """
     inputs, named, _ = parted(module, batch)
     if named:
-        takes = inspect.signature(core(module).forward).parameters
-        named = {key: value for key, value in named.items() if key in takes} or named  # all where it names none
-        # Labels would reach a head that may have other classes, for a loss that nobody reads.
-        asked = {key for key, one in takes.items() if one.default is one.empty}
-        named = {key: value for key, value in named.items() if key not in LABELS or key in asked}
+        named = _taken(module, named)
     elif inputs and not isinstance(inputs[0], Tensor):
         kinds, kind = "tensors, tuples (inputs, labels, …) or mappings of named tensors", type(inputs[0]).__name__
         raise UserError(f"batches must be {kinds}, got {kind}: say call=, how a network is called with a batch")
-    device = next((one.device for one in module.parameters()), torch.device("cpu"))
-    inputs, named = tree_map_only(Tensor, lambda value: value.to(device), (inputs, dict(named)))
-    return module(*inputs, **named)
+    own = next((one for one in module.parameters() if one.is_floating_point()), torch.empty(0))
+
+    def placed(value: Tensor) -> Tensor:
+        if value.is_meta:
+            raise UserError("batches must have numbers, and are on the meta device")
+        return value.to(own.device, own.dtype if value.is_floating_point() else value.dtype)
+
+    inputs, named = tree_map_only(Tensor, placed, (inputs, dict(named)))
+    with types_named():
+        return module(*inputs, **named)
+
+
+def _taken(module: nn.Module, named: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of named inputs that a network takes, all where it takes any; UserError where it lacks some.
+
+    Labels are left out unless it needs them: they would reach a head that may have other classes, for a loss that
+    nobody reads.
+    """
+    takes = inspect.signature(core(module).forward).parameters
+    needed = [key for key, one in takes.items() if one.default is one.empty and one.kind not in (2, 4)]  # *args, **more
+    taken = {key: value for key, value in named.items() if key in takes}
+    if not taken and any(one.kind is one.VAR_KEYWORD for one in takes.values()):
+        taken = dict(named)
+    lacking = [key for key in needed if key not in taken]
+    if lacking or not taken:
+        raise UserError(
+            f"batches have {', '.join(map(str, named))}, and {type(core(module)).__name__} takes {', '.join(takes)}: "
+            "name what it takes, or say call=, how a network is called with a batch"
+        )
+    return {key: value for key, value in taken.items() if key not in LABELS or key in needed}
+
+
+@contextmanager
+def types_named() -> Iterator[None]:
+    """That types of numbers do not go together is said in one sentence."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "dtype" not in str(error):
+            raise
+        first = str(error).partition("\n")[0]
+        raise UserError(f"the network cannot be called with numbers of these types: {first}") from error
 
 
 def parted(module: nn.Module, batch: Any) -> tuple[list[Any], Mapping[str, Any], Any]:

@@ -128,6 +128,8 @@ def weight_changes(
         values["weight_rank"].append(float(gram.trace()) ** 2 / fourth if fourth else np.nan)
     differ = [name for name in old | new if name not in changes or bool(changes[name][1].any())]
     count = len(old | new)
+    if not count:
+        return values, "The networks have no parameters that can be compared."
     if len(differ) == count:
         return values, f"All {count} parameters differ."
     if differ:

@@ -22,7 +22,7 @@ import xarray as xr
 from torch import Tensor, nn
 
 from carryover.diagnosis.axes import REDUCTIONS, Channels, Reduction, units
-from carryover.diagnosis.modules import Place, buffers_restored, core, evaluating, places, tensors
+from carryover.diagnosis.modules import Place, buffers_restored, core, evaluating, places, ready, tensors, types_named
 from carryover.errors import UserError
 from carryover.provenance import store
 
@@ -78,6 +78,7 @@ def record(
         raise UserError(f"reduce must be one of {kinds}, or a function of the output, got {reduce!r}")
     if path is not None and Path(path).suffix != ".nc":
         raise UserError(f"path must be where the file goes and end in .nc, got {path}")
+    ready("the module", module)
     found = places(module, names)
     see = See(module, found, reduce, batch_axis, channel_axis)
     with evaluating(module), buffers_restored(module):
@@ -123,7 +124,12 @@ class See:
         self, *inputs: Any, sample_id: Sequence | None = None, token_mask: Tensor | None = None, **named_inputs: Any
     ) -> Any:
         """The module's output for these inputs."""
-        return self.during(lambda: self.module(*inputs, **named_inputs), (inputs, named_inputs), sample_id, token_mask)
+
+        def call() -> Any:
+            with types_named():
+                return self.module(*inputs, **named_inputs)
+
+        return self.during(call, (inputs, named_inputs), sample_id, token_mask)
 
     def during(
         self, call: Callable[[], Any], inputs: Any, sample_id: Sequence | None = None, token_mask: Tensor | None = None
@@ -139,6 +145,8 @@ class See:
         def keep(place: Place, module: nn.Module, inputs: Any, output: Any) -> None:
             counts[place.name] += 1
             try:
+                if place.name == "sample_id":
+                    raise UserError("a layer called sample_id cannot be recorded, for names of samples are called so")
                 output = self._batch_first(place, output, sizes)
                 values = units(place, output, self._reduce, channels, given, token_mask)
                 kept[place.name] = (

@@ -28,10 +28,10 @@ CRITERIA = {
 REGIMES = (*CRITERIA, CONSTANT, UNDECIDED, NONE)
 """In the order in which they are listed."""
 VARIANCE = {
-    "inherited_weighted": ((UNCHANGED, REWEIGHT, SELECT), "the share after finetuning that was there before"),
-    "kept_weighted": ((UNCHANGED, REWEIGHT, ADD), "the share before finetuning that is kept"),
+    "inherited_weighted": "the share after finetuning that was there before",
+    "kept_weighted": "the share before finetuning that is kept",
 }
-"""{share: regimes that say by components that features are inherited, or kept, and what the share is}."""
+"""Shares by variance, in the order of the first answers of `CRITERIA`."""
 CLOSE = 0.9  # reference from which on a share beyond unrelated networks is noise
 _CURVED = 0.2  # curvature from which on unrelated networks of the same inputs may be predicted well
 _FACTOR = 2  # ratio of participation ratios above which `_direction` describes a direction
@@ -93,6 +93,12 @@ def decided(row: Mapping[str, Any], p: Any) -> tuple[str, str, float]:
     return UNDECIDED, f"{evidence}: {regime}, but {doubt}", np.nan
 
 
+def contradicting(row: Mapping[str, Any], most: float) -> list[str]:
+    """Shares by variance that say otherwise than the verdict, which counts components."""
+    answers = CRITERIA.get(row["regime"], ())
+    return [name for name, answer in zip(VARIANCE, answers, strict=False) if answer != (row[name] >= most)]
+
+
 def warnings_on(
     row: Mapping[str, Any], recorded: Sequence[np.ndarray], parts: Sequence[Components], block: np.ndarray,
     ordered: bool, most: float,
@@ -109,9 +115,8 @@ def warnings_on(
             share = f"{row[f'dominant_{when}']:.3g}"
             notes.append(f"one direction holds {share} of the variance {when} and dominates PR, ENSD and CKA")
             break
-    for quantity, (regimes, words) in VARIANCE.items():
-        if row["regime"] in regimes and row[quantity] < most:
-            notes.append(f"by variance {words} is {max(row[quantity], 0):.0%}")
+    for quantity in contradicting(row, most):
+        notes.append(f"by variance {VARIANCE[quantity]} is {max(row[quantity], 0):.0%}")
     if direction := _direction(row, old, new, block):
         notes.append(direction)
     tail = slice(old.counted, old.seen)  # components that do not count

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,9 +11,9 @@ from matplotlib.figure import Figure
 from xarray import Dataset
 
 from carryover.diagnosis import task
-from carryover.diagnosis.regimes import REGIMES, VARIANCE
+from carryover.diagnosis.regimes import CLOSE, REGIMES, VARIANCE, contradicting
 
-_BANDS = ((0.8, "80 % or more"), (0.5, "50 to 80 %"), (0.2, "20 to 50 %"), (-1, "less than 20 %"))
+_FEW = 4  # layers of which each is named
 _LOWEST = -0.5  # shares below it are drawn here: layers with a share below 0 are unrelated anyway
 
 
@@ -28,13 +27,12 @@ def headline(result: Dataset) -> str:
     count = len(table)
     sentences = [
         f"{count} layer{'s' * (count > 1)}: {', '.join(verdicts)}.",
-        _depth_profile(table["kept_weighted"].dropna(), count),
+        _kept(table, result.attrs["reference"]),
     ]
-    for quantity, (regimes, words) in VARIANCE.items():  # where components and variance say different things
-        contradicted = table[table["regime"].isin(regimes) & (table[quantity] < result.attrs["most"])]
-        if len(contradicted):
-            shares = ", ".join(f"{max(row[quantity], 0):.0%} in {name}" for name, row in contradicted[:3].iterrows())
-            sentences.append(f"By variance {words} is {shares}{', …' * (len(contradicted) > 3)}.")
+    for quantity, words in VARIANCE.items():  # where components and variance say different things
+        said = [quantity in contradicting(row, result.attrs["most"]) for _, row in table.iterrows()]
+        if any(said) and (quantity != "kept_weighted" or count > _FEW):
+            sentences.append(f"By variance {words} is {_shares(table[said][quantity][:3])}{', …' * (sum(said) > 3)}.")
     if "task" in table:  # the verdict on the task in the last layer, and the layers where it was added or lost instead
         last = table[table["task"] != ""].iloc[-1]
         scores = f"{last['task_before']:.2f} before and {last['task_after']:.2f} after"
@@ -43,7 +41,10 @@ def headline(result: Dataset) -> str:
         sentence = f"In {last.name} {task.in_words(last)}: a linear probe scores {scores}."
         changed = {word: table.index[table["task"] == word] for word in (task.ADDED, task.LOST) if word != last["task"]}
         elsewhere = [f"{word} in {_listed(names)}" for word, names in changed.items() if len(names)]
-        sentences.insert(0, f"{sentence} The task was {' and '.join(elsewhere)}." if elsewhere else sentence)
+        sentence += f" The task was {' and '.join(elsewhere)}." if elsewhere else ""
+        silent = table.index[table["task"] == ""]
+        sentence += f" No probe reads {_listed(silent)}, constant before or after." if len(silent) else ""
+        sentences.insert(0, sentence)
     if "control_regime" in table:
         same = (table["control_regime"] == table["regime"]).sum()
         sentences.append(
@@ -57,34 +58,24 @@ def headline(result: Dataset) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _depth_profile(kept: pd.Series, count: int) -> str:
-    """The kept share of the variance by depth, in words, for consecutive layers alike; its range if it varies much.
-
-    Of `count` layers, those that are constant keep none and have no share.
-    """
-    kept = kept.clip(lower=0.0)  # it is negative where the baseline predicts more
+def _kept(table: pd.DataFrame, reference: str) -> str:
+    """The kept share of the variance of a few layers, or its range; constant layers have none."""
+    kept = table["kept_weighted"].dropna()
     if kept.empty:
         return ""
-    if len(kept) == 1:
-        where = f" of {kept.index[0]}" if count > 1 else ""
-        return f"Of the variance{where} before, {kept.iloc[0]:.0%} is kept."
+    beyond = ", beyond the baseline" if reference == "baseline" and (table["kept_reference"] <= CLOSE).all() else ""
+    if len(kept) > _FEW:
+        return f"Of the variance before, from {_shares(kept.sort_values().iloc[[0, -1]], ' to ')} is kept{beyond}."
+    return f"Of the variance before, {_shares(kept)} is kept{beyond}."
 
-    def band(layer: str) -> str:
-        return next(words for least, words in _BANDS if kept[layer] >= least)
 
-    runs = [(words, list(names)) for words, names in groupby(kept.index, key=band)]
-    if len(runs) > 4:
-        least, most = kept.idxmin(), kept.idxmax()
-        return f"Of the variance before, layers keep from {kept[least]:.0%} ({least}) to {kept[most]:.0%} ({most})."
-    clauses = []
-    for words, names in runs:
-        several = f"{names[0]} to {names[-1]}" if len(names) > 2 else " and ".join(names)
-        clauses.append(f"{several} {'keep' if len(names) > 1 else 'keeps'} {words}")
-    return f"Of the variance before, {', '.join(clauses)}."
+def _shares(values: pd.Series, joined: str = ", ") -> str:
+    """'18% in layer1, 86% in layer2'; a share is negative where the baseline predicts more."""
+    return joined.join(f"{max(share, 0):.0%} in {name}" for name, share in values.items())
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])}, …"
+    return ", ".join(names) if len(names) <= _FEW else f"{', '.join(names[:3])}, …"
 
 
 def by_layer(result: Dataset) -> str:

@@ -80,7 +80,7 @@ def choose_factor(
             finetune(module, seed, **({"rate": rate} if takes_rate else {}))
             return score(module)
 
-    arrays = {name: as_array(tensor) for name, tensor in state.items()}
+    arrays = {name: as_array(name, tensor) for name, tensor in state.items()}
     identity = [arrays, which, head, *(source_of(function) for function in (make, finetune, score))]
     as_finetune = run if takes_rate else lambda factor, seed: run(factor, seed)
     return search_factor(as_finetune, which=which, notes=notes, identity=identity, **search)

@@ -16,7 +16,8 @@ from typing import Any
 
 import netCDF4
 import numpy as np
-from safetensors.numpy import load_file
+from torch import Tensor
+from torch.nn.parameter import is_lazy
 
 from carryover.errors import UserError
 from carryover.measures.dimensionality import centred, constant
@@ -47,7 +48,7 @@ class Activations:
         """
         where = f"the layer of {self.name}" if layer == SINGLE else f"layer {layer} of {self.name}"
         with _reading(where):
-            values = as_array(self.layers[layer][...])
+            values = np.asarray(self.layers[layer][...])
         values = values.reshape(*values.shape[:1], -1) if values.size else values
         if values.dtype.kind == "c":
             values = np.concatenate([values.real, values.imag], axis=1)
@@ -73,9 +74,9 @@ def opened(source: Any, name: str = "the mapping") -> Iterator[Activations]:
         with _reading(name):
             arrays: dict[str, Any]
             if isinstance(source, Mapping):
-                arrays = {str(key): as_array(value) for key, value in source.items()}
+                arrays = {str(key): as_array(f"layer {key} of {name}", value) for key, value in source.items()}
             elif hasattr(source, "__array__"):
-                arrays = {SINGLE: as_array(source)}
+                arrays = {SINGLE: as_array(name, source)}
             elif not isinstance(source, str | Path):
                 kinds = "a mapping {layer: (samples, …)}, an array or tensor of one layer, or a file"
                 raise UserError(f"{name} must be {kinds}, got {type(source).__name__}")
@@ -87,14 +88,17 @@ def opened(source: Any, name: str = "the mapping") -> Iterator[Activations]:
                     raise UserError(f"{name} has two arrays of one name")
                 arrays = dict(members)
             elif suffix == ".safetensors":
-                arrays = load_file(source)
+                from safetensors.torch import load_file  # which is optional, and knows types that NumPy lacks
+
+                arrays = {key: as_array(key, value) for key, value in load_file(source).items()}
             elif suffix == ".nc":
                 file = stack.enter_context(netCDF4.Dataset(source))
                 file.set_auto_mask(False)
                 arrays = {key: held for key, held in file.variables.items() if key in IDS or key not in file.dimensions}
             else:
                 raise UserError(f"{name} must be of one of the kinds .npz, .npy, .nc, .safetensors")
-        ids = next((np.asarray(arrays.pop(key)[...]).ravel() for key in IDS if key in arrays), None)
+        named = next((key for key in IDS if key in arrays and np.ndim(arrays[key]) == 1), None)  # a layer has units
+        ids = None if named is None else np.asarray(arrays.pop(named)[...])
         if not arrays:
             raise UserError(f"{name} holds no layers")
         yield Activations(name, arrays, ids)
@@ -110,12 +114,31 @@ def _reading(where: str) -> Iterator[None]:
         raise UserError(f"{where} cannot be read: {error}") from None
 
 
-def as_array(values: Any) -> np.ndarray:
-    """An array of an array or of a tensor on any device."""
-    if hasattr(values, "detach"):
+def as_array(name: str, values: Any) -> np.ndarray:
+    """An array of an array or of a tensor on any device, sparse or quantised ones in full.
+
+    Types that NumPy lacks are given in single precision. Raises UserError for a tensor without numbers and ragged rows.
+    """
+    if isinstance(values, Tensor):
+        if without_numbers(values):
+            raise UserError(f"{name} has no numbers: it is on the meta device, or not yet initialised")
+        if values.is_nested:
+            raise UserError(f"{name} must have rows of one length")
         values = values.detach().cpu()
-        values = values.float() if str(values.dtype) == "torch.bfloat16" else values  # NumPy has no such type
-    return np.asarray(values)
+        values = values.dequantize() if values.is_quantized else values.to_dense()
+        try:
+            return values.numpy()
+        except TypeError:  # bfloat16 and types of eight bits
+            return values.float().numpy()
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise UserError(f"{name} must have rows of one length") from None
+
+
+def without_numbers(values: Tensor) -> bool:
+    """Whether a tensor has a place but no numbers."""
+    return is_lazy(values) or values.is_meta
 
 
 def common_samples(sides: Sequence[Activations], layers: Sequence[str] = ()) -> tuple[int, np.ndarray | None]:

@@ -53,6 +53,7 @@ class Task:
         if values.dtype.kind not in "biuf":
             raise UserError(f"labels must be numbers or text, got {values.dtype}")
         targets = values.reshape(samples, -1).astype(float)
+        targets = targets / np.maximum(np.abs(targets).max(axis=0), np.finfo(float).tiny)  # squares may overflow
         size = targets.std(axis=0)
         if not np.isfinite(targets).all() or not (size > 0).all():
             raise UserError("targets must be finite and vary between samples")

@@ -12,6 +12,7 @@ from carryover.runs import measured_by_run
 from carryover.streams import generator
 from carryover.tasks.sparse import sphere
 
+_EXTREME = 100  # exponent of two from which on differences are scaled before they are stored in single precision
 _ROUNDING = 8  # units in the last place: responses that vary less are constant
 
 MEANING = {
@@ -89,7 +90,7 @@ def summarise(kk, kl, ll, trace_k, trace_l):
 def constant(low: np.ndarray, high: np.ndarray, dtype: np.dtype | type) -> bool:
     """Whether responses between `low` (units,) and `high` (units,) are the same, up to the rounding of their type."""
     rounding = _ROUNDING * np.finfo(dtype).eps if np.dtype(dtype).kind == "f" else 0
-    return bool(np.all(high - low <= rounding * np.maximum(np.abs(low), np.abs(high))))
+    return bool(np.all(high / 2 - low / 2 <= rounding / 2 * np.maximum(np.abs(low), np.abs(high))))
 
 
 def dimensionality(data, p):
@@ -128,8 +129,12 @@ def centred(name: str, values: ArrayLike, dtype: type = np.float64) -> np.ndarra
         raise ValueError(f"{name} must be finite, and sample {not_finite[0]} is not")
     if constant(low, high, values.dtype):
         raise ValueError(f"{name} must vary between samples")
+    exponent = np.frexp((high / 2 - low / 2).max())[1] + 1  # of the largest difference, which may itself overflow
+    if abs(exponent) > _EXTREME:
+        values = np.asarray(np.ldexp(values.astype(float), -exponent))
+        low, exponent = np.ldexp(low, -exponent), 0
     # Subtracting the smallest responses first preserves small variations about a large mean; powers of two are exact.
     responses = np.subtract(values, low, out=np.empty(values.shape, dtype), casting="same_kind")
-    responses *= 2.0 ** -max(np.frexp((high - low).max())[1], -1000)
+    responses *= 2.0**-exponent
     responses -= responses.mean(axis=0, dtype=np.float64)
     return responses
