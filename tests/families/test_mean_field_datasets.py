@@ -9,7 +9,6 @@ from carryover.families.stages import Shard
 from toy.mean_field_toys import TASK, finetuned, followed, outputs, pretrained
 from toy.refusal import refused
 
-WEIGHTS = {"first", "second", "start_first", "teacher_directions", "teacher_readout", "source_readout"}
 P = model_of("families.mean_field", "pretrain")(**TASK)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from carryover.families.mean_field.solvers import quadratic
@@ -76,7 +76,6 @@ def test_descent_of_the_readout_is_the_plain_loop(start, samples):
         assert data["time"][run] == pytest.approx(0.02 * steps)
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
 @given(
     st.integers(0, 10**6), st.integers(1, 12), st.integers(1, 12), st.floats(1e-3, 1e3), st.floats(1.0, 100.0),
     st.floats(-4.0, 0.5),

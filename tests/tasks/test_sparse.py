@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from carryover.tasks import sparse
 from toy.refusal import refused
-
-FIXED = settings(derandomize=True, deadline=None, max_examples=60)
 
 
 @st.composite
@@ -27,7 +25,6 @@ def teachers(seed, features, overlap, auxiliary, dimension, norm="l2"):
     return beta, sparse.main_teacher(order, signs, auxiliary, features, overlap, norm), signs
 
 
-@FIXED
 @given(tasks(), st.sampled_from(["l1", "l2"]), st.integers(0, 10**6))
 def test_counts_norms_and_signs_are_those_asked_for(task, norm, seed):
     dimension, auxiliary, shared, new = task
@@ -42,7 +39,6 @@ def test_counts_norms_and_signs_are_those_asked_for(task, norm, seed):
         np.testing.assert_array_equal(np.sign(teacher)[teacher != 0], signs[teacher != 0])
 
 
-@FIXED
 @given(tasks(), st.integers(0, 10**6), st.data())
 def test_a_task_with_fewer_features_of_either_kind_is_nested_in_one_with_more(task, seed, data):
     dimension, auxiliary, shared, new = task

@@ -3,15 +3,13 @@
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 from scipy.linalg import null_space
 from scipy.optimize import minimize_scalar
 
 from carryover.theory.norms import flow_penalty, l1_norm, l12_norm, q_norm
-
-invariant = settings(derandomize=True, deadline=None, max_examples=100)
 
 weights = st.builds(lambda sign, power: sign * 10.0**power, st.sampled_from([-1, 1]), st.floats(-6, 1))
 coefficients = st.builds(lambda sign, power: sign * 10.0**power, st.sampled_from([-1, 1]), st.floats(-8, 3))
@@ -40,7 +38,6 @@ def precise_flow(beta, *w):
         return float(beta * mpmath.log((beta + root) / (2 * a)) - root + a + b)
 
 
-@invariant
 @given(coefficients, weights, weights)
 def test_q_norm_is_the_printed_formula(beta, w1, w2):
     np.testing.assert_allclose(q_norm([beta], w1, w2), precise_q(beta, w1, w2), rtol=2e-15)
@@ -51,7 +48,6 @@ def test_q_norm_stays_accurate_for_tiny_starting_weights(scale):
     np.testing.assert_allclose(q_norm([1.0], scale, 2 * scale), precise_q(1.0, scale, 2 * scale), rtol=2e-15)
 
 
-@invariant
 @given(coefficients, weights, weights, weights, weights)
 def test_flow_penalty_is_the_integral_of_its_gradient(beta, w1_plus, w2_plus, w1_minus, w2_minus):
     w = (w1_plus, w2_plus, w1_minus, w2_minus)
@@ -110,7 +106,6 @@ def test_flow_penalty_with_one_part_only():
     np.testing.assert_allclose(flow_penalty(-beta, 1, 1, 1, -1), expected, rtol=1e-14)
 
 
-@invariant
 @given(st.integers(0, 1000))
 def test_l12_norm_is_half_the_smallest_parameter_norm(seed):
     """Equation 28 minimised numerically over the free input weight."""

@@ -3,7 +3,7 @@
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize_scalar
 
@@ -124,9 +124,6 @@ def test_regions_in_closed_form():
     assert negative_transfer_threshold(np.pi / 2, 0.2) == pytest.approx(1.04, rel=1e-14)
 
 
-invariant = settings(derandomize=True, deadline=None, max_examples=100)
-
-
 def simulated_risk(rng, gamma, theta, sigma, depth, norm=1.0, d=200, draws=30):
     """Mean and its error of |β − β_t|², β the solution of equation 5 found by repeating it in d dimensions."""
     risks = []
@@ -166,7 +163,6 @@ def test_equations_14_and_15(depth):
     np.testing.assert_array_equal(finetune_risk(1, theta, 0, depth), 0)
 
 
-@invariant
 @given(st.floats(0.001, 100), st.floats(0.001, 1), st.integers(1, 60))
 def test_norm_factor_solves_equation_5(fitted, outside, depth):
     s = brentq(lambda s: fitted + outside * s ** (1 - 1 / depth) - s, 1e-12, 1e6, xtol=1e-300, rtol=1e-14)
@@ -174,7 +170,6 @@ def test_norm_factor_solves_equation_5(fitted, outside, depth):
     assert norm_factor(fitted, outside, depth) == pytest.approx(s ** ((1 - 1 / depth) / 2), rel=1e-13 * depth)
 
 
-@invariant
 @given(st.floats(0.01, 0.99), st.floats(0, np.pi), st.floats(0, 3), st.sampled_from([None, 1, 2, 7]))
 def test_boundary_is_where_the_sign_changes(gamma, theta, sigma, depth):
     boundary = finetune_boundary(gamma, sigma, depth)

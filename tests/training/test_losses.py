@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from carryover.training.losses import LOSSES, effective_features, group_norm, misclassified, squared_distance
@@ -58,7 +58,6 @@ def test_misclassified_is_the_share_of_wrong_signs_on_the_sphere(sphere):
     assert np.all(np.abs(wrong - share) < 4 * np.sqrt(share * (1 - share) / SAMPLES))
 
 
-@settings(derandomize=True, deadline=None, max_examples=30)
 @given(k=st.integers(1, 20), size=st.floats(1e-6, 1e6), seed=st.integers(0, 10**6))
 def test_effective_features_counts_equals_and_stays_between_one_and_all(k, size, seed):
     rng = np.random.default_rng(seed)
