@@ -1,11 +1,10 @@
-"""Stages of small networks against dimensionality of their outputs, and kernels against scikit-learn's."""
+"""Stages of small networks against dimensionality of their outputs."""
 
 import math
 
 import numpy as np
 import pytest
 import torch
-from sklearn.preprocessing import KernelCenterer
 
 from carryover.config.parameters import model_of
 from carryover.measures import stages
@@ -61,15 +60,6 @@ def drawn(samples, units):
     rng = np.random.default_rng(units)
     few = rng.standard_normal((samples, 6)) @ rng.standard_normal((6, units))
     return torch.from_numpy(few + rng.standard_normal((samples, units)) + 100 * rng.standard_normal(units)).float()
-
-
-@pytest.mark.parametrize("samples", [45, 300])
-@pytest.mark.parametrize("units", [5, 40, 300])
-def test_kernels_are_those_of_centred_features(samples, units):
-    features = drawn(samples, units)
-    expected = KernelCenterer().fit_transform((features.double() @ features.double().T).numpy())
-    found = centred_kernel("stem", features)
-    np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max(), rtol=0)
 
 
 def test_kernels_of_constant_stages_are_0_and_their_dimensionality_is_none():

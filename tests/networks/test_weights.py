@@ -1,4 +1,4 @@
-"""Deep linear, diagonal and ReLU networks: what they compute, and weights that are balanced or on a flow's path."""
+"""Deep linear, diagonal and ReLU networks: what they compute, weights that are balanced or on a flow's path."""
 
 import itertools
 
@@ -10,17 +10,6 @@ from hypothesis import strategies as st
 from carryover.networks import deep_linear
 from carryover.networks.diagonal import weights_at
 from carryover.networks.relu import Weights
-
-RNG = np.random.default_rng(0)
-
-
-def test_its_function_and_features_are_the_products_of_its_layers():
-    hidden, readout = RNG.standard_normal((4, 2, 5, 5)), RNG.standard_normal((4, 5))
-    network = deep_linear.Weights(hidden, readout)
-    for run in range(4):
-        features = hidden[run, 0] @ hidden[run, 1]
-        np.testing.assert_allclose(network.features()[run], features, rtol=1e-12)
-        np.testing.assert_allclose(network.coefficients()[run], features @ readout[run], rtol=1e-12)
 
 
 @given(depth=st.integers(1, 5), scale=st.floats(1e-5, 10), seed=st.integers(0, 100))

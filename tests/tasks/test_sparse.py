@@ -70,11 +70,6 @@ def test_fractions_that_binary_numbers_only_approach_are_whole(overlap, features
     assert sparse.whole_share(overlap, features) == round(overlap * features)
 
 
-def test_a_longer_draw_starts_with_the_same_rows():
-    short, long = (sparse.sphere(np.random.default_rng(3), n, 6) for n in (5, 9))
-    np.testing.assert_array_equal(short, long[:5])
-
-
 def test_inputs_have_the_moments_of_the_uniform_law():
     """Mean 0, covariance I, E x⁴ = 3D/(D + 2), E x²x'² = D/(D + 2), each within 5 standard errors of its estimate."""
     samples, D = 40_000, 5
