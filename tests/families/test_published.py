@@ -1,6 +1,5 @@
 """The published runs: digits that the authors published, and each step against PyTorch's own modules and loaders."""
 
-import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,8 +13,8 @@ from torch.utils.data import DataLoader, TensorDataset
 from carryover.claims.replay import RUN, replayed
 from carryover.commands.replay import TABLE, replay
 from carryover.errors import UserError
-from carryover.families.published import draws, protocols, solvers
-from carryover.networks import diagonal, relu
+from carryover.families.published import protocols, solvers
+from carryover.networks import relu
 from carryover.training.published import Problem, ReluDescent, Rules, descend
 from carryover.training.result import Task
 from toy import plotted
@@ -66,17 +65,6 @@ def test_the_listed_runs_are_those_of_the_table():
     ]
     ours = pd.DataFrame(listed)[RUN].assign(overlap=lambda runs: runs["overlap"].round(6))
     assert len(ours) == len(table) == len(ours.merge(table, on=RUN))
-
-
-def test_draws_are_those_of_layers_that_are_built_and_filled():
-    torch.manual_seed(3)
-    generator = torch.Generator().manual_seed(3)
-    first = torch.nn.Linear(15, 1000, bias=False)
-    torch.nn.init.normal_(first.weight, std=1e-3 * math.sqrt(2 / 15))
-    assert np.allclose(draws.layer(generator, 1000, 15, 1e-3), first.weight.detach(), rtol=1e-6, atol=0)
-    inputs = torch.distributions.Normal(0, 1).sample((64, 15))
-    expected = inputs / inputs.square().mean(1, keepdim=True).sqrt()
-    torch.testing.assert_close(draws.sphere(generator, 64, 15), expected)
 
 
 @pytest.mark.parametrize("tasks", [1, 2])
@@ -167,28 +155,3 @@ def test_ridge_is_that_of_scikit_learn_on_the_features(probe):
         np.mean([risk(strength, np.arange(10) != i, tasks[0])[i] for i in range(10)]) for strength in solvers.STRENGTHS
     ]
     assert by_samples == pytest.approx(risks[np.argmin(left_out)], rel=1e-6)
-
-
-def test_descent_of_a_readout_in_closed_form_is_that_step_by_step():
-    rng, D, n = np.random.default_rng(2), 12, 5
-    X, Z, teacher = rng.normal(size=(n, D)), rng.normal(size=(30, D)), rng.normal(size=D)
-    w, v = rng.normal(size=(2, D)), np.full((2, D), 0.3)
-    rules, zeros = Rules(0.01, 1e-6, 4000), np.zeros(1, int)
-    tasks = [Task(inputs[None], (inputs @ teacher)[None], zeros) for inputs in (X, Z)]
-    start = diagonal.Weights(w[None, 0], w[None, 1], v[None, None, 0], v[None, None, 1])
-    problem = Problem(
-        tasks[:1], start, tasks[1], rules, zeros + 4000, np.array([1e-6]), [torch.Generator()], teacher[None]
-    )
-    loss, best, last, epochs = solvers.readout_descent(problem, 0)
-
-    seen = []
-    for epoch in range(rules.epochs):
-        residual = X @ (w[0] * v[0] - w[1] * v[1] - teacher)
-        step = 2 * rules.rate / n * residual @ X
-        v = v - np.stack([w[0] * step, -w[1] * step])
-        error = w[0] * v[0] - w[1] * v[1] - teacher
-        seen += [np.square(Z @ error).mean()] if epoch % 50 == 0 else []
-        if np.square(residual).mean() < rules.tolerance:
-            break
-    assert (epochs, last) == (epoch + 1, pytest.approx(np.square(Z @ error).mean(), rel=1e-6))
-    assert (best, loss) == pytest.approx((min(*seen, last), np.square(X @ error).mean()), rel=1e-6)
