@@ -14,7 +14,7 @@ from carryover.claims.replay import RUN, replayed
 from carryover.commands.replay import TABLE, replay
 from carryover.errors import UserError
 from carryover.families.published import protocols, solvers
-from carryover.networks import relu
+from carryover.networks import diagonal, relu
 from carryover.training.published import Problem, ReluDescent, Rules, descend
 from carryover.training.result import Task
 from toy import plotted
@@ -155,3 +155,24 @@ def test_ridge_is_that_of_scikit_learn_on_the_features(probe):
         np.mean([risk(strength, np.arange(10) != i, tasks[0])[i] for i in range(10)]) for strength in solvers.STRENGTHS
     ]
     assert by_samples == pytest.approx(risks[np.argmin(left_out)], rel=1e-6)
+
+
+def test_descent_of_a_readout_in_closed_form_is_that_step_by_step():
+    rng, n, rules = np.random.default_rng(2), 5, Rules(0.01, 1e-6, 4000)
+    X, Z, teacher = (rng.normal(size=shape) for shape in ((n, 12), (30, 12), 12))
+    w, v = rng.normal(size=(2, 12)), np.full((2, 12), 0.3)
+    start = diagonal.Weights(w[None, 0], w[None, 1], v[None, None, 0], v[None, None, 1])
+    tasks = [Task(inputs[None], (inputs @ teacher)[None], np.zeros(1, int)) for inputs in (X, Z)]
+    posed = SimpleNamespace(tasks=tasks[:1], test=tasks[1], start=start, rules=rules, teacher=teacher[None])
+    loss, best, last, epochs = solvers.readout_descent(posed, 0)
+    seen = []
+    for epoch in range(rules.epochs):
+        residual = X @ (w[0] * v[0] - w[1] * v[1] - teacher)
+        step = 2 * rules.rate / n * residual @ X
+        v = v - np.stack([w[0] * step, -w[1] * step])
+        error = w[0] * v[0] - w[1] * v[1] - teacher
+        seen += [np.square(Z @ error).mean()] if epoch % 50 == 0 else []
+        if np.square(residual).mean() < rules.tolerance:
+            break
+    assert (epochs, last) == (epoch + 1, pytest.approx(np.square(Z @ error).mean(), rel=1e-6))
+    assert (best, loss) == pytest.approx((min(*seen, last), np.square(X @ error).mean()), rel=1e-6)

@@ -8,6 +8,7 @@ from scipy.stats import beta, binom
 
 from carryover.config import plugins
 from carryover.config.parameters import model_of
+from carryover.theory.interpolation import interpolation_risk
 from carryover.training.exact import diagonal_flow_limit
 
 
@@ -36,6 +37,12 @@ def test_terms_of_the_covariance_bound_fall_like_the_powers_of_the_paper_beyond_
         np.testing.assert_allclose(slope[many], late, rtol=1e-9)
         np.testing.assert_allclose(slope[few], early, rtol=1e-9)
     assert [many.sum(), few.sum()] == [4, 4]
+
+
+def test_large_weights_have_the_risk_of_the_minimum_norm():
+    n = np.array([20, 100, 250])
+    found = interpolation_risk(n, [5, 295], [0.4, 0.0], 1e3, 1e3)
+    np.testing.assert_allclose(found, 5 * 0.16 * (1 - n / 300), rtol=1e-3)
 
 
 def networks(overlap, n, protocol):

@@ -111,6 +111,13 @@ def test_there_are_as_many_faces_of_each_dimension_as_hyperplanes_make(n, dimens
     np.testing.assert_array_equal(np.bincount(vanishing), expected)
 
 
+def test_every_point_is_inside_of_one_cone():
+    faces = Faces(samples(6, 3))
+    cones = (faces.signs != 0).all(1)
+    for point in samples(50, 3, seed=1):
+        assert faces.inside(np.broadcast_to(point, (len(cones), 3)))[cones].sum() == 1
+
+
 def test_dependent_and_too_many_samples_are_refused():
     X = samples(5, 3)
     X[3] = X[0] + X[1]
