@@ -1,5 +1,4 @@
-"""Claims about mean-field ReLU networks hold, fail or stay open as the runs that they are about say; which gains they
-take, and which anchor others choose."""
+"""Claims about mean-field ReLU networks follow the runs that they are about; the anchor that others choose."""
 
 import numpy as np
 import pandas as pd

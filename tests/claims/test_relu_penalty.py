@@ -11,10 +11,6 @@ from toy.made_up_runs import checks_of
 CURVE = curves.relu_penalty(model_of("theory.curves", "relu_penalty")())
 
 
-def verdicts(curve, **options):
-    return checks_of("relu_penalty", {"curve": curve}, **options)["verdict"].to_series()
-
-
 def test_diagonal_networks_are_like_themselves():
     curve = CURVE.copy(deep=True)
     magnitude, auxiliary = CURVE["magnitude"].values, CURVE["auxiliary_magnitude"].values
@@ -39,4 +35,4 @@ FAILS = [
 def test_a_curve_that_says_otherwise_fails(claim, name, value, where):
     curve = CURVE.copy(deep=True)
     curve[name].loc[where] = value
-    assert verdicts(curve)[claim] == "fails"
+    assert checks_of("relu_penalty", {"curve": curve})["verdict"].sel(claim=claim) == "fails"

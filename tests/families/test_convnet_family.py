@@ -131,7 +131,6 @@ def test_what_cannot_be_is_refused(start):
     assert refused(finetuned, start, network="vgg11") == "network is vgg11, but the pretrained networks have resnet18."
     assert refused(finetuned, start, tasks=3).endswith("no network of seed 0, task 2.")
     assert "single_task starts from scratch" in refused(finetuned, start, protocol="single_task")
-    assert "but not [7]" in refused(finetuned, start, seeds=(7,))
     assert "takes images from 32 with the stem imagenet, not of 8 pixels" in refused(
         finetuned, network="vgg11", stem="imagenet"
     )
