@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 # As on a user's machine; else every process compiles what it imports.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -21,6 +22,9 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 MEMORY, ROOM = "/dev/shm", 4 * 2**30
 if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
+
+settings.register_profile("tests", derandomize=True, deadline=None)  # the same cases everywhere, on a busy machine too
+settings.load_profile("tests")
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 """Generators are the same everywhere and for ever, and different wherever an argument is."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from carryover.streams import generator
@@ -54,7 +54,6 @@ def marked(value):
     return ("bool", value) if isinstance(value, bool) else value
 
 
-@settings(derandomize=True, deadline=None, max_examples=50)
 @given(plain, plain)
 def test_equal_conditions_and_they_alone_share_numbers(one, other):
     assert (bits("e", one, 0, "s") == bits("e", other, 0, "s")) == (marked(one) == marked(other))

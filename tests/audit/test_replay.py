@@ -2,9 +2,7 @@
 
 import dataclasses
 
-import numpy as np
 import pytest
-import xarray as xr
 
 from carryover.audit import replay
 from workflow import mutations as m
@@ -50,14 +48,14 @@ def elsewhere(project, path, promise):
 
 @pytest.mark.parametrize("promise", ["bits", "rounding", "distribution"])
 def test_elsewhere_a_job_must_give_what_it_promises(project, promise):
-    """Values off by a rounding, and then by more."""
+    """Half of the digits must agree: to 2^−11.5, which is 3.5e-4."""
     elsewhere(project, CURVE, promise)
     assert again(project, CURVE).verdict == "SAME"
-    m.forge(CURVE, m.scaled(1 + 1e-12))(project)
+    m.forge(CURVE, m.scaled(1 + 3e-4))(project)
     done = again(project, CURVE)
     assert (done.verdict, done.fails) == ("ROUNDED", promise == "bits")
     assert done.cause.startswith(f"[{promise}] same to rounding; not as recorded: cpu numpy another → ")
-    m.forge(CURVE, m.scaled(1.001))(project)
+    m.forge(CURVE, m.scaled(1 + 1e-4))(project)
     done = again(project, CURVE)
     assert (done.verdict, done.fails) == ("DIFFERS", promise != "distribution")
 
@@ -73,18 +71,3 @@ def test_a_command_that_is_no_job_of_the_project_is_not_run(project, change, sen
     assert done.verdict == "FAILED"
     assert sentence in done.cause
     assert not (project.folder.parent / "outside.nc").exists()
-
-
-def made(values, **others):
-    values = np.asarray(values, dtype=float)
-    data = {"risk": (("run", "step"), values), "fitted": ("run", np.full(len(values), 1e-30))}
-    return xr.Dataset({**data, **others}, coords={"seed": ("run", np.arange(len(values)))})
-
-
-def test_half_of_the_digits_must_agree():
-    limit = 2.0**-11.5
-    expected = made(100 * np.random.default_rng(0).standard_normal((3, 4)))
-    largest = np.abs(expected["risk"].values).max()
-    for share, alike in ((0.9 * limit, True), (1.1 * limit, False)):
-        found = replay.difference(expected.assign(risk=expected["risk"] + share * largest), expected)
-        assert (found == "") == alike

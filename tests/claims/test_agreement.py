@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from carryover.claims.agreement import DESCENT, ERROR, distances, relative_differences
+from carryover.claims.agreement import DESCENT, ERROR, distances
 from carryover.errors import UserError
 from toy.linear_runs import limits
 from toy.made_up_runs import SEEDS, checks_of, dataset, size
@@ -17,14 +17,6 @@ def solved(**solvers):
         return {"coefficients": np.array([3.0, 4.0 + 5 * (1 + seed) * off[solver]])}
 
     return dataset(values, {"protocol": ["finetuning"], "samples": [8], "solver": list(off)})
-
-
-def test_distances_are_relative_to_the_exact_limit_of_the_same_run():
-    found = distances(solved(flow=0.1, descent=0.01)).to_dataframe()
-    np.testing.assert_allclose(
-        found["distance"], found["solver"].map({"flow": 0.1, "descent": 0.01}) * (1 + found["seed"])
-    )
-    assert len(found) == 2 * len(SEEDS)
 
 
 @pytest.mark.parametrize(("distance", "expected"), [(1e-5, "holds"), (1e-2, "fails")])
@@ -71,13 +63,6 @@ def test_every_claim_follows_its_effect(group, effect, verdict):
     checked = checks_of(group, MADE[group](effect))
     assert set(checked["verdict"].values) == {verdict}
     assert (checked["seeds"] == len(SEEDS)).all()
-
-
-def test_differences_are_those_to_the_flow_of_the_same_run():
-    table = relative_differences(descended(lambda seed, rate: rate * (1 + seed)), "flow", "learning_rate")
-    assert len(table) == 8 * len(SEEDS)
-    np.testing.assert_allclose(table["difference"], table["learning_rate"] * (1 + table["seed"]))
-    assert (table["evaluations_other"] == 100).all()
 
 
 def test_a_run_without_a_reference_is_named():

@@ -1,11 +1,9 @@
 """Claims about convolutional networks hold, fail or stay open as the runs they are about say, and others do not; means
 are over seeds that have tasks of their own."""
 
-import numpy as np
 import pytest
 import xarray as xr
 
-from carryover.claims.convnets import by_classes
 from toy.convnet_runs import pretrained, risk, stages
 from toy.made_up_runs import SEEDS, checks_of
 
@@ -55,11 +53,3 @@ def test_claims_on_a_network_from_imagenet_follow_their_effect(effect, verdict, 
     for role in ("pairs", "sets"):  # 0.25 has no effect, as its rate
         expected |= {f"{role}_as_rate_0.5": alike, f"{role}_as_rate_0.25": "holds"}
     assert found == expected
-
-
-def test_each_number_of_classes_is_a_system_of_its_own():
-    classes = ["5 6 7 8 9", "5 6", "7 9", "4 5 6"]
-    data = xr.Dataset({"place": ("run", np.arange(4))}, {"target_classes": ("run", classes)})
-    found = by_classes("vgg", data)
-    assert {name: system["place"].values.tolist() for name, system in found.items()} == {
-        "vgg_pairs": [1, 2], "vgg_3_classes": [3], "vgg_5_classes": [0]}  # fmt: skip

@@ -1,12 +1,11 @@
-"""Claims about mean-field ReLU networks hold, fail or stay open as the runs that they are about say; where gains end,
-and which anchor others choose."""
+"""Claims about mean-field ReLU networks follow the runs that they are about; the anchor that others choose."""
 
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
 
-from carryover.claims.mean_field_transfer import FACTOR, FITTED, READOUT, boundary, gains, leave_one_out_choice
+from carryover.claims.mean_field_transfer import FACTOR, FITTED, READOUT, gains, leave_one_out_choice
 from toy.made_up_runs import SEEDS, checks_of, dataset, size
 
 
@@ -143,16 +142,6 @@ def test_exponents_and_residuals_are_those_of_the_risks():
         )
         assert steps.loc["by_steps", "verdict"] == verdict
     assert (steps.loc[names[:-1], "statistic"] == checked.loc[names[:-1], "statistic"]).all()
-
-
-def by_samples(values):
-    return pd.Series(values, index=[8, 16, 32, 64, 128, 256])
-
-
-def test_the_boundary_is_where_gains_change_their_sign():
-    assert boundary(by_samples(5.5 - np.arange(3, 9))) == pytest.approx(2**5.5)
-    assert boundary(by_samples([1, 1, 1, -3, -3, -3])) == pytest.approx(32 * 2**0.25)
-    assert boundary(by_samples([1, 1, 0, -1, -1, -1])) == pytest.approx(32)
 
 
 def readouts():

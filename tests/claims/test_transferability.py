@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from carryover.claims.support.transferability import transferability, with_decay
+from carryover.claims.support.transferability import transferability
 from carryover.errors import UserError
 
 
@@ -40,12 +40,3 @@ def test_missing_and_ambiguous_runs_are_named():
         transferability(dataset([*ROWS, ("finetuning", 2, 0.5, 1.0)]), "finetuning")
     with pytest.raises(UserError, match="the same angle, seed, solver; they differ in ridge"):
         transferability(dataset([*ROWS, ROWS[1]], ridge=np.arange(7.0)), "finetuning")
-
-
-def test_decay_is_chosen_network_by_network():
-    rows = [("single_task", seed, 0.5, risk) for seed in range(2) for risk in (3.0, 1.0, 2.0)]
-    data = dataset(rows, weight_decay=np.tile([0.0, 0.1, 1.0], 2))
-    data["validation_loss"] = ("run", [1.0, 2.0, 3.0, 3.0, 2.0, 1.0])
-    assert with_decay(data)["risk_final"].values.tolist() == [3.0, 3.0]
-    assert with_decay(data, "risk_final")["risk_final"].values.tolist() == [1.0, 1.0]
-    assert with_decay(data, "validation_loss")["risk_final"].values.tolist() == [3.0, 2.0]

@@ -8,23 +8,13 @@ from carryover.commands import check
 from carryover.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
-WRONG = {
-    "solver": (
-        "linear_depth: {finetune: {grids: {wrong: {protocol: linear_transfer, solver: balanced}}}}",
-        r"experiments\.linear_depth\.finetune\.grids\.wrong: linear_transfer has no solver balanced: choose ",
-    ),
-    "layers": (
-        "frozen_layers: {finetune: {grids: {frozen: {trained_layers: [1, 9]}}}}",
-        r"experiments\.frozen_layers\.finetune\.grids\.frozen: trained_layers has 9, but depth only ",
-    ),
-}
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_parameters_that_contradict_each_other_are_named(tmp_path, monkeypatch, name):
-    entry, said = WRONG[name]
-    (tmp_path / "mine.yaml").write_text(f"experiments: {{{entry}}}\n")
+def test_parameters_that_contradict_each_other_are_named(tmp_path, monkeypatch):
+    wrong = "linear_depth: {finetune: {grids: {wrong: {protocol: linear_transfer, solver: balanced}}}}"
+    (tmp_path / "mine.yaml").write_text(f"experiments: {{{wrong}}}\n")
     monkeypatch.chdir(ROOT)
+    said = r"experiments\.linear_depth\.finetune\.grids\.wrong: linear_transfer has no solver balanced: choose "
     with pytest.raises(UserError, match=said):
         check.main(["config/config.yaml", f"{tmp_path}/mine.yaml"])
 

@@ -110,10 +110,6 @@ REFUSED = {
         "papers: there is no config/papers/sums.yaml; the papers there are: ",
     ),
     "unknown section": (lambda files: files["sums"].update(experimets={}), "config/papers/sums.yaml: unknown key expe"),
-    "unknown key": (
-        lambda files: files["products/few"]["experiments"]["product"].update(sedes=1),
-        "configuration: experiments.product: unknown key sedes",
-    ),
     "no first figure": (
         lambda files: files["products"]["paper"].update(first="botch"),
         "config/papers/products.yaml: paper.first: there is no figure botch",

@@ -4,7 +4,7 @@ import argparse
 from typing import Annotated, Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field, PositiveInt
 
@@ -34,7 +34,6 @@ numbers = st.floats(-1e4, 1e4).filter(lambda x: x >= 0 or x < -1e-3)  # which ar
 @given(
     st.floats(1e-300, 10), st.lists(numbers, min_size=1, unique=True), st.booleans(), st.sampled_from(["", "-a", "a b"])
 )
-@settings(derandomize=True, deadline=None, max_examples=100)
 def test_flags_come_back_as_they_went_in(rate, offsets, centred, title):
     toy = Toy(samples=(1, 2), learning_rate=rate, offsets=tuple(offsets), centred=centred, title=title)
     assert parse(*parameters.as_flags(dict(toy))) == toy

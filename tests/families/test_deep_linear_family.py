@@ -134,7 +134,6 @@ def test_validation_is_the_error_on_samples_that_were_held_out():
             {"protocol": "single_task", "relation": "leading"},
             "leading needs leading from 1 to below dimension",
         ),
-        ({"protocol": "finetuning", "dimension": 13}, "dimension is 13, but the pretrained networks have 12"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_sentence(told, says):

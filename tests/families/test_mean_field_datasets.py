@@ -9,7 +9,6 @@ from carryover.families.stages import Shard
 from toy.mean_field_toys import TASK, finetuned, followed, outputs, pretrained
 from toy.refusal import refused
 
-WEIGHTS = {"first", "second", "start_first", "teacher_directions", "teacher_readout", "source_readout"}
 P = model_of("families.mean_field", "pretrain")(**TASK)
 
 
@@ -73,11 +72,6 @@ def test_inputs_depend_on_seed_and_draw_alone(start):
 
 def test_what_does_not_fit_is_refused_in_a_sentence(start):
     assert refused(finetuned, start, "finetuning", solver="exact") == "finetuning has no solver exact: choose flow."
-    said = refused(finetuned, start, teacher_scale=(1.0,), width=13)
-    assert said == "width is 13, but the pretrained networks have 12."
-    assert refused(finetuned, start, teacher_scale=(3.0, 2.0)) == (
-        "the pretrained shard has the teacher_scale [1.0, 3.0], but not [2.0]."
-    )
 
 
 LARGE = model_of("families.mean_field", "pretrain")(**{**TASK, "teacher_units": 2000, "width": 3000, "dimension": 5})

@@ -1,9 +1,7 @@
-"""Readouts trained alone: the closed form of their flow against gradient descent, its limits, and when it stops."""
+"""Readouts trained alone: the closed form of their flow against gradient descent, and pretraining of them alone."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from carryover.families.mean_field.solvers import quadratic
 from carryover.networks.relu import Weights
@@ -66,44 +64,12 @@ def test_descent_of_the_readout_is_the_plain_loop(start, samples):
     told = {**FLOWS, "solver": "descent", "max_time": (2.0, 8.0), "learning_rate": 0.02, "max_steps": 300}
     data, problem, _ = followed(start, samples=(samples,), **told)
     assert data.sizes["run"] == 4 * 2 * 2 * 2
-    for run, network, teacher, features, y, begin in cases(problem):
+    for run, _, _, features, y, begin in cases(problem):
         steps = {2.0: 100, 8.0: 300}[problem.max_time[run]]  # the most that are asked for
         readout = descended(features, y, begin, 0.02, steps)
         np.testing.assert_allclose(data["loss"][run], ((features @ readout / 12 - y) ** 2).mean() / 2, rtol=1e-9)
-        mean, error = sampled_risk(network, readout, teacher)
-        assert abs(mean - data["risk_final"].values[run]) < 4 * error
         assert data["evaluations"][run] == steps
         assert data["time"][run] == pytest.approx(0.02 * steps)
-
-
-@settings(derandomize=True, deadline=None, max_examples=60)
-@given(
-    st.integers(0, 10**6), st.integers(1, 12), st.integers(1, 12), st.floats(1e-3, 1e3), st.floats(1.0, 100.0),
-    st.floats(-4.0, 0.5),
-)  # fmt: skip
-def test_the_loss_falls_along_the_flow_and_stops_it_at_the_tolerance(seed, n, m, time, later, log_tolerance):
-    rng = np.random.default_rng(seed)
-    features, y, begin = rng.standard_normal((n, m)), rng.standard_normal(n), rng.standard_normal(m)
-    modes = Modes.of_samples(features / m, y, speed=m)
-
-    def loss(readout):
-        return ((features @ readout / m - y) ** 2).mean() / 2
-
-    losses = [loss(modes.after(begin, t)) for t in (0.0, time, time * later)]
-    assert losses[0] == pytest.approx(loss(begin))
-    assert losses[0] * (1 + 1e-9) >= losses[1] >= losses[2] * (1 - 1e-9)
-    for t, expected in zip((0.0, time), losses, strict=False):
-        assert modes.loss(modes.after(begin, t)) == pytest.approx(expected, rel=1e-9, abs=1e-15)
-    tolerance = losses[0] * 10**log_tolerance
-    stop = modes.stop(begin, time, tolerance)
-    readout = modes.after(begin, stop)
-    if losses[0] < tolerance * (1 - 1e-9):
-        assert stop == 0.0
-    elif losses[1] > tolerance * (1 + 1e-9):
-        assert stop == time
-    else:
-        assert 0 <= stop <= time
-        assert loss(readout) == pytest.approx(tolerance, rel=1e-6)
 
 
 def test_pretraining_with_an_infinite_anchor_trains_the_readout_alone():

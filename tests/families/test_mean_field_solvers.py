@@ -67,17 +67,12 @@ def test_the_risk_is_the_mean_over_new_inputs(start):
 def test_least_squares_is_the_fit_of_least_norm(start, samples, cutoff):
     told = {"readout": ("least_squares",), "cutoff": cutoff, "draws": 2, "noise": 0.2}
     data, problem, _ = followed(start, samples=(samples,), **told)
-    rng = np.random.default_rng(1)
     for run, (network, chosen) in enumerate(zip(problem.networks, problem.task.sets, strict=True)):
         first, y = problem.start.first[network], problem.task.y[run]
         features = np.maximum(problem.task.X[chosen] @ first.T, 0) / 12
         readout = linalg.pinv(features, atol=0, rtol=max(cutoff, 1e-14)) @ y
         loss = ((features @ readout - y) ** 2).mean() / 2
         np.testing.assert_allclose(data["loss"][run], loss, rtol=1e-6, atol=1e-18)
-        X = rng.standard_normal((40_000, 4))
-        teacher = Weights(problem.teacher.first[network], problem.teacher.second[network])
-        errors = (np.maximum(X @ first.T, 0) @ readout / 12 - outputs(teacher, X)) ** 2
-        assert abs(errors.mean() - data["risk_final"].values[run]) < 4 * errors.std() / 200
 
 
 def test_a_network_that_is_left_alone_has_the_risk_of_the_pretrained_one(start):

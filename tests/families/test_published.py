@@ -1,6 +1,5 @@
 """The published runs: digits that the authors published, and each step against PyTorch's own modules and loaders."""
 
-import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +13,7 @@ from torch.utils.data import DataLoader, TensorDataset
 from carryover.claims.replay import RUN, replayed
 from carryover.commands.replay import TABLE, replay
 from carryover.errors import UserError
-from carryover.families.published import draws, protocols, solvers
+from carryover.families.published import protocols, solvers
 from carryover.networks import diagonal, relu
 from carryover.training.published import Problem, ReluDescent, Rules, descend
 from carryover.training.result import Task
@@ -66,17 +65,6 @@ def test_the_listed_runs_are_those_of_the_table():
     ]
     ours = pd.DataFrame(listed)[RUN].assign(overlap=lambda runs: runs["overlap"].round(6))
     assert len(ours) == len(table) == len(ours.merge(table, on=RUN))
-
-
-def test_draws_are_those_of_layers_that_are_built_and_filled():
-    torch.manual_seed(3)
-    generator = torch.Generator().manual_seed(3)
-    first = torch.nn.Linear(15, 1000, bias=False)
-    torch.nn.init.normal_(first.weight, std=1e-3 * math.sqrt(2 / 15))
-    assert np.allclose(draws.layer(generator, 1000, 15, 1e-3), first.weight.detach(), rtol=1e-6, atol=0)
-    inputs = torch.distributions.Normal(0, 1).sample((64, 15))
-    expected = inputs / inputs.square().mean(1, keepdim=True).sqrt()
-    torch.testing.assert_close(draws.sphere(generator, 64, 15), expected)
 
 
 @pytest.mark.parametrize("tasks", [1, 2])
@@ -170,17 +158,13 @@ def test_ridge_is_that_of_scikit_learn_on_the_features(probe):
 
 
 def test_descent_of_a_readout_in_closed_form_is_that_step_by_step():
-    rng, D, n = np.random.default_rng(2), 12, 5
-    X, Z, teacher = rng.normal(size=(n, D)), rng.normal(size=(30, D)), rng.normal(size=D)
-    w, v = rng.normal(size=(2, D)), np.full((2, D), 0.3)
-    rules, zeros = Rules(0.01, 1e-6, 4000), np.zeros(1, int)
-    tasks = [Task(inputs[None], (inputs @ teacher)[None], zeros) for inputs in (X, Z)]
+    rng, n, rules = np.random.default_rng(2), 5, Rules(0.01, 1e-6, 4000)
+    X, Z, teacher = (rng.normal(size=shape) for shape in ((n, 12), (30, 12), 12))
+    w, v = rng.normal(size=(2, 12)), np.full((2, 12), 0.3)
     start = diagonal.Weights(w[None, 0], w[None, 1], v[None, None, 0], v[None, None, 1])
-    problem = Problem(
-        tasks[:1], start, tasks[1], rules, zeros + 4000, np.array([1e-6]), [torch.Generator()], teacher[None]
-    )
-    loss, best, last, epochs = solvers.readout_descent(problem, 0)
-
+    tasks = [Task(inputs[None], (inputs @ teacher)[None], np.zeros(1, int)) for inputs in (X, Z)]
+    posed = SimpleNamespace(tasks=tasks[:1], test=tasks[1], start=start, rules=rules, teacher=teacher[None])
+    loss, best, last, epochs = solvers.readout_descent(posed, 0)
     seen = []
     for epoch in range(rules.epochs):
         residual = X @ (w[0] * v[0] - w[1] * v[1] - teacher)

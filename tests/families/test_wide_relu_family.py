@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from carryover.families.wide_relu import finetune, pretrain
@@ -15,7 +15,6 @@ def start():
     return pretrained()
 
 
-@settings(derandomize=True, deadline=None, max_examples=30)
 @given(st.floats(0, 2), st.integers(0, 100), st.integers(2, 20))
 def test_targets_are_unit_vectors_at_their_distance(distance, seed, dimension):
     source, target = (pretrain.teacher(np.random.default_rng(seed), dimension, far) for far in (0.0, distance))

@@ -39,15 +39,10 @@ def test_values_come_in_the_order_of_the_field_and_protocols_have_colours():
 def test_labels_of_a_family_come_before_the_common_ones():
     for family in ("mean_field", "diagonal"):
         assert labels.label(of_family(family, "samples"), "samples") == "main-task samples n"
-    starts = {
-        "": "from scratch",
-        "descent": "trained features",
-        "exact": "initial features",
-        "flow": "trained features",
-    }
-    found = of_family("mean_field", "pretrain_solver")
-    assert labels.value_labels(found, "pretrain_solver") == starts
-    assert labels.label(found, "pretrain_solver") == "pretrain_solver"
+    linear, mean_field = (of_family(family, "pretrain_solver") for family in ("deep_linear", "mean_field"))
+    common, own = (labels.value_labels(one, "pretrain_solver") for one in (linear, mean_field))
+    assert (own[""], own["exact"]) == (common[""], "initial features")
+    assert labels.label(mean_field, "pretrain_solver") == "pretrain_solver"
 
 
 def test_spread_is_the_median_and_the_range():

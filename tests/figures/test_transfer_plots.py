@@ -103,16 +103,15 @@ def test_ridge_risks_and_their_changes_lie_beside_the_theory_of_their_samples():
             np.testing.assert_allclose(found, risk - zero, atol=1e-12)
 
 
-def test_averages_have_standard_errors_and_those_within_two_are_counted():
+def test_averages_have_standard_errors_beside_the_theory():
     gained = [0.0, -0.02, -0.49, -0.51]  # theory: (1 − γ)(√2 − 1), and −(1 − γ)
     runs = pd.DataFrame({"transferability": gained, "angle": [0.25, 0.25, 0.5, 0.5], "gamma": 0.5, "noise": 0.0})
     table = averages(runs, ("angle", "gamma", "noise"))
     np.testing.assert_allclose(table[["mean", "sem"]], [[-0.01, 0.01], [-0.5, 0.01]])
     np.testing.assert_allclose(predicted("finetuning", table), [0.5 * (np.sqrt(2) - 1), -0.5])
-    assert shares_in_words(table, ["finetuning"]).startswith("eq 15: 50%")
 
 
-def test_shares_are_told_by_block_and_only_where_a_formula_says_something():
+def test_shares_within_two_errors_are_told_by_block_and_only_where_a_formula_says_something():
     gamma, angle = (grid.ravel() for grid in np.meshgrid([0.1, 0.4, 0.5, 0.9, 1.0, 1.5], [0.1, 0.5]))
     table = pd.DataFrame({"gamma": gamma, "angle": angle, "noise": 0.2, "sem": 0.01})
     off = np.where((gamma == 0.4) & (angle == 0.1), 0.021, 0.019)

@@ -20,7 +20,6 @@ import torch
 from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.training import relu
-from carryover.training.devices import torch_device
 from rounding import differing
 from toy.trainer_shards import TRAINERS, convnets, relu_batches, scarce
 
@@ -61,10 +60,6 @@ def test_convolutional_networks_are_those_of_the_cpu(together, card):
     assert not differing(expected.drop_vars(risks), found.drop_vars(risks), SHARES["float32"])
     for name in risks:
         np.testing.assert_allclose(found[name], expected[name], rtol=0, atol=0.05)
-
-
-def test_auto_is_the_card(card):
-    assert torch_device("auto").type == card
 
 
 FINETUNE = Path(__file__).resolve().parents[2] / "scripts/finetune.py"

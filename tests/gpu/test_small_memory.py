@@ -42,7 +42,7 @@ def test_networks_are_the_same_in_halves(name, monkeypatch, capsys):
     assert_same_runs(found, expected, rounding(name, expected))
 
 
-@settings(derandomize=True, deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(runs=st.integers(1, 45), asked=st.integers(1, 9), most=st.integers(1, 9))
 def test_every_run_is_trained_once_in_order_and_never_too_many_together(runs, asked, most):
     tried, found = [], []

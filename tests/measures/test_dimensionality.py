@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.decomposition import PCA
 from sklearn.preprocessing import KernelCenterer
 
 from carryover.config.parameters import model_of
@@ -20,13 +19,6 @@ def drawn(samples, units, seed=0):
     """Responses with a mean and unequal, correlated units."""
     rng = np.random.default_rng(seed)
     return rng.standard_normal((samples, units)) @ rng.standard_normal((units, units)) + rng.standard_normal(units)
-
-
-@pytest.mark.parametrize(("samples", "units"), [(40, 7), (9, 30), (12, 12), (2, 5), (5, 1)])
-def test_participation_ratio_counts_the_eigenvalues_of_pca(samples, units):
-    X = drawn(samples, units)
-    variances = PCA(svd_solver="full").fit(X).explained_variance_
-    assert participation_ratio(X) == pytest.approx(variances.sum() ** 2 / (variances**2).sum(), rel=1e-10)
 
 
 @pytest.mark.parametrize(("samples", "units", "others"), BRANCHES)

@@ -5,7 +5,7 @@ from math import asinh, log, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -76,11 +76,9 @@ def test_there_is_no_flow_penalty_for_several_outputs_or_a_probe(coefficients, p
         assert np.isnan(values.values).all() == name.startswith("flow_penalty"), name
 
 
-FIXED = settings(derandomize=True, deadline=None, max_examples=80)
 SOLUTIONS = arrays(float, st.integers(1, 7), elements=st.floats(-10, 10).map(lambda v: round(v, 3))).filter(np.any)
 
 
-@FIXED
 @given(SOLUTIONS)
 def test_the_top_k_are_the_best_k(beta):
     shares = top_k_variance(beta, len(beta))
@@ -89,7 +87,6 @@ def test_the_top_k_are_the_best_k(beta):
         assert shares[k - 1] == pytest.approx(best / np.sum(beta**2), rel=1e-12)
 
 
-@FIXED
 @given(SOLUTIONS, st.integers(0, 1000))
 def test_the_auxiliary_share_splits_the_norm_in_two(beta, seed):
     auxiliary = np.random.default_rng(seed).choice([0.0, -0.3, 0.3], len(beta))

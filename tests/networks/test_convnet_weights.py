@@ -8,7 +8,7 @@ import torch
 
 from carryover.errors import UserError
 from carryover.networks.convnet import VGG11, ResNet18
-from carryover.networks.convnet_weights import KINDS, load_weights, packed, rescaled, unpacked
+from carryover.networks.convnet_weights import KINDS, load_weights, rescaled
 
 NETWORKS = pytest.mark.parametrize("kind", [ResNet18, VGG11])
 
@@ -137,13 +137,3 @@ def test_what_rescaling_scales(kind, which):
         assert found[name].data_ptr() != state[name].data_ptr()
     assert same(network, before)
     assert len(norms) == (20 if kind is ResNet18 else 0)
-
-
-@NETWORKS
-def test_packed_weights_come_back_with_shapes_and_types(kind):
-    network, other = build(kind), build(kind, seed=1)
-    found = unpacked(other, packed(network.state_dict()))
-    assert same(network, found)
-    assert {name: tensor.dtype for name, tensor in found.items()} == {
-        name: tensor.dtype for name, tensor in network.state_dict().items()
-    }

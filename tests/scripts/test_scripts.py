@@ -89,10 +89,6 @@ MISTAKES = {
     "family": (["collect", "risk.nc", "--family", "diagonals"], 2),
     "value": ([*FINETUNE, "--samples", "0"], "finetune: --samples: Input should be greater than 0, not 0."),
     "start": (FINETUNE, "finetune: finetuning starts from pretrained networks: name their shard with --pretrained."),
-    "solver": (
-        [*FINETUNE, *MAIN, "--protocol", "multi_task"],
-        "finetune: multi_task has no exact limit: choose solver flow or descent.",
-    ),
     "wildcard": (["curve", "relu_penalty", "--wildcards", "curve"], 2),
     "format": (["figure", *RISK], "figure: --output x.nc: its suffix must be one of .png, .pdf."),
 }

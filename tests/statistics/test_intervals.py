@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from carryover.statistics import intervals
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=12).filter(lambda values: np.ptp(values) > 1e-3),
        st.floats(-1e3, 1e3))  # fmt: skip
 def test_interval_and_p_value_are_those_of_the_t_test_and_agree(values, bound):
@@ -23,7 +22,6 @@ def test_interval_and_p_value_are_those_of_the_t_test_and_agree(values, bound):
         assert decided == (found["p_value"] < 0.05)
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.lists(st.floats(-1e3, 1e3), min_size=6, max_size=40, unique=True), st.floats(-1e3, 1e3))
 def test_the_p_value_of_a_median_is_that_of_the_sign_test(values, bound):
     if bound in values:
@@ -48,7 +46,6 @@ def test_intervals_of_shares_end_where_a_share_would_be_refused(ones, n):
         assert decided == (found["p_value"] < 0.05)
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_adjusted_p_values_decide_as_holms_steps(p_values):
     adjusted = intervals.holm([*p_values, np.nan])

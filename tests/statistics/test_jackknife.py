@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -12,7 +12,6 @@ from carryover.statistics import jackknife
 from toy.shared_classes import table
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=12).filter(lambda values: np.ptp(values) > 1e-3),
        st.floats(-1e3, 1e3))  # fmt: skip
 def test_of_a_mean_it_is_the_t_test(values, bound):
@@ -28,7 +27,6 @@ def test_of_a_mean_it_is_the_t_test(values, bound):
     np.testing.assert_allclose([low, high], [ends.low, ends.high], rtol=1e-7, atol=1e-7)
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=4, max_size=12), st.floats(0.01, 0.99))
 def test_shares_stay_shares_and_p_values_agree_with_intervals(values, bound):
     for scale in (jackknife.R_SQUARED, jackknife.PROPORTION):

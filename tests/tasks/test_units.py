@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
 from carryover.tasks import units
 from toy.refusal import refused
 
-FIXED = settings(derandomize=True, deadline=None, max_examples=60)
 SEEDS = st.integers(0, 10**6)
 COSINES = st.one_of(st.sampled_from([-1.0, 0.0, 0.5, 0.9, 1.0]), st.floats(-1, 1))
 
@@ -30,7 +29,6 @@ def teachers(seed, dimension, auxiliary, cosines, kind="orthogonal"):
     return units.teachers(np.random.default_rng(seed), dimension, auxiliary, np.asarray(cosines, dtype=float), kind)
 
 
-@FIXED
 @given(tasks(), SEEDS)
 def test_orthogonal_units_have_the_angles_asked_for(task, seed):
     dimension, auxiliary, cosines = task
@@ -44,7 +42,6 @@ def test_orthogonal_units_have_the_angles_asked_for(task, seed):
     np.testing.assert_allclose(before @ main.T, asked, atol=1e-13)
 
 
-@FIXED
 @given(st.integers(2, 6), st.integers(1, 15), st.lists(COSINES, max_size=15), SEEDS)
 def test_more_units_than_dimensions_come_in_frames(dimension, auxiliary, cosines, seed):
     cosines = cosines[:auxiliary]
@@ -58,7 +55,6 @@ def test_more_units_than_dimensions_come_in_frames(dimension, auxiliary, cosines
         assert before[k] @ main[k] == pytest.approx(cosines[k], abs=1e-12)
 
 
-@FIXED
 @given(tasks(), SEEDS, st.data())
 def test_a_unit_depends_on_its_own_cosine_alone(task, seed, data):
     dimension, auxiliary, cosines = task

@@ -8,6 +8,7 @@ from scipy.stats import beta, binom
 
 from carryover.config import plugins
 from carryover.config.parameters import model_of
+from carryover.theory.interpolation import interpolation_risk
 from carryover.training.exact import diagonal_flow_limit
 
 
@@ -38,16 +39,23 @@ def test_terms_of_the_covariance_bound_fall_like_the_powers_of_the_paper_beyond_
     assert [many.sum(), few.sum()] == [4, 4]
 
 
-def networks(overlap, n, readout_alone, draws=12):
-    """log₁₀ of the risks of ideal pretrained diagonal networks of the default size, solved on drawn data."""
+def test_large_weights_have_the_risk_of_the_minimum_norm():
+    n = np.array([20, 100, 250])
+    found = interpolation_risk(n, [5, 295], [0.4, 0.0], 1e3, 1e3)
+    np.testing.assert_allclose(found, 5 * 0.16 * (1 - n / 300), rtol=1e-3)
+
+
+def networks(overlap, n, protocol):
+    """log₁₀ of the risks of diagonal networks of the default size, solved on drawn data, after ideal pretraining."""
     D, k, small = 200, 8, 1e-3
     shared = int(overlap * k)
     target, first = np.zeros(D), np.full(D, small)
     target[:k] = k**-0.5
-    first[k - shared : 2 * k - shared] = np.sqrt(k**-0.5)  # the path that has learned
-    X = np.random.default_rng(7).standard_normal((draws, n, D))
+    if protocol != "single_task":
+        first[k - shared : 2 * k - shared] = np.sqrt(k**-0.5)  # the path that has learned
+    X = np.random.default_rng(7).standard_normal((12, n, D))
     other = np.full(D, small)
-    if readout_alone:
+    if protocol == "finetuning_probe":
         squares = first**2 + np.where(first == small, small**2, 0.0)
         found = squares * np.stack([x.T @ np.linalg.solve(x * squares @ x.T, x @ target) for x in X])
     else:
@@ -56,9 +64,12 @@ def networks(overlap, n, readout_alone, draws=12):
 
 
 @pytest.mark.parametrize("overlap", [0.0, 0.5, 1.0])
-@pytest.mark.parametrize(("protocol", "samples"), [("finetuning", 16), ("finetuning", 32), ("finetuning_probe", 32)])
-def test_pretrained_diagonal_networks_have_these_risks(overlap, protocol, samples):
-    found = networks(overlap, samples, protocol == "finetuning_probe")
+@pytest.mark.parametrize(
+    ("protocol", "samples"),
+    [("single_task", 32), ("finetuning", 16), ("finetuning", 32), ("finetuning_probe", 32)],
+)
+def test_diagonal_networks_have_these_risks(overlap, protocol, samples):
+    found = networks(overlap, samples, protocol)
     at = curve("diagonal_risk", overlap=(overlap,), samples=(samples,))[protocol].item()
     if found.mean() < -10:  # both are at rounding: a readout on exactly the target's features
         assert at < 1e-7
@@ -93,13 +104,6 @@ def test_the_exponent_of_the_diagonal_network_is_the_slope_of_its_penalty():
     found = curve("relu_penalty", points=3001)
     slope = found.diagonal_penalty.differentiate("magnitude") * found.magnitude / found.diagonal_penalty
     np.testing.assert_allclose(found.diagonal_exponent[:, 1:-1], slope[:, 1:-1], rtol=1e-4)
-
-
-@pytest.mark.parametrize(("auxiliary", "slope"), [(0.01, 1.0506), (1.0, 1.5180), (100.0, 0.0102)])
-def test_at_correlation_99_only_fresh_units_are_l1_like(auxiliary, slope):
-    """The text calls ρ = .99, m ≈ 1 ℓ₁-like; that holds for m_aux = .01, not for the pretrained feature itself."""
-    at = curve("relu_penalty").exponent.sel(correlation=0.99, auxiliary_magnitude=auxiliary)
-    assert float(at.sel(magnitude=1.0, method="nearest")) == pytest.approx(slope, abs=1e-4)
 
 
 def test_over_norms_the_distance_of_tasks_predicts_no_transfer():

@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
@@ -180,7 +180,6 @@ def test_bound_is_the_distance_that_a_wide_network_travels():
     np.testing.assert_allclose(ntk_bound(X, [residual, 2 * residual]), [bound, 2 * bound], rtol=1e-14)
 
 
-@settings(derandomize=True, deadline=None, max_examples=100)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 12), st.integers(1, 40))
 def test_corollary_6_2_with_the_constant_2(seed, d, n):
     rng = np.random.default_rng(seed)

@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ortho_group
 
 from carryover.theory import linear_teachers as lt
 from toy.deep_linear_descent import descend
 
-invariant = settings(derandomize=True, deadline=None, max_examples=50)
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -49,20 +48,6 @@ def test_deep_linear_limit_is_where_gradient_descent_with_small_steps_ends(depth
     assert np.linalg.norm(found - lt.linear_limit(theta_s, theta_t, X)) > 0.1
 
 
-@invariant
-@given(seeds, st.integers(1, 9), st.integers(1, 6), st.floats(0.1, 10))
-def test_deep_linear_limit_solves_equation_5(seed, depth, n, scale):
-    theta_s, theta_t, X = problem(seed, n)
-    theta_t = scale * theta_t
-    P = np.linalg.pinv(X) @ X
-    beta = theta_t
-    for _ in range(3000):
-        factor = (np.linalg.norm(beta) / np.linalg.norm(theta_s)) ** ((depth - 1) / depth)
-        beta = factor * (theta_s - P @ theta_s) + P @ theta_t
-    np.testing.assert_allclose(lt.deep_linear_limit(theta_s, theta_t, X, depth), beta, rtol=1e-8, atol=1e-9)
-
-
-@invariant
 @given(seeds, st.floats(0.2, 5))
 def test_infinite_depth_is_equation_6_and_the_limit_of_deep_networks(seed, scale):
     theta_s, theta_t, X = problem(seed)
@@ -104,7 +89,6 @@ def test_bounds_of_a_small_case_by_hand():
     assert deep == pytest.approx(0.75 * 9 * (1.21 * 2 + 0.01), rel=1e-14)
 
 
-@invariant
 @given(seeds)
 def test_a_rotated_covariance_gives_the_same_bounds(seed):
     rng = np.random.default_rng(seed)
@@ -120,16 +104,3 @@ def test_a_rotated_covariance_gives_the_same_bounds(seed):
         np.testing.assert_allclose(bound(axes @ difference, rotated), bound(difference, cov), rtol=1e-10)
     with pytest.raises(ValueError, match="rank of cov, 3"):
         lt.covariance_bound(difference, rotated, 3, 4, 1.5)
-
-
-@invariant
-@given(seeds, st.integers(1, 9))
-def test_theorem_4_2_follows_from_the_error_of_the_covariance(seed, n):
-    """With c so chosen that g is |XᵀX/n − Σ| itself, the bound holds for every m, whatever the data."""
-    rng = np.random.default_rng(seed)
-    cov = np.sort(rng.gamma(0.3, size=10) + 1e-3)[::-1]
-    X, difference = rng.standard_normal((n, 10)) * np.sqrt(cov), rng.standard_normal(10)
-    error = np.linalg.norm(X.T @ X / n - np.diag(cov), 2)
-    c = error / lt.estimation_error_bound(cov, n, 1)
-    risk = lt.population_risk(lt.linear_limit(np.zeros(10), difference, X), difference, cov)
-    assert np.all(risk <= lt.covariance_bound(difference, cov, n, np.arange(1, 11), 1, c) * (1 + 1e-9))

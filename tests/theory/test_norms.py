@@ -1,17 +1,12 @@
-"""The implicit norms against their definitions in high precision, and where flows end."""
+"""The implicit norms against their definitions in high precision; the diagonal family has where flows end."""
 
 import mpmath
 import numpy as np
-import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from scipy.integrate import solve_ivp
-from scipy.linalg import null_space
 from scipy.optimize import minimize_scalar
 
 from carryover.theory.norms import flow_penalty, l1_norm, l12_norm, q_norm
-
-invariant = settings(derandomize=True, deadline=None, max_examples=100)
 
 weights = st.builds(lambda sign, power: sign * 10.0**power, st.sampled_from([-1, 1]), st.floats(-6, 1))
 coefficients = st.builds(lambda sign, power: sign * 10.0**power, st.sampled_from([-1, 1]), st.floats(-8, 3))
@@ -40,18 +35,13 @@ def precise_flow(beta, *w):
         return float(beta * mpmath.log((beta + root) / (2 * a)) - root + a + b)
 
 
-@invariant
 @given(coefficients, weights, weights)
+@example(1.0, 1e-10, 2e-10)
+@example(1.0, 1e-100, 2e-100)
 def test_q_norm_is_the_printed_formula(beta, w1, w2):
     np.testing.assert_allclose(q_norm([beta], w1, w2), precise_q(beta, w1, w2), rtol=2e-15)
 
 
-@pytest.mark.parametrize("scale", [1e-3, 1e-10, 1e-100])
-def test_q_norm_stays_accurate_for_tiny_starting_weights(scale):
-    np.testing.assert_allclose(q_norm([1.0], scale, 2 * scale), precise_q(1.0, scale, 2 * scale), rtol=2e-15)
-
-
-@invariant
 @given(coefficients, weights, weights, weights, weights)
 def test_flow_penalty_is_the_integral_of_its_gradient(beta, w1_plus, w2_plus, w1_minus, w2_minus):
     w = (w1_plus, w2_plus, w1_minus, w2_minus)
@@ -61,35 +51,6 @@ def test_flow_penalty_is_the_integral_of_its_gradient(beta, w1_plus, w2_plus, w1
     conditioning = np.finfo(float).eps * (abs(beta) + abs(w[0] * w[1]) + abs(w[2] * w[3])) / gap if gap else np.inf
     if conditioning < 1e-3:
         np.testing.assert_allclose(flow_penalty([beta], *w), precise_flow(beta, *w), rtol=5e-15 + 8 * conditioning)
-
-
-def test_gradient_flow_ends_where_flow_penalty_is_smallest():
-    """Integrated flow on three samples of six dimensions from unequal paths: no gradient is left along the null space.
-
-    Q of the mean squared weights, which takes the paths to be equal, keeps one.
-    """
-    rng = np.random.default_rng(2)
-    inputs, targets, start = rng.normal(size=(3, 6)), rng.normal(size=3), rng.normal(size=(4, 6)) * 0.4
-
-    def network(w):
-        return w[0] * w[1] - w[2] * w[3]
-
-    def velocity(_, flat):
-        w = flat.reshape(4, 6)
-        force = inputs.T @ (targets - inputs @ network(w))
-        return (force * np.stack([w[1], w[0], -w[3], -w[2]])).ravel()
-
-    end = solve_ivp(velocity, (0, 400), start.ravel(), rtol=1e-10, atol=1e-12, method="LSODA").y[:, -1]
-    beta = network(end.reshape(4, 6))
-    np.testing.assert_allclose(inputs @ beta, targets, atol=1e-9)
-    directions = null_space(inputs).T
-
-    def slopes(penalty, step=1e-5):
-        return (penalty(beta + step * directions) - penalty(beta - step * directions)) / (2 * step)
-
-    w1, w2 = (np.sqrt((start[i] ** 2 + start[i + 2] ** 2) / 2) for i in (0, 1))
-    np.testing.assert_allclose(slopes(lambda b: flow_penalty(b, *start)), 0, atol=1e-7)
-    assert np.abs(slopes(lambda b: q_norm(b, w1, w2))).max() > 0.1
 
 
 def test_flow_penalty_does_not_cancel_close_to_the_start():
@@ -110,7 +71,6 @@ def test_flow_penalty_with_one_part_only():
     np.testing.assert_allclose(flow_penalty(-beta, 1, 1, 1, -1), expected, rtol=1e-14)
 
 
-@invariant
 @given(st.integers(0, 1000))
 def test_l12_norm_is_half_the_smallest_parameter_norm(seed):
     """Equation 28 minimised numerically over the free input weight."""

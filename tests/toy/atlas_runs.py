@@ -26,12 +26,7 @@ def runs(protocols=("finetuning",), spread=0.01, **more):
     return dataset(values, {"protocol": ["single_task", *protocols], "solver": ["exact"], **GRID, **more})
 
 
-def options(**more):
-    return model_of("claims.comparisons", "atlas")(
-        **{"family": "Toy", "parameters": 10.0, "theory": "ratio", "ratio": "penalty", **more}
-    )
-
-
 def mapped(risk=None, **more):
     """The map of such runs, by default with predictions by the variable `penalty`."""
-    return atlas.atlas({"risk": runs() if risk is None else risk}, options(**more))
+    told = {"family": "Toy", "parameters": 10.0, "theory": "ratio", "ratio": "penalty", **more}
+    return atlas.atlas({"risk": runs() if risk is None else risk}, model_of("claims.comparisons", "atlas")(**told))

@@ -5,7 +5,6 @@ from toy.shards import followed, shard
 
 TASK = {"dimension": 12, "auxiliary_features": 3}
 COARSE = {"initial_scale": (0.3,), "readout_scale": 0.3, "tolerance": 1e-8, "learning_rate": 0.02}
-WEIGHTS = ("first_plus", "first_minus", "second_plus", "second_minus")
 
 
 def pretrained(seeds=(0, 1, 2), **told):
@@ -22,7 +21,3 @@ def problems(start, protocol, **told):
     """The problems that the solver is handed, one per sample size."""
     told = {"solver": "exact" if protocol != "multi_task" else "flow", "max_steps": 10, **told}
     return [problem for problem, _ in followed(finetuned, start, protocol, **told)[1]]
-
-
-def weights(data, prefix=""):
-    return {name: data[prefix + name].values for name in WEIGHTS}

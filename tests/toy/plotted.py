@@ -14,11 +14,11 @@ from toy import (
     convnet_networks,
     convnet_runs,
     deep_linear_networks,
-    image_pair_networks,
+    image_pair_toys,
     mean_field_networks,
     relu_toys,
     shards,
-    wide_relu_networks,
+    wide_relu_toys,
 )
 from toy.atlas_runs import mapped
 from toy.diagonal_networks import SEEDS, classifying, endless, measured
@@ -39,6 +39,28 @@ def relu_by_flow_and_descent():
         for how in ({"solver": "flow"}, *({"solver": "descent", "learning_rate": rate} for rate in (0.1, 0.02)))
     ]
     return shards.measured("relu", "risk", runs)
+
+
+@cache
+def image_pairs():
+    seeds, told = [0, 1, 2], {"pairs": 5, "samples": (10, 20), "draws": 2}
+    starts = image_pair_toys.pretrained(seeds, pairs=5), None
+    return shards.measured(
+        "image_pairs", "bounds", [image_pair_toys.finetuned(start, seeds, **told) for start in starts]
+    )
+
+
+@cache
+def wide_relu():
+    seeds, small = [0, 1, 2], {"width": 40, "max_steps": 100}
+    told = {**small, "samples": (2, 8), "distance": (0.25, 1.5)}
+    starts = None, wide_relu_toys.pretrained(seeds, **small)
+    made = [
+        wide_relu_toys.finetuned(start, seeds, **told, solver=solver)
+        for start in starts
+        for solver in ("flow", "exact")
+    ]
+    return shards.measured("wide_relu", "ntk_bound", made)
 
 
 def replayed():
@@ -62,6 +84,9 @@ def relu(measure, *experiments):
 # {plot: function that makes its data by role}
 ROLES = {
     "atlas": lambda: {"one": mapped(), "other": mapped()},
+    "bound_correlations": lambda: {
+        "bounds": image_pairs(), "published": pd.read_csv(PUBLISHED / "linear-teachers-table1.csv"),
+    },
     "clusters": lambda: relu("clusters", "regimes", "overlap", "nested"),
     "convnet_dimensions": lambda: {"theirs": pd.read_csv(PUBLISHED / "cifar100-dimensions.csv")},
     "convnet_factors": lambda: {"theirs": pd.read_csv(PUBLISHED / "cifar100-accuracy.csv")},
@@ -72,6 +97,7 @@ ROLES = {
     },
     "dimensionality": lambda: relu("dimensionality", "regimes", "overlap", "nested"),
     "endless_training": lambda: {"trajectory": endless()},
+    "ntk_bound": lambda: {"bound": wide_relu()},
     "pretrained_rescaling": lambda: {role: convnet_runs.pretrained(1.0)[role] for role in ("pairs", "sets", "sizes")},
     "random_signs": lambda: {
         **{name: measured_relu("random_signs", name) for name in ("clusters", "dimensionality")},
@@ -99,9 +125,7 @@ MODULES = {
         "transfer_diagram", "norm_factor", "ridge_transfer", "regularised_scratch", "dataset_distances",
         "linear_agreement", "frozen_layer", "gaussian_bounds", "covariance_bound", "norm_scale",
     ),
-    image_pair_networks: ("bound_correlations",),
     mean_field_networks: ("mean_field_transfer", "mean_field_anchor"),
-    wide_relu_networks: ("ntk_bound",),
 }  # fmt: skip
 ROLES |= {plot: partial(module.roles, plot) for module, plots in MODULES.items() for plot in plots}
 RESCALED = {"column": "main_features", "row": "overlap", "hue": ("rescale",), "only": ("protocol=single_task",)}

@@ -1,13 +1,8 @@
-"""Measures of ReLU networks for the figures to draw: of tiny ones that the family itself trained, and made-up ones."""
+"""Measures of tiny ReLU networks, which the family itself trained, for the figures to draw."""
 
 from functools import cache
-from itertools import product
-
-import numpy as np
-import xarray as xr
 
 from carryover.families.relu import parameters
-from carryover.labels import labelled
 from toy import shards
 
 SEEDS = [0, 1]
@@ -68,29 +63,3 @@ def measured(experiment, measure):
     if measure == "displacement":
         made = [shard for shard in made if shard["protocol"].values[0] == "finetuning"]
     return shards.measured("relu", measure, made, **OPTIONS.get(measure, {}))
-
-
-def dataset(rows):
-    """A measured dataset of made-up values at the given runs."""
-    rng, n = np.random.default_rng(0), len(rows)
-    plain = ("alignment", "participation_ratio", "participation_ratio_start", "ensd")
-    made_up = xr.Dataset(
-        {"inertia": (("run", "clusters"), rng.random((n, 20)))} | {v: ("run", 50 * rng.random(n)) for v in plain},
-        coords={"clusters": np.arange(1, 21)} | {k: ("run", np.array([row[k] for row in rows])) for k in rows[0]},
-    )
-    return labelled(made_up, "relu")
-
-
-def crossed(**values):
-    return dataset([dict(zip(values, found, strict=True)) for found in product(*values.values())])
-
-
-LISTS = [" ".join(["1"] * k + ["0.9"] * (20 - k) + ["0"] * 20) for k in (0, 5, 10, 20)]
-PROTOCOLS = ["single_task", "multi_task", "finetuning"]
-LARGE = {
-    "regimes": crossed(seed=range(3), protocol=PROTOCOLS[:1], samples=[2**k for k in range(4, 13)],
-                       main_features=[12, 40, 1000], initial_scale=[1e-3, 0.1, 1.0]),
-    "overlap": crossed(seed=range(5), protocol=PROTOCOLS, samples=[64, 2048], unit_correlations=LISTS),
-    "nested": crossed(seed=range(2), protocol=PROTOCOLS, samples=[16, 64, 256], main_features=[1, 40],
-                      overlap=[0.0, 0.5, 1.0], rescale=[0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0]),
-}  # fmt: skip

@@ -57,13 +57,11 @@ def nesting(effect, **options):
     )
 
 
-def richness(effect, lazy="single_task", **options):
-    compared = (lazy, 1.0 if lazy == "single_task" else 1e-3)
-
+def richness(effect, **options):
     def log_risk(seed, protocol, initial_scale, main_features, samples):
         if samples != 256 or main_features == 12:
             return seed
-        if (protocol, initial_scale) == compared:
+        if (protocol, initial_scale) == ("single_task", 1.0):
             return 0.0
         gain = size(effect, seed) + np.log10(1.25)
         return -gain if main_features == 6 else size(effect, seed) - np.log10(1.25)

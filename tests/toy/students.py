@@ -20,16 +20,11 @@ def built(teacher, copies=4, seed=0):
     return first, rng.standard_normal((1, len(first)))
 
 
-def noisy(features, inputs, units=200, uneven=False, seed=0):
-    """What training leaves: importance along orthogonal features, nearly, and a tenth as much in all directions.
-
-    Uneven ones have units by chance, and different importance.
-    """
-    rng = np.random.default_rng(seed)
+def noisy(features, inputs, units=200):
+    """What training leaves: importance along orthogonal features, nearly, and a tenth as much in all directions."""
+    rng = np.random.default_rng(0)
     half = units // 2
     frame = np.linalg.qr(rng.standard_normal((inputs, inputs)))[0][:features]
-    owner = rng.choice(features, half) if uneven else np.arange(half) % features
-    tuned = frame[owner] + (0.1 if uneven else 0.03) * rng.standard_normal((half, inputs))
-    share = rng.uniform(0.3, 1, features)[owner] * rng.exponential(size=half) if uneven else np.ones(half)
+    tuned = frame[np.arange(half) % features] + 0.03 * rng.standard_normal((half, inputs))
     W = np.vstack([tuned, rng.standard_normal((half, inputs))])
-    return W, np.concatenate([share, 0.1 * rng.exponential(size=half)])
+    return W, np.concatenate([np.ones(half), 0.1 * rng.exponential(size=half)])

@@ -20,10 +20,6 @@ def ensemble_of(networks, columns=(slice(0, 3),), **options):
     return ConvnetEnsemble(networks[0], states, columns, (1, 8, 8), **options)
 
 
-def close(ensemble, place, network, **tolerance):
-    np.testing.assert_allclose(ensemble.packed()[place], packed(network.state_dict()), **tolerance)
-
-
 @pytest.mark.portable
 @pytest.mark.parametrize(("kind", "runs"), [("resnet18", 1), ("resnet18", 3), ("vgg11", 3), ("vgg5", 3)])
 def test_steps_are_those_of_plain_loops(kind, runs):
@@ -43,7 +39,7 @@ def test_steps_are_those_of_plain_loops(kind, runs):
         own = [(images[run], labels[run]) for images, labels in batches]
         expected = toys.plain_loop(network, own, rates, weight_decay=0.01)
         np.testing.assert_allclose([loss[run] for loss in losses], expected, rtol=1e-4)
-        close(ensemble, run, network, rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(ensemble.packed()[run], packed(network.state_dict()), rtol=1e-3, atol=1e-4)
     shown = batches[0][0]
     found = ensemble.outputs(np.arange(runs), shown)
     for run, network in enumerate(networks):

@@ -15,9 +15,9 @@ def problem(seed, n, D, scale, spread=1.0):
     return rng.standard_normal((n, D)), rng.standard_normal(n), w
 
 
-@pytest.mark.parametrize("scale", [1.0, 1e-1, 1e-2])
-def test_limit_is_where_an_independent_integrator_ends(scale):
-    X, y, w = problem(7, 3, 6, scale, 0.5)
+@pytest.mark.parametrize(("n", "scale"), [(3, 1.0), (3, 1e-1), (3, 1e-2), (6, 1.0), (9, 1.0)])
+def test_limit_is_where_an_independent_integrator_ends(n, scale):
+    X, y, w = problem(7, n, 6, scale, 0.5)
 
     def velocity(_, state):
         a, b, c, d = state.reshape(4, 6)
@@ -38,12 +38,6 @@ def test_batched_equals_one_by_one_and_broadcasts():
     for i, j in np.ndindex(2, 3):
         alone = diagonal_flow_limit(X[j], y[i, j], *(v[j] if v.ndim == 2 else v for v in w))
         np.testing.assert_array_equal(together[i, j], alone)
-
-
-@pytest.mark.parametrize("n", [9, 8, 30])
-def test_independent_columns_give_least_squares(n):
-    X, y, w = problem(n, n, 8, 0.01)
-    np.testing.assert_allclose(diagonal_flow_limit(X, y, *w), np.linalg.lstsq(X, y, rcond=None)[0], rtol=1e-9)
 
 
 def test_rows_of_low_rank_work():

@@ -169,7 +169,7 @@ def integrate(X, y, w, end, trainable=("first", "second")):
     return (sign[:, None] * s * f[:, None]).sum(0)
 
 
-@settings(derandomize=True, deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 9), log_scale=st.floats(-4, 0))
 def test_one_output_ends_in_the_exact_limit_whatever_the_accuracy(seed, n, log_scale):
     X, y, w = taught(seed, samples=(n,), D=12, scale=10**log_scale)
@@ -210,12 +210,3 @@ def test_training_stops_at_a_flow_time(samples):
     late = gradient_flow(X, y, w, max_time=1.01 * max(ends), **options)
     assert late.converged.all()
     np.testing.assert_array_equal(late.weights.second_plus, whole.weights.second_plus)
-
-
-def test_overflow_names_the_runs():
-    X, y, w = taught()
-    w.first_plus[1] = 1e200
-    w.second_plus[1] = 1e200
-    with pytest.raises(Divergence, match=r"runs \[1\]") as caught:
-        gradient_flow(X, y, w, tolerance=1e-12)
-    assert caught.value.runs == (1,)

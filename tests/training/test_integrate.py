@@ -4,14 +4,13 @@ import itertools
 
 import numpy as np
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from carryover.training import integrate
 from carryover.training.integrate import History, log_spaced
 
 RUNS, CHECKPOINTS = 5, 4
-FIXED = settings(derandomize=True, deadline=None, max_examples=150)
 
 
 class Plain:
@@ -42,7 +41,6 @@ def trainings(draw):
     ]
 
 
-@FIXED
 @given(trainings=trainings(), seed=st.integers(0, 1000), tensors=st.booleans())
 def test_groups_that_shrink_and_begin_again_leave_what_a_plain_loop_notes(trainings, seed, tensors):
     """Choices of a round: 0 begins the run again, 1 and 2 leave it unrecorded, 3 and 4 record it, 5 ends it."""
@@ -90,7 +88,6 @@ def test_groups_that_shrink_and_begin_again_leave_what_a_plain_loop_notes(traini
         np.testing.assert_array_equal(np.stack(found, 1), expected)
 
 
-@FIXED
 @given(last=st.integers(1, 10**6), checkpoints=st.integers(1, 80))
 def test_checkpoints_are_whole_numbers_up_to_the_last_spaced_in_their_logarithm(last, checkpoints):
     found = log_spaced(last, checkpoints).tolist()

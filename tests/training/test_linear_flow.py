@@ -1,4 +1,4 @@
-"""Limits and flow of deep linear networks against what shares no code with them: least squares, fixed points,
+"""Limits and flow of deep linear networks against what shares no code with them: regression, fixed points,
 minimisation, and SciPy's integrator of the equation in β."""
 
 import numpy as np
@@ -9,7 +9,6 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import minimize
 
 from carryover.training.linear_flow import Factored, balanced_flow, finetuned, on_features, weight_decayed
-from carryover.training.result import Divergence
 
 
 def problem(seed, n, d, runs=1):
@@ -17,14 +16,6 @@ def problem(seed, n, d, runs=1):
     return rng.standard_normal((n, d)), rng.standard_normal((runs, n)), rng.standard_normal((runs, d))
 
 
-@pytest.mark.parametrize("n", [3, 7, 20])
-def test_from_vanishing_weights_networks_end_at_the_least_norm(n):
-    X, y, _ = problem(0, n, 7, 4)
-    data = Factored.of(X)
-    np.testing.assert_allclose(weight_decayed(data, data.targets(y), np.zeros(4)), y @ np.linalg.pinv(X).T, atol=1e-10)
-
-
-@settings(derandomize=True, deadline=None)
 @given(seed=st.integers(0, 50), n=st.integers(1, 12), depth=st.integers(1, 6))
 def test_finetuned_networks_satisfy_equation_5(seed, n, depth):
     X, y, start = problem(seed, n, 8, 3)
@@ -72,19 +63,17 @@ class Problem:
         self.data = [Factored.of(X) for X in self.X]
         self.targets = np.stack([data.targets(y) for data, y in zip(self.data, self.y, strict=True)])
 
-    def follow(self, depth, runs=(0, 1), **options):
+    def follow(self, depth, **options):
         options = {"tolerance": 1e-12, "max_time": 1e5, "accuracy": 1e-8, **options}
-        runs = np.array(runs)
-        targets, start, teacher = self.targets[runs], self.start[runs], self.teacher[runs]
-        options.setdefault("risk", lambda which, beta: ((beta - teacher[which]) ** 2).sum(1))
-        return balanced_flow(self.data, targets, runs, start, depth=depth, **options)
+        options["risk"] = lambda which, beta: ((beta - self.teacher[which]) ** 2).sum(1)
+        return balanced_flow(self.data, self.targets, np.arange(2), self.start, depth=depth, **options)
 
     def gradient(self, run, beta):
         X = self.X[run]
         return X.T @ (X @ beta - self.y[run]) / len(X)
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10**6), depth=st.integers(1, 5), n=st.integers(1, 7), d=st.integers(2, 6))
 def test_the_flow_is_that_of_the_equation_in_the_coefficients(seed, depth, n, d):
     problem = Problem(n, d, seed=seed)
@@ -117,10 +106,3 @@ def test_it_stops_below_the_tolerance_with_curves_to_its_end():
         assert (loss[known][:-1] > 1e-4).all()
         assert loss[known][-1] == found.loss[run]
         assert (np.diff(found.time[run, known]) > 0).all()
-
-
-def test_losses_that_are_not_finite_name_their_runs():
-    problem = Problem()
-    problem.targets[1] *= 1e200
-    with pytest.raises(Divergence, match=r"in runs \[1\]"):
-        problem.follow(2, tolerance=1e-6)

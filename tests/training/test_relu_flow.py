@@ -14,7 +14,7 @@ from carryover.training.relu import Task, gradient_descent
 from carryover.training.relu_flow import gradient_flow
 from carryover.training.relu_tangent import Tangent
 from carryover.training.result import Divergence
-from toy.relu_ensembles import OBJECTIVES, ensemble, part
+from toy.relu_ensembles import ensemble, part
 
 CPU = torch.device("cpu")
 
@@ -61,21 +61,6 @@ def test_tangent_features_are_those_of_autograd(samples, trainable, on_sphere):
         torch.testing.assert_close(torch.tril(kernel[run].double()), expected, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("loss", OBJECTIVES)
-def test_loss_gradient_and_curvature_are_those_of_autograd(loss):
-    tasks, w = ensemble(samples=(5, 3), loss=loss)
-    tangent, point = tangent_of(tasks, w, loss)
-    for run in range(3):
-        f = [outputs[run].clone().requires_grad_() for outputs in point.outputs]
-        value = sum(OBJECTIVES[loss](one, torch.tensor(t.y[run])) for one, t in zip(f, tasks, strict=True))
-        gradients = torch.autograd.grad(value, f, create_graph=True)
-        torch.testing.assert_close(point.loss[run], value.detach())
-        for o, gradient in enumerate(gradients):
-            torch.testing.assert_close(point.negative_gradients[o][run], -gradient.detach())
-        second = torch.cat([torch.autograd.grad(g.sum(), one)[0] for g, one in zip(gradients, f, strict=True)])
-        torch.testing.assert_close(tangent.curvature(point)[run], second)
-
-
 def teacher_problem(seed, samples, runs=2, D=6, H=20, scale=0.2, features=2):
     """Students of a teacher, that can reach it."""
     tasks, w = ensemble(seed, runs, samples, D, H, scale)
@@ -92,7 +77,7 @@ def predictions(weights, seed=1):
     return weights.second @ np.maximum(weights.first @ X.T, 0)
 
 
-@settings(derandomize=True, deadline=None, max_examples=3)
+@settings(max_examples=3)
 @given(seed=st.integers(0, 10**6), samples=st.sampled_from([(4,), (8,), (6, 4)]))
 def test_descent_with_ever_smaller_steps_goes_where_the_flow_goes(seed, samples):
     tasks, w = teacher_problem(seed, samples)

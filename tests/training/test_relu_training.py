@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from carryover.training import relu
+from carryover.training.integrate import log_spaced
 from carryover.training.relu import gradient_descent
 from carryover.training.result import Divergence
 from rounding import share
@@ -94,12 +95,6 @@ def test_blocks_of_samples_add_up_to_all_of_them(columns, loss, monkeypatch):
             assert_same(blocks, whole, share=share("float64", 30 * 2, 4 + 6 + 11))
 
 
-def schedule(epochs, count):
-    """Epochs after which values are recorded, written down another way: evenly spaced in their logarithm."""
-    exponents = np.arange(count) / (count - 1) if count > 1 else [1.0]
-    return sorted({round(float(epochs**exponent)) for exponent in exponents})
-
-
 def test_runs_end_at_their_first_checkpoint_below_the_tolerance():
     tasks, w = ensemble(seed=3, runs=6, samples=(4,), H=12)
     settings = {"learning_rate": 0.04, "max_epochs": 1500, **EXACT}
@@ -115,7 +110,7 @@ def test_runs_end_at_their_first_checkpoint_below_the_tolerance():
     free = gradient_descent(tasks, w, **settings, tolerance=0.0, observe={"risk": risk})
     tolerance = 1.5 * float(np.median(free.loss))
     trained = gradient_descent(tasks, w, **settings, tolerance=tolerance, observe={"risk": risk})
-    epochs = schedule(1500, 64)
+    epochs = log_spaced(1500, 64).tolist()
     assert len(epochs) < 64
     assert len(set(seen)) > 2  # networks that have ended are no longer recorded
     for run in range(6):
@@ -170,6 +165,3 @@ def test_runs_that_diverge_with_every_rate_are_named():
     with pytest.raises(Divergence, match=sentence) as caught:
         gradient_descent(tasks, w, **settings)
     assert caught.value.runs == (1, 3)
-    names = {"seed": np.array([4, 5, 6, 7]), "overlap": np.full(4, np.nan), "samples": np.full(4, 8)}
-    named = Divergence(caught.value.runs, caught.value.what, names)
-    assert str(named).endswith(f"down to {rate} in 2 runs: seed 5, samples 8; seed 7, samples 8")

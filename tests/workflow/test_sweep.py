@@ -29,21 +29,6 @@ def flags(sweep, stage, **wildcards):
     return groups
 
 
-def test_seeds_fill_blocks_of_fixed_size_and_more_seeds_leave_the_full_ones(sweep):
-    few, many = sweep().blocks("toy"), sweep(seeds=9).blocks("toy")
-    assert few == {"0": range(3), "1": range(3, 6), "2": range(6, 7)}
-    assert few.keys() == many.keys()
-    assert [few[block] for block in "01"] == [many[block] for block in "01"]
-
-
-def test_a_job_is_named_after_its_axes_and_its_start(sweep):
-    batches = sweep({"protocol": ["single_task", "finetuning"], "solver": "exact"}).batches["toy"]["finetune"]
-    assert {name: point.source and point.source.name for name, (point,) in batches.items()} == {
-        "protocol~single_task_solver~exact": None,
-        "pretrain_solver~exact_protocol~finetuning_solver~exact": "solver~exact",
-    }
-
-
 def test_several_values_share_a_job_unless_they_are_split(sweep):
     values = {"samples": [8, 12], "protocol": "single_task"}
     together, apart = sweep(values), sweep(values, split=["samples"])

@@ -23,21 +23,10 @@ PUBLISHED = pd.DataFrame(
 BOTH = "finetuning", "finetuning_probe"
 
 
-@pytest.fixture(scope="module")
-def bounds():
-    return correlations.bound_correlations(
-        {"bounds": made(pairs=200), "published": PUBLISHED}, SimpleNamespace(constant=1.0)
-    )
-
-
-def test_published_r_squared_stand_in_the_columns_of_the_same_samples(bounds):
-    theirs = bounds[bounds[""] == "published (MNIST): R², mean ± s.d."]
-    assert theirs["bound"].tolist() == [*claims.BOUNDS.values()]
-    assert set(zip(theirs["n = 10"], theirs["n = 20"], strict=True)) == {("0.60 ± 0.02", "")}
-
-
-def test_ours_are_means_and_deviations_over_seeds(bounds):
-    found = claims.r_squared(claims.pair_table(made(pairs=200)))
+def test_ours_are_means_and_deviations_over_seeds():
+    data = made(pairs=200)
+    bounds = correlations.bound_correlations({"bounds": data, "published": PUBLISHED}, SimpleNamespace(constant=1.0))
+    found = claims.r_squared(claims.pair_table(data))
     for bound, name in claims.BOUNDS.items():
         for estimator, label in (("least_squares", "least squares"), ("ridge_0.01", "ridge")):
             values = found.sel(estimator=estimator, samples=20, bound=bound).values
