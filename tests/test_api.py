@@ -44,7 +44,7 @@ PUBLIC = {
     "measures.clusters": ["inertia(W, weights, k, seed)", "alignment(centers, teacher)"],
     "diagnosis.comparison": ["compare(before, after, loader, layers, *, reduce, batch_axis, baseline)"],
     "diagnosis.diagnosis": ["diagnose(before, after, *, layers, p)"],
-    "diagnosis.layers": ["layer_similarity(before, after, layers, *, debiased, measure, confidence)"],
+    "diagnosis.layers": ["layer_similarity(before, after, layers, *, debiased, confidence)"],
     "diagnosis.recording": ["record(module, names, path)"],
     "diagnosis.rescaling": [
         "choose_factor(make, state, finetune, score, which)",

@@ -4,7 +4,6 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from scipy.spatial import procrustes
 
 from carryover.diagnosis.inheritance import sample_blocks
 from carryover.diagnosis.layers import layer_similarity
@@ -47,18 +46,6 @@ def test_the_debiased_one_is_made_of_means_over_different_samples():
     before, after = network(9, (5, 12), 0), network(9, (3,), 1)
     found = layer_similarity(before, after, debiased=True)
     np.testing.assert_allclose(found, by_pairs(before, after, unbiased_cka), rtol=1e-4, atol=1e-5)
-
-
-def test_the_procrustes_distance_is_scipys():
-    before, after = network(40, (12, 60), 0), network(40, (12, 60), 1)
-    found = layer_similarity(before, after, measure="procrustes")
-    for name in before:
-        disparity = procrustes(before[name].astype(float), after[name].astype(float))[2]  # 1 − cos²
-        assert found.sel(layer_before=name, layer_after=name).item() == pytest.approx(
-            np.arccos(np.sqrt(1 - disparity)), rel=1e-5
-        )
-    same = layer_similarity(before, {name: 3 * X[:, ::-1] for name, X in before.items()}, measure="procrustes")
-    np.testing.assert_allclose(np.diag(same), 0, atol=1e-3)
 
 
 @pytest.mark.parametrize("how", [{}, {"debiased": True}])

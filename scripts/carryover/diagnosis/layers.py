@@ -9,15 +9,11 @@ debiased one has in place of ⟨K, L⟩ the unbiased estimate of L. Song et al.,
 maximization" (2012), equation 4, which for centred kernels with diagonals a and b is a multiple of
 
     ⟨K, L⟩ − n/(n−2) a·b + Σa Σb / ((n−1)(n−2)).
-
-The Procrustes distance is the angle arccos(‖XᵀY‖_* / (‖X‖ ‖Y‖)) with the nuclear norm, 0 for layers that differ by a
-rotation and a scale: a metric (A. Williams et al., "Generalized shape metrics on neural representations", 2021).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +34,9 @@ def layer_similarity(
     layers: Sequence[str] | str | None = None,
     *,
     debiased: bool = False,
-    measure: str = "cka",
     confidence: float | None = None,
 ) -> xr.DataArray | xr.Dataset:
-    """Linear CKA, or the Procrustes distance, of each layer before and each layer after, (layer_before, layer_after).
+    """Linear CKA of each layer before and each layer after, (layer_before, layer_after).
 
     Parameters
     ----------
@@ -52,8 +47,6 @@ def layer_similarity(
         Those of both networks; by default all that each of them has.
     debiased
         Estimate CKA without the bias of few samples. It may be negative, and NaN where noise is all there is.
-    measure
-        "cka" or "procrustes".
     confidence
         Of jackknife intervals over blocks of samples, `low` and `high` in the dataset that is then returned.
 
@@ -63,8 +56,6 @@ def layer_similarity(
         A ValueError, in one sentence, for files that cannot be read, samples that differ in number or order, fewer than
         four samples if debiased, and layers that a side lacks, that are not finite or do not vary.
     """
-    if measure not in ("cka", "procrustes"):
-        raise UserError(f"measure must be 'cka' or 'procrustes', got {measure!r}")
     chosen = [layers] if isinstance(layers, str) else layers
     with opened(before, "before") as old, opened(after, "after") as new:
         samples, ids = common_samples((old, new), chosen or ())
@@ -74,17 +65,16 @@ def layer_similarity(
         ]
     if debiased and samples < 4:
         raise UserError(f"a debiased similarity needs 4 samples or more, got {samples}")
-    similarities = _distances if measure == "procrustes" else partial(_cka, debiased=debiased)
-    values = similarities(*responses)
-    label = "Procrustes distance" if measure == "procrustes" else f"{'debiased ' * debiased}linear CKA"
+    values = _cka(*responses, debiased)
+    label = f"{'debiased ' * debiased}linear CKA"
     attributes = {"long_name": label, "units": "1", "samples": samples}
-    similarity = xr.DataArray(values, coords, tuple(coords), measure, attributes)
+    similarity = xr.DataArray(values, coords, tuple(coords), "cka", attributes)
     if confidence is None:
         return similarity
     block = sample_blocks(samples, ids)
     table = [values]
     for b in np.unique(block):
-        table.append(similarities(*([X[block != b] for X in side] for side in responses)))
+        table.append(_cka(*([X[block != b] for X in side] for side in responses), debiased))
     result = similarity.to_dataset()
     for name, end in zip(("low", "high"), np.apply_along_axis(jackknife.interval, 0, table, confidence), strict=True):
         result[name] = (tuple(coords), end, {"long_name": f"{name} end of the interval of: {label}", "units": "1"})
@@ -108,17 +98,3 @@ def _cka(before: Sequence[np.ndarray], after: Sequence[np.ndarray], debiased: bo
         inner += np.outer(total, total) / ((n - 1) * (n - 2)) - n / (n - 2) * diagonals @ diagonals.T
     norms = np.sqrt(np.where(np.diag(inner) > 0, np.diag(inner), np.nan))
     return inner[:split, split:] / np.outer(norms[:split], norms[split:])
-
-
-def _distances(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> np.ndarray:
-    """Procrustes distances of layers (samples, units) before and after, (before, after)."""
-    scores = []
-    for X in (*before, *after):
-        x = X.astype(np.float64) - X.mean(axis=0)
-        if x.shape[1] > len(x):  # another matrix of the same inner products between samples, with fewer columns
-            squares, U = np.linalg.eigh(x @ x.T)
-            x = U * np.sqrt(np.maximum(squares, 0))
-        scores.append(x / np.linalg.norm(x))
-    split = len(before)
-    nuclear = [[np.linalg.norm(x.T @ y, "nuc") for y in scores[split:]] for x in scores[:split]]
-    return np.arccos(np.clip(nuclear, -1, 1))
