@@ -42,7 +42,7 @@ PUBLIC = {
     "training.exact": ["diagonal_flow_limit(X, y, w1_plus, w2_plus, w1_minus, w2_minus)"],
     "measures.dimensionality": ["participation_ratio(X)", "ensd(X, Y)", "cka(X, Y)"],
     "measures.clusters": ["inertia(W, weights, k, seed)", "alignment(centers, teacher)"],
-    "diagnosis.comparison": ["compare(before, after, loader, layers, *, reduce, batch_axis, baseline)"],
+    "diagnosis.comparison": ["compare(before, after, loader, layers, *, reduce, batch_axis, channel_axis, baseline)"],
     "diagnosis.diagnosis": ["diagnose(before, after, *, layers, p)"],
     "diagnosis.layers": ["layer_similarity(before, after, layers, *, debiased, confidence)"],
     "diagnosis.recording": ["record(module, names, path)"],
