@@ -6,15 +6,15 @@ they move the generator: a layer's default initial values, the auxiliary inputs 
 alone, and the inputs on which pretraining is tested.
 """
 
-from dataclasses import dataclass, field
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 import torch
 from scipy.stats import ortho_group
 
-from carryover.networks import relu
+from carryover.networks import diagonal, relu
 
 AUXILIARY_SAMPLES, TEST_SAMPLES = 1024, 10_000
 DIMENSION, WIDTH, UNITS = 15, 1000, 6  # of ReLU networks, and units of their auxiliary teacher
@@ -32,7 +32,7 @@ class Drawn:
     test: tuple[np.ndarray, np.ndarray]
     start: Any  # Weights
     generator: torch.Generator
-    teacher: np.ndarray = field(default_factory=partial(np.zeros, 0))  # (D,) coefficients of diagonal networks' task
+    teacher: np.ndarray  # (D,) coefficients of the main task of diagonal networks, (0,) of ReLU networks
 
 
 def sphere(generator, samples, dimension):
@@ -60,9 +60,10 @@ def layer(generator, outputs, inputs, scale):
 
 
 def draw_relu(
-    seed, cosines, samples, *, coefficients=(UNITS**-0.5, UNITS**-0.5), outputs=1, pretrained=None, paired=False
-):
-    """A ReLU network and its tasks.
+    seed, cosines=(), samples=0, *, coefficients=(UNITS**-0.5, UNITS**-0.5), outputs=1, pretrained=None,
+    factors=(1.0, 1.0), paired=False,
+):  # fmt: skip
+    """A ReLU network and its tasks; without main units the auxiliary task alone, as in pretraining.
 
     Parameters
     ----------
@@ -74,6 +75,8 @@ def draw_relu(
         2 for a network that learns both tasks.
     pretrained : (H, D) array, optional
         Input weights; the readout is drawn once more, after a network that is not used.
+    factors : (float, float)
+        On the input weights and on the readout.
     paired : bool
         Whether signs come in pairs and are those of the auxiliary units, as in our own experiments.
     """
@@ -83,40 +86,41 @@ def draw_relu(
     auxiliary = units[:UNITS], sign * coefficients[0]
     related = cosines * units[:k] + torch.sqrt(1 - cosines**2) * units[UNITS : UNITS + k]
     own = signs(rng, k)
-    main = related, (sign[:k] if paired else own) * coefficients[1]
+    main = (related, (sign[:k] if paired else own) * coefficients[1]) if k else auxiliary
     inputs = [sphere(rng, size, DIMENSION) for size in (AUXILIARY_SAMPLES, samples, TEST_SAMPLES)]
     targets = [torch.relu(X @ W.T) @ a for X, (W, a) in zip(inputs, (auxiliary, main, main), strict=True)]
     first, second = layer(rng, WIDTH, DIMENSION, SMALL), layer(rng, outputs, WIDTH, SMALL)
     if pretrained is not None:
         first = torch.from_numpy(pretrained)
         second = torch.randn(1, WIDTH, generator=rng) * (SMALL * np.sqrt(2 / WIDTH))
-    samples = [(X.numpy(), y.numpy()) for X, y in zip(inputs, targets, strict=True)]
-    return Drawn(*samples, relu.Weights(first.numpy(), second.numpy()), rng)
+    start = relu.Weights(*(w.numpy() * np.float32(by) for w, by in zip((first, second), factors, strict=True)))
+    return drawn(inputs, targets, start, rng, np.zeros(0))
 
 
-def draw_relu_pretraining(seed, coefficient, paired=False):
-    """The network that is pretrained, and its task: a run of its own, with inputs of its own."""
-    rng = torch.Generator().manual_seed(seed)
-    a = signs(rng, UNITS, paired) * coefficient
-    inputs = [sphere(rng, size, DIMENSION) for size in (AUXILIARY_SAMPLES, TEST_SAMPLES)]
-    samples, test = ((X.numpy(), (torch.relu(X @ directions(seed)[:UNITS].T) @ a).numpy()) for X in inputs)
-    start = relu.Weights(layer(rng, WIDTH, DIMENSION, SMALL).numpy(), layer(rng, 1, WIDTH, SMALL).numpy())
-    return Drawn(samples, samples, test, start, rng)
-
-
-def draw_diagonal(seed, start, samples=0, features=0, shared=0, coefficient=0.0):
+def draw_diagonal(
+    seed, features=0, shared=0, samples=0, *, coefficient=0.0, outputs=1, pretrained=None, factors=(1.0, 1.0)
+):
     """A diagonal network and its tasks.
 
     The main task has as many dimensions as `features`, `shared` of them auxiliary ones, with the first signs of the
-    auxiliary task. Without main samples there is the auxiliary task alone, as in pretraining.
+    auxiliary task. Without any there is the auxiliary task alone, as in pretraining. `pretrained` are the first layers
+    (2, D) of both paths; `outputs` and `factors` are those of `draw_relu`.
     """
     rng = torch.Generator().manual_seed(seed)
     order, sign = torch.randperm(DIAGONAL, generator=rng), signs(rng, ACTIVE)
     auxiliary, main = torch.zeros(2, DIAGONAL)
     auxiliary[order[:ACTIVE]] = sign * ACTIVE**-0.5
     main[torch.cat([order[:shared], order[ACTIVE : ACTIVE + features - shared]])] = sign[:features] * coefficient
-    teachers = (auxiliary, main, main) if samples else (auxiliary, auxiliary)
-    sizes = (AUXILIARY_SAMPLES, samples, TEST_SAMPLES) if samples else (AUXILIARY_SAMPLES, TEST_SAMPLES)
-    inputs = [sphere(rng, size, DIAGONAL) for size in sizes]
-    drawn = [(X.numpy(), (X @ teacher).numpy()) for X, teacher in zip(inputs, teachers, strict=True)]
-    return Drawn(drawn[0], drawn[-2], drawn[-1], start, rng, teachers[-1].numpy())
+    main = main if features else auxiliary
+    inputs = [sphere(rng, size, DIAGONAL) for size in (AUXILIARY_SAMPLES, samples, TEST_SAMPLES)]
+    targets = [X @ teacher for X, teacher in zip(inputs, (auxiliary, main, main), strict=True)]
+    first = np.full((2, DIAGONAL), SMALL) if pretrained is None else pretrained
+    second = np.full((outputs, DIAGONAL), SMALL * factors[1], np.float32)
+    start = diagonal.Weights(*(first * factors[0]).astype(np.float32), second, second)
+    return drawn(inputs, targets, start, rng, main.numpy())
+
+
+def drawn(inputs, targets, start, rng, teacher):
+    """What was drawn, of which the main samples are the auxiliary ones where there are no others."""
+    auxiliary, main, test = ((X.numpy(), y.numpy()) for X, y in zip(inputs, targets, strict=True))
+    return Drawn(auxiliary, main if len(main[1]) else auxiliary, test, start, rng, teacher)
