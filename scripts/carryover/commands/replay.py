@@ -14,18 +14,16 @@ import pandas as pd
 from carryover import archive
 from carryover.errors import UserError
 from carryover.families import stages
-from carryover.families.published import finetune, pretrain, protocols
+from carryover.families.published import finetune, protocols
 from carryover.families.published.parameters import Finetune, Pretrain
-from carryover.labels import attributes, described
 from carryover.provenance import store
 
 ROOT = Path(__file__).resolve().parents[3]
 TABLE = ROOT / "resources/published/feature-reuse-seeds.csv"
-CHEAP = 64  # samples at most, of trainings that take seconds
 NEAR = 0.01  # relative difference within which a risk is the published one
 
 
-def replay(experiment, setup, seed, samples, factor=1.0, pretrained=None, **condition):
+def replay(experiment, setup, seed, samples, factor=1.0, **condition):
     """Train a published run again.
 
     Parameters
@@ -36,14 +34,12 @@ def replay(experiment, setup, seed, samples, factor=1.0, pretrained=None, **cond
         STL, MTL, PT+FT, STL (LR), PT+FT (LR), STL (NTK) or PT+FT (NTK).
     seed, samples, factor : int, int, float
         Of the run; the factor on the weights before training.
-    pretrained : xarray.Dataset, optional
-        Weights of pretrained networks by seed: those of the archive if there are, else they are trained.
     **condition
         Coordinates of the main task: main_features, overlap, unit_correlations, magnitude; as many as tell it.
 
     Returns
     -------
-    xarray.Dataset
+    training.published.Problem, training.result.Trained
         Of one run: inputs and targets, weights before and after, the risk and how training went.
 
     Raises
@@ -51,7 +47,7 @@ def replay(experiment, setup, seed, samples, factor=1.0, pretrained=None, **cond
     UserError
         Nobody published such a run, or several.
     """
-    return train(find(experiment, setup, seed, samples, factor, **condition), pretrained)
+    return train(find(experiment, setup, seed, samples, factor, **condition))
 
 
 def find(experiment, setup, seed, samples, factor, **condition):
@@ -65,15 +61,14 @@ def find(experiment, setup, seed, samples, factor, **condition):
     return found[0]
 
 
-def train(run, pretrained=None):
-    """The dataset of `replay` of a published run."""
+def train(run):
+    """What `replay` returns, of a run {coordinate: value}."""
     protocol, network, seed = run["protocol"], run["network"], run["seed"]
     fitted = protocol.endswith(("_probe", "_kernel"))
     p = Finetune(network=network, protocol=protocol, solver="fitted" if fitted else "descent")
-    if p.starts_pretrained and pretrained is None:
-        pretrained = pretrained_networks(network, seed)
-    piece = finetune.piece(p, stages.Shard("replay", [seed], pretrained), [run], [True])
-    return dataset(piece, stages.solver(p)(piece.problem, p))
+    pretrained = pretrained_networks(network, seed) if p.starts_pretrained else None
+    problem = finetune.piece(p, stages.Shard("replay", [seed], pretrained), [run], [True]).problem
+    return problem, stages.solver(p)(problem, p)
 
 
 def pretrained_networks(network, seed):
@@ -85,28 +80,14 @@ def pretrained_networks(network, seed):
     return stages.run(Pretrain(network=network), "replay", [seed])
 
 
-def dataset(piece, trained):
-    """The one run of a piece: its data, its network and its risk."""
-    problem, variables = piece.problem, dict(piece.variables(trained))
-    for name, task in zip((*piece.outputs, "test"), (*problem.tasks, problem.test), strict=True):
-        variables[f"{name}_inputs"] = (("run", f"{name}_sample", "input"), task.X, f"inputs of the {name} samples")
-        variables[f"{name}_targets"] = (("run", f"{name}_sample"), task.y, f"targets of the {name} samples")
-    for when, weights in (("start", problem.start), ("end", trained.weights)):
-        variables |= {f"{name}_{when}": layer for name, layer in pretrain.layers(weights).items()}
-    meaning = stages.MEANING | piece.meaning
-    coordinates = {name: ("run", values, attributes(meaning[name])) for name, values in piece.runs.items()}
-    return described(variables, {}).assign_coords(coordinates).isel(run=0)
-
-
-def cheap(table):
-    """Those of the published runs that take seconds.
-
-    Probes and kernels of pretrained networks are left out, which agree less often.
-    """
-    relu = table["published"].isin(("relu_overlap", "relu_nested")) & (table["samples"] <= CHEAP)
-    relu &= table["protocol"].isin(("single_task", "finetuning", "single_task_probe", "single_task_kernel"))
-    diagonal = table["published"].isin(("diagonal_overlap", "diagonal_nested")) & (table["samples"] == 16)
-    return table[relu | (diagonal & table["protocol"].str.startswith("single_task"))]
+def cheap_runs():
+    """Published runs that take seconds, but not probes and kernels of pretrained networks, which agree less often."""
+    relu = ("single_task", "finetuning", "single_task_probe", "single_task_kernel")
+    diagonal = ("single_task", "single_task_probe")
+    return [
+        *protocols.select(published=("relu_overlap", "relu_nested"), samples=(16, 32, 64), protocol=relu),
+        *protocols.select(published=("diagonal_overlap", "diagonal_nested"), samples=16, protocol=diagonal),
+    ]
 
 
 def main(argv):
@@ -129,24 +110,19 @@ def main(argv):
         help="netCDF file for data, network and risk, of the last of several",
     )
     told = vars(parser.parse_args(argv))
-    count, output = told.pop("runs"), told.pop("output")
-    table, near = store.read_table(TABLE).fillna({"unit_correlations": ""}), 0
-    table = table.merge(pd.DataFrame(protocols.RUNS))
-    if count is None:
-        drawn = pd.DataFrame([find(**told)]).merge(table)
-    elif count < 1 or told["seed"] < 0:
+    count, near = told.pop("runs"), 0
+    if count is not None and (count < 1 or told["seed"] < 0):
         raise UserError("--runs must be at least 1, and --seed at least 0.")
-    else:
-        drawn = cheap(table).sample(count, random_state=np.random.default_rng(told["seed"]))
+    runs = cheap_runs() if count else [find(**told)]
+    table = store.read_table(TABLE).fillna({"unit_correlations": ""}).merge(pd.DataFrame(runs))
+    drawn = table.sample(min(count or 1, len(table)), random_state=np.random.default_rng(told["seed"]))
     for run in drawn.to_dict("records"):
-        start, published = monotonic(), run.pop("risk")
-        found = train(run)
-        risk, task = found.risk_best.item(), run["unit_correlations"] or f"{run['main_features']} at {run['overlap']:g}"
-        near += abs(risk / published - 1) <= NEAR
+        start, (_, trained) = monotonic(), train(run)
+        risk, difference = trained.risk_best[0], abs(trained.risk_best[0] / run["risk"] - 1)
+        near += difference <= NEAR
+        task = run["unit_correlations"] or f"{run['main_features']} at {run['overlap']:g}"
         print(f"{run['published']} {run['setup']}, n = {run['samples']}, {task}, factor {run['rescale']:g}, seed "
-              f"{run['seed']}: {risk:.6g}; published {published:.6g}, apart by {abs(risk / published - 1):.1e}; "
-              f"{found.evaluations.item()} steps, {monotonic() - start:.1f} s", flush=True)  # fmt: skip
+              f"{run['seed']}: {risk:.6g}; published {run['risk']:.6g}, apart by {difference:.1e}; "
+              f"{trained.evaluations[0]} steps, {monotonic() - start:.1f} s", flush=True)  # fmt: skip
     print(f"{near} of {len(drawn)} runs are within 1 % of the published risk.")
-    if output:
-        store.save(found, output)
     return True

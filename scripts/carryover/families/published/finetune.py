@@ -42,7 +42,7 @@ def piece(p, shard, runs, to_the_end):
     problem = pose(p, [draw(p, shard, run, len(outputs)) for run in runs], rules, to_the_end, outputs)
     if "stop" in p.switched:
         problem = replace(problem, tolerance=1e-8 * np.square(problem.tasks[0].y).mean(1))
-    names = [name for name in runs[0] if name not in ("network", "protocol", "setup")]
+    names = [name for name in runs[0] if name not in ("network", "protocol", "setup", "risk")]
     columns = {name: np.array([run[name] for run in runs]) for name in names}
     columns["ours"] = np.full(len(runs), " ".join((*p.ours, *p.switched)))
     return Piece(problem, columns, partial(variables, problem), MEANING, outputs)
@@ -59,24 +59,13 @@ def as_pretrained(shard):
 
 def draw(p, shard, run, outputs):
     """What a run, {coordinate: value}, trains on, and the network that it starts from."""
-    factor, diagonal = run["rescale"], run["network"] == "diagonal"
-    auxiliary, main = protocols.coefficients(run["published"], run)
-    pretrained = None
+    diagonal, pretrained = run["network"] == "diagonal", None
     if p.starts_pretrained:
         left = shard.pretrained.isel(run=shard.rows(seed=[run["seed"]])[0])
         pretrained = np.stack([left["first_plus"], left["first_minus"]]) if diagonal else left["first"].values
     if diagonal:
-        return draws.draw_diagonal(
-            run["seed"], run["main_features"], round(run["overlap"] * run["main_features"]), run["samples"],
-            coefficient=main, outputs=outputs, pretrained=pretrained,
-            factors=(factor**2 if pretrained is None else factor, factor),
-        )  # fmt: skip
-    both = pretrained is None and "layers" not in p.switched
-    return draws.draw_relu(
-        run["seed"], [float(cosine) for cosine in run["unit_correlations"].split()], run["samples"],
-        coefficients=(auxiliary, main), outputs=outputs, pretrained=pretrained,
-        factors=(factor, factor if both else 1.0), paired="signs" in p.ours,
-    )  # fmt: skip
+        return draws.draw_diagonal(run, outputs, pretrained)
+    return draws.draw_relu(run, outputs, pretrained, (*p.ours, *p.switched))
 
 
 def variables(problem, trained):

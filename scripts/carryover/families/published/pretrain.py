@@ -1,7 +1,5 @@
 """Pretraining on the auxiliary task, a run of its own in the released code, with the inputs of its own."""
 
-from functools import partial
-
 import numpy as np
 
 from carryover.families.published import draws, protocols
@@ -24,13 +22,12 @@ LAYERS = {"first": ("unit", "input"), "first_plus": ("input",), "first_minus": (
 
 def problems(p, shard):
     """One network per seed; a piece for each seed of diagonal networks, which share no inputs."""
-    rules, size = protocols.PRETRAINING[p.network], 1 / draws.UNITS if p.network == "magnitude" else draws.UNITS**-0.5
-    draw = partial(draws.draw_relu, coefficients=(size, size), paired="signs" in p.ours)
-    apart = [shard.seeds]
-    if p.network == "diagonal":
-        draw, apart = draws.draw_diagonal, [[seed] for seed in shard.seeds]
-    for seeds in apart:
-        problem = pose(p, [draw(seed) for seed in seeds], rules, [False] * len(seeds))
+    rules, diagonal = protocols.PRETRAINING[p.network], p.network == "diagonal"
+    alone = {"network": p.network, "published": "", "rescale": 1.0, "samples": 0} | protocols.dimensions(0, 0.0)
+    for seeds in [[seed] for seed in shard.seeds] if diagonal else [shard.seeds]:
+        runs = [alone | {"seed": seed} for seed in seeds]
+        drawn = [draws.draw_diagonal(run) if diagonal else draws.draw_relu(run, switches=p.ours) for run in runs]
+        problem = pose(p, drawn, rules, [False] * len(seeds))
         yield Piece(problem, {"seed": seeds}, lambda trained: layers(trained.weights) | of_training(trained), MEANING)
 
 

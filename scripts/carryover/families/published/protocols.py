@@ -79,23 +79,24 @@ def rules(experiment, protocol, factor):
     return Rules({10.0: 0.01, 100.0: 1e-4}.get(factor, 0.1), 1e-8, 100_000, limit=1000.0, batch=128)
 
 
-def coefficients(experiment, condition):
-    """Sizes of the auxiliary and the main teacher's coefficients."""
-    if experiment == "relu_magnitude":
-        return 1 / 6, condition["magnitude"] / 6
-    auxiliary = 40 if experiment.startswith("diagonal") else 6
-    return auxiliary**-0.5, condition["main_features"] ** (-0.5 if experiment.endswith("overlap") else -1.0)
+def coefficients(run):
+    """Sizes of the auxiliary and the main teacher's coefficients of a run, {coordinate: value}."""
+    if run["network"] == "magnitude":
+        return 1 / 6, run["magnitude"] / 6
+    auxiliary, features = 40 if run["network"] == "diagonal" else 6, max(run["main_features"], 1)
+    return auxiliary**-0.5, features ** (-0.5 if run["published"].endswith("overlap") else -1.0)
 
 
 def select(**wanted):
-    """The published runs with these values of coordinates (None: any); UserError for one that no run has.
+    """The published runs with these values of coordinates (a tuple: any of them; None: any); UserError for one that no
+    run has.
 
     Fractions need only be near: 0.333 is a third.
     """
     found = RUNS
     for name, value in wanted.items():
-        known = dict.fromkeys(run[name] for run in found)
-        chosen = [has for has in known if value is None or has == value
+        known, values = dict.fromkeys(run[name] for run in found), value if isinstance(value, tuple) else (value,)
+        chosen = [has for has in known if value is None or has in values
                   or (isinstance(value, float) and math.isclose(has, value, rel_tol=2e-3))]  # fmt: skip
         if not chosen:
             raise UserError(f"no run with {name} {value} was published; known are {', '.join(map(str, known))}.")
@@ -109,13 +110,9 @@ def in_cells(listed, count):
     A cell is a condition with all its seeds. They were drawn before any was run, from the trained ReLU networks with at
     most 256 samples and factors of at most 10.
     """
-    cells = [
-        run
-        for run in RUNS
-        if run["published"] in ("relu_overlap", "relu_nested", "relu_rescaled")
-        and run["protocol"] in WHOLE
-        and (run["rescale"] <= 10 and run["samples"] <= 256 and run["seed"] == 0)
-    ]
+    experiments = ("relu_overlap", "relu_nested", "relu_rescaled")
+    cells = select(published=experiments, protocol=WHOLE, rescale=(0.01, 0.1, 1.0, 10.0),
+                   samples=(16, 32, 64, 128, 256), seed=0)  # fmt: skip
     rng = generator("replay", count, 0, "cells")
     drawn = [cells[place] for place in rng.permutation(len(cells))[:count]]
     return [run for run in listed if run | {"seed": 0} in drawn]
