@@ -78,6 +78,7 @@ class PublishedDescent(Ensemble):
     lost: np.ndarray  # (R,) whether the loss has exploded
     first: torch.Tensor
     second: torch.Tensor
+    eventful = False
 
     def __init__(self, runs: np.ndarray, problem: Problem, rate: float, device: torch.device) -> None:
         self.runs, self.rules, self.rate, self.device = runs, problem.rules, rate, device
@@ -97,17 +98,25 @@ class PublishedDescent(Ensemble):
         return (self.loss < self.tolerance) | (self.last <= self.steps)
 
     def advance(self) -> torch.Tensor | None:
-        losses = self.epoch().cpu().numpy()
+        losses, first = self.epoch(), self.steps % SEEN_EVERY == 1
+        least, largest = (value.item() for value in losses.aminmax())
         self.evaluations = self.steps * len(losses)
-        self.loss, self.lost = losses.mean(0), np.any(~(losses <= self.rules.limit), axis=0)  # NaN fails the comparison
-        seen = ~self.lost & (self.finished() | (self.steps % SEEN_EVERY == 1))
-        if not seen.any():
+        # Most epochs end here: with no run that ends (a mean is above the least), explodes (NaN fails the comparison),
+        # or is seen.
+        self.eventful = bool(first or least < self.tolerance.max() or not largest <= self.rules.limit
+                             or self.steps >= self.last.min())  # fmt: skip
+        if not self.eventful:
             return None
-        which = torch.from_numpy(seen)
-        self.risk[seen] = self.test_risk(which).cpu()
-        return which
+        by_batch = losses.cpu().numpy()
+        self.loss, self.lost = by_batch.mean(0), np.any(~(by_batch <= self.rules.limit), axis=0)
+        seen = ~self.lost & (self.finished() | first)
+        if seen.any():
+            self.risk[seen] = self.test_risk(torch.from_numpy(seen)).cpu()
+        return torch.from_numpy(seen)
 
-    def ended(self) -> torch.Tensor:
+    def ended(self) -> torch.Tensor | None:
+        if not self.eventful:
+            return None
         if self.lost.any():
             self.diverged = [*self.diverged, *self.runs[self.lost].tolist()]
             self.keep(torch.from_numpy(~self.lost))
