@@ -9,28 +9,20 @@ from carryover.claims.support.checks import Check, checks
 from carryover.errors import UserError
 from carryover.statistics import intervals
 
-RUN = [
-    "published",
-    "protocol",
-    "main_features",
-    "overlap",
-    "unit_correlations",
-    "magnitude",
-    "rescale",
-    "samples",
-    "seed",
-]
+RUN = ["published", "protocol", "main_features", "overlap", "unit_correlations", "magnitude", "rescale", "samples",
+       "seed"]  # fmt: skip
 """What tells the published runs apart."""
-LEFT_OUT = ("published", "rounded")  # roles that are no replayed runs
 NEAR = 0.01  # relative difference within which a risk is the published one
 ALIKE = 0.1  # decades of mean risk within which multi-task networks are alike
 BATCH = 128  # samples of a step of ReLU networks; more samples are trained in batches
 SETUPS = {
-    "scratch": ("single_task",),
-    "finetuned": ("finetuning",),
-    "multi_task": ("multi_task",),
-    "fitted": ("single_task_probe", "single_task_kernel"),
-    "fitted_pretrained": ("finetuning_probe", "finetuning_kernel"),
+    "single_task": "scratch",
+    "finetuning": "finetuned",
+    "multi_task": "multi_task",
+    "single_task_probe": "fitted",
+    "single_task_kernel": "fitted",
+    "finetuning_probe": "fitted_pretrained",
+    "finetuning_kernel": "fitted_pretrained",
 }
 
 
@@ -41,21 +33,17 @@ def replayed(data):
     UserError where no run is in the table, `published`.
     """
     table = data["published"].fillna({"unit_correlations": ""})
-    if missing := sorted({*RUN, "risk"} - {*table.columns}):
-        raise UserError(f"the table of published risks has no column {', '.join(missing)}: restore it.")
-    every = [ours.to_dataframe().reset_index() for role, ours in data.items() if role not in LEFT_OUT]
-    runs = pd.concat(every, ignore_index=True)
+    roles = data.keys() - {"published", "rounded"}  # which are no replayed runs
+    runs = pd.concat([data[role].to_dataframe() for role in data if role in roles], ignore_index=True)
     runs = runs[runs["finished"] == 1].assign(overlap=runs["overlap"].round(6), ours=runs.get("ours", ""))
     runs = runs.fillna({"ours": ""})
     rows = runs.merge(table, on=RUN).rename(columns={"risk": "risk_published"})
     if rows.empty:
         raise UserError("no run is in the table of published risks: name datasets of the family published.")
-    first, last = rows["published"].str.split("_").str[0], rows["published"].str.split("_").str[-1]
-    kind = np.where(last == "magnitude", "magnitude", first)
-    batches = (kind == "relu") & (rows["samples"] > BATCH)
-    trained = rows["protocol"].isin(("single_task", "finetuning"))
-    setup = rows["protocol"].map({protocol: name for name, protocols in SETUPS.items() for protocol in protocols})
-    group = np.where(trained & batches, "relu_batches", kind + "_" + setup)
+    setup = rows["protocol"].map(SETUPS)
+    kind = rows["published"].replace("relu_magnitude", "magnitude").str.split("_").str[0]
+    batches = (kind == "relu") & (rows["samples"] > BATCH) & setup.isin(("scratch", "finetuned"))
+    group = (kind + "_" + setup).mask(batches, "relu_batches")
     return rows.assign(group=group, setup=setup, difference=rows["risk_best"] / rows["risk_published"] - 1)
 
 
@@ -95,10 +83,10 @@ def replay_rounding(data, p):
     rows["missed"] = rows["difference"].abs() > NEAR
     rows["nearer"] = (rows["own"] > NEAR).astype(int) - rows["missed"]
     for group, own in rows.groupby("group"):
-        values[f"{group}_repeated"] = Check(own.groupby("seed")["nearer"].mean())
+        facts = {"setup": group.removeprefix("relu_").replace("_", ", ")}
+        values[f"{group}_repeated"] = Check(own.groupby("seed")["nearer"].mean(), facts=facts)
         missed = own[own["missed"]]
         if len(missed):
             within = (missed["difference"].abs() <= missed["band"]).to_numpy()
-            values[f"{group}_missed"] = Check(within, partial(intervals.wilson, over="runs"))
-    words = {name: name.removeprefix("relu_").rpartition("_")[0].replace("_", ", ") for name in values}
-    return {name: check._replace(facts={"setup": words[name]}) for name, check in values.items()}
+            values[f"{group}_missed"] = Check(within, partial(intervals.wilson, over="runs"), facts)
+    return values

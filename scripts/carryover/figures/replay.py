@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.replay import NEAR, SETUPS, compare_rounded, replayed
+from carryover.claims.replay import NEAR, compare_rounded, replayed
 from carryover.figures.drawing import layout, panels
 
 TITLES = {
@@ -22,18 +22,16 @@ def replay(data, p):
     Roles as for the claims `replay`, and `rounded`, the runs of the role `relu` repeated from weights one rounding
     away: their differences from these are grey.
     """
-    rows, repeated = replayed(data), compare_rounded(data) if "rounded" in data else None
-    setups = [name for name in SETUPS if name in set(rows["setup"])]
+    rows, repeated = replayed(data), compare_rounded(data)
+    setups = {name: title for name, title in TITLES.items() if name in set(rows["setup"])}
     size = (2.5 * len(setups) + 0.9, 6.0)
     fig, axes = plt.subplots(2, len(setups), figsize=size, sharex="col", sharey="row", squeeze=False)
     experiments = sorted(rows["published"].unique())
     looks = dict(zip(experiments, panels.colors("published", experiments), strict=True))
-    for name, (scatter, residuals) in zip(setups, axes.T, strict=True):
-        own = rows[rows["setup"] == name]
-        if repeated is not None:
-            runs = repeated[repeated["setup"] == name]
-            look = {"color": "0.75", "markersize": 2.5, "label": "repetition, one rounding away"}
-            residuals.plot(runs["risk_published"], runs["own"].clip(lower=SMALLEST), ".", **look)
+    for (name, title), (scatter, residuals) in zip(setups.items(), axes.T, strict=True):
+        own, again = rows[rows["setup"] == name], repeated[repeated["setup"] == name]
+        look = {"color": "0.75", "markersize": 2.5, "label": "repetition, one rounding away"}
+        residuals.plot(again["risk_published"], again["own"].clip(lower=SMALLEST), ".", **look)
         for experiment, runs in own.groupby("published"):
             look = {"color": looks[experiment], "markersize": 2.5, "alpha": 0.6, "label": experiment.replace("_", " ")}
             scatter.plot(runs["risk_published"], runs["risk_best"], ".", **look)
@@ -41,7 +39,7 @@ def replay(data, p):
         scatter.axline((1e-3, 1e-3), (1, 1), color="0.5", linewidth=0.8, linestyle=":")
         residuals.axhline(NEAR, color="0.3", linewidth=0.8, linestyle="--")
         near = np.mean(own["difference"].abs() <= NEAR)
-        scatter.set(xscale="log", yscale="log", title=TITLES[name])
+        scatter.set(xscale="log", yscale="log", title=title)
         residuals.set(yscale="log", xlabel="published risk", title=f"{near:.1%} of {len(own)} within 1 %")
     axes[0, 0].set_ylabel("replayed risk")
     axes[1, 0].set_ylabel("relative difference")

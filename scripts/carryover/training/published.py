@@ -11,7 +11,7 @@ does not give the published digits, and neither does the released code on anothe
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -19,8 +19,9 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
+from carryover.networks import relu
 from carryover.training.devices import tensor, torch_device
-from carryover.training.integrate import Ensemble, History, Values, train
+from carryover.training.integrate import Ensemble, History, Values, pick, train
 from carryover.training.result import Divergence, Task, Trained
 
 SEEN_EVERY = 50  # epochs
@@ -54,37 +55,36 @@ class Problem:
     teacher: np.ndarray  # (runs, D) coefficients of the main task of diagonal networks, (runs, 0) of ReLU networks
 
 
-def descend(kind: type[PublishedDescent], problem: Problem, device: str = "auto") -> Trained:
+def descend(problem: Problem, device: str = "auto") -> Trained:
     """Train every run by its rules; Divergence where the loss explodes at every rate."""
     place, history, rate = torch_device(device), History(len(problem.last)), problem.rules.rate
-    runs, together = np.arange(len(problem.last)), kind.together(problem, place)
+    kind: type[PublishedDescent] = DiagonalDescent
+    runs, together = np.arange(len(history)), len(history)
+    if isinstance(problem.start, relu.Weights):
+        _, H, D = problem.start.first.shape
+        widest = min(_COLUMNS[place.type], sum(task.y.shape[1] for task in problem.tasks))
+        together, kind = _BYTES[place.type] // (4 * H * (widest + 3 * D)), ReluDescent
     while lost := train(partial(kind, problem=problem, rate=rate, device=place), history, together, runs):
         if rate < problem.rules.rate / _CUT ** (_FALLBACKS - 0.5):
             raise Divergence(lost, f"descent diverged with rates down to {rate:g}")
         rate, runs = rate / _CUT, np.array(lost)
-    return history.trained(kind.networks)
+    return history.trained(type(problem.start))
 
 
 class PublishedDescent(Ensemble):
     """Networks in training; a subclass says what an epoch and the test risk are."""
 
-    PER_RUN: ClassVar[tuple[str, ...]] = ("last", "tolerance", "loss", "risk", "finished", "lost", "first", "second")
-    networks: Callable[..., Any]
+    PER_RUN: ClassVar[tuple[str, ...]] = ("last", "tolerance", "loss", "risk", "lost", "first", "second")
+    lost: np.ndarray  # (R,) whether the loss has exploded
     first: torch.Tensor
     second: torch.Tensor
+    eventful = False
 
     def __init__(self, runs: np.ndarray, problem: Problem, rate: float, device: torch.device) -> None:
         self.runs, self.rules, self.rate, self.device = runs, problem.rules, rate, device
-        self.tolerance, self.last = (tensor(values[runs], device, kind) for values, kind in
-                                     ((problem.tolerance, torch.float32), (problem.last, torch.int64)))  # fmt: skip
-        self.loss, self.risk = (torch.full((len(runs),), torch.inf, device=device) for _ in range(2))
-        self.finished = self.lost = torch.zeros(len(runs), dtype=torch.bool, device=device)
-        self.eventful = False
-
-    @staticmethod
-    @abstractmethod
-    def together(problem: Problem, device: torch.device) -> int:
-        """Networks of one ensemble."""
+        self.tolerance, self.last = problem.tolerance[runs].astype(np.float32), problem.last[runs]
+        self.loss, self.risk = np.full((2, len(runs)), np.inf, np.float32)
+        self.lost = np.zeros(len(runs), bool)
 
     @abstractmethod
     def epoch(self) -> torch.Tensor:
@@ -94,43 +94,39 @@ class PublishedDescent(Ensemble):
     def test_risk(self, which: torch.Tensor) -> torch.Tensor:
         """Mean squared error (r,) of the main task on the test inputs, of the networks in the mask."""
 
+    def finished(self) -> np.ndarray:
+        return (self.loss < self.tolerance) | (self.last <= self.steps)
+
     def advance(self) -> torch.Tensor | None:
         losses, first = self.epoch(), self.steps % SEEN_EVERY == 1
         least, largest = (value.item() for value in losses.aminmax())
         self.evaluations = self.steps * len(losses)
         # Most epochs end here: with no run that ends (a mean is above the least), explodes (NaN fails the comparison),
         # or is seen.
-        self.eventful = (
-            first or least < self.largest_tolerance or not largest <= self.rules.limit or self.steps >= self.next_last
-        )
+        self.eventful = bool(first or least < self.tolerance.max() or not largest <= self.rules.limit
+                             or self.steps >= self.last.min())  # fmt: skip
         if not self.eventful:
             return None
-        self.loss, self.lost = losses.mean(0), ~(losses <= self.rules.limit).all(0)
-        self.finished = (self.loss < self.tolerance) | (self.last <= self.steps)
-        seen = ~self.lost if first else self.finished & ~self.lost
+        by_batch = losses.cpu().numpy()
+        self.loss, self.lost = by_batch.mean(0), np.any(~(by_batch <= self.rules.limit), axis=0)
+        seen = ~self.lost & (self.finished() | first)
         if seen.any():
-            self.risk[seen] = self.test_risk(seen)
-        return seen
+            self.risk[seen] = self.test_risk(torch.from_numpy(seen)).cpu()
+        return torch.from_numpy(seen)
 
     def ended(self) -> torch.Tensor | None:
         if not self.eventful:
             return None
         if self.lost.any():
-            self.diverged = [*self.diverged, *self.runs[self.lost.cpu().numpy()].tolist()]
-            self.keep(~self.lost)
-        return self.finished
-
-    def prepare(self) -> None:
-        self.next_last, self.largest_tolerance = int(self.last.min()), float(self.tolerance.max())
+            self.diverged = [*self.diverged, *self.runs[self.lost].tolist()]
+            self.keep(torch.from_numpy(~self.lost))
+        return torch.from_numpy(self.finished())
 
     def observed(self, which: torch.Tensor) -> dict[str, Values]:
-        return {"time": self.rate * self.evaluations, "loss": self.loss[which], "risk": self.risk[which]}
+        return {"time": self.rate * self.evaluations, "loss": pick(self.loss, which), "risk": pick(self.risk, which)}
 
     def outcome(self) -> dict[str, Values]:
         return {"evaluations": self.evaluations, "converged": self.loss < self.tolerance, "learning_rate": self.rate}
-
-    def weights(self) -> list[Values]:
-        return [self.first, self.second]
 
 
 class ReluDescent(PublishedDescent):
@@ -145,37 +141,18 @@ class ReluDescent(PublishedDescent):
         super().__init__(runs, problem, rate, device)
         own, single = problem.start[runs], partial(tensor, device=device, dtype=torch.float32)
         self.first, self.second = single(np.swapaxes(own.first, 1, 2)), single(own.second)
-        inputs = [np.swapaxes(task.X[task.sets[runs]], 1, 2) for task in problem.tasks]
-        self.x = single(np.concatenate(inputs, 2))
-        self.test_x = single(problem.test.X[problem.test.sets[runs]])
+        self.x = single(np.concatenate([np.swapaxes(task.X[task.sets[runs]], 1, 2) for task in problem.tasks], 2))
         self.y = single(np.concatenate([task.y[runs] for task in problem.tasks], 1))
-        self.test_y = single(problem.test.y[runs])
+        self.test_x, self.test_y = single(problem.test.X[problem.test.sets[runs]]), single(problem.test.y[runs])
         self.sizes = torch.tensor([task.y.shape[1] for task in problem.tasks], device=device)
         self.task_of = torch.repeat_interleave(torch.arange(len(self.sizes), device=device), self.sizes)
+        self.whole = self.weight(self.task_of[None])
         self.generators = np.array([problem.generators[run] for run in runs], dtype=object)
-        self.prepare()
-
-    @staticmethod
-    def together(problem: Problem, device: torch.device) -> int:
-        _, H, D = problem.start.first.shape
-        widest = min(_COLUMNS[device.type], sum(task.y.shape[1] for task in problem.tasks))
-        return _BYTES[device.type] // (4 * H * (widest + 3 * D))
-
-    @staticmethod
-    def networks(first: np.ndarray, second: np.ndarray) -> Any:
-        from carryover.networks.relu import Weights
-
-        return Weights(np.swapaxes(first, 1, 2), second)
-
-    def prepare(self) -> None:
-        super().prepare()
-        self._sums, self._product = [torch.empty_like(self.first) for _ in self.sizes], torch.empty_like(self.first)
-        self._weight = self.weight(self.task_of[None])
 
     def epoch(self) -> torch.Tensor:
         size = self.rules.batch
         if not 0 < size < self.y.shape[1]:  # a batch of all samples is shuffled there, too, which changes its rounding
-            return self.step(self.x, self.y, self._weight)[None]
+            return self.step(self.x, self.y, self.whole)[None]
         order = torch.stack([self._order(generator) for generator in self.generators])
         x, y = self.x.gather(2, order[:, None].expand_as(self.x)), self.y.gather(1, order)
         batches = zip(x.split(size, 2), y.split(size, 1), self.task_of[order].split(size, 1), strict=True)
@@ -193,38 +170,37 @@ class ReluDescent(PublishedDescent):
         The loss is the mean over each task's samples in the batch, weighted by the tasks' shares of all samples; a task
         without a sample in the batch adds nothing.
         """
-        if len(self.sizes) == 1:
-            return self.y.new_full((1, 1, task.shape[1]), 1 / task.shape[1])
         chosen = torch.stack([task == o for o in range(len(self.sizes))], 1).to(self.y.dtype)
         return chosen * (self.sizes / self.sizes.sum() / chosen.sum(2).clamp(min=1))[..., None]
 
     def step(self, x: torch.Tensor, y: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         """One step on samples x (R, D, b), y (R, b) of these weights; the loss (R,) before it."""
-        loss, width = torch.zeros_like(self.loss), _COLUMNS[self.device.type]
-        parts = zip(x.split(width, 2), y.split(width, 1), weight.split(width, 2), strict=True)
+        (R, D, _), outputs, width = x.shape, len(self.sizes), _COLUMNS[self.device.type]
+        loss, sums = x.new_zeros(R), x.new_empty(R, outputs * D, self.first.shape[2])
+        parts = zip(x.split(width, 2), y[:, None].split(width, 2), weight.split(width, 2), strict=True)
         for block, (x_, y_, w_) in enumerate(parts):
             responses = torch.bmm(x_.transpose(1, 2), self.first).relu_()  # (R, b, H): units run along memory
-            residual = y_[:, None] - torch.bmm(self.second, responses.transpose(1, 2))  # (R, O, b)
+            residual = y_ - torch.bmm(self.second, responses.transpose(1, 2))  # (R, O, b)
             loss += (w_ * residual**2).sum((1, 2))
             g, active = (2 * self.rate) * w_ * residual, torch.gt(responses, 0, out=responses)
-            for o, total in enumerate(self._sums):
-                weighted = x_ * g[:, o, None]
-                torch.bmm(weighted, active, out=total) if block == 0 else total.baddbmm_(weighted, active)
-        moves = [torch.mul(self.first, total, out=self._product).sum(1, keepdim=True) for total in self._sums]
-        for readout, total in zip(self.second.split(1, 1), self._sums, strict=True):
+            sums.baddbmm_((g[:, :, None] * x_[:, None]).flatten(1, 2), active, beta=min(block, 1))
+        totals = sums.unflatten(1, (outputs, D)).unbind(1)
+        moves = [(self.first * total).sum(1, keepdim=True) for total in totals]
+        for readout, total in zip(self.second.split(1, 1), totals, strict=True):
             self.first.addcmul_(readout, total)
         self.second += torch.cat(moves, 1)
         return loss
 
     def test_risk(self, which: torch.Tensor) -> torch.Tensor:
         width, risks = _COLUMNS[self.device.type], []
-        room = self.first.new_empty(min(width, self.test_y.shape[1]), self.first.shape[2])
         for run in which.nonzero()[:, 0].tolist():
-            first, readout, errors = self.first[run], self.second[run, -1], []
-            for x, y in zip(self.test_x[run].split(width), self.test_y[run].split(width), strict=True):
-                errors.append(torch.mm(x, first, out=room[: len(y)]).relu_() @ readout - y)
+            blocks = zip(self.test_x[run].split(width), self.test_y[run].split(width), strict=True)
+            errors = [(x @ self.first[run]).relu_() @ self.second[run, -1] - y for x, y in blocks]
             risks.append(torch.cat(errors).square().mean())
         return torch.stack(risks)
+
+    def weights(self) -> list[Values]:
+        return [self.first.transpose(1, 2), self.second]
 
 
 class DiagonalDescent(PublishedDescent):
@@ -241,27 +217,14 @@ class DiagonalDescent(PublishedDescent):
         own, single = problem.start[runs], partial(tensor, device=device, dtype=torch.float32)
         self.first = single(np.stack([own.first_plus, own.first_minus], 1)[:, :, None])
         self.second = single(np.stack([own.second_plus, -own.second_minus], 1))
-        self.X, self.y = ([single(values) for values in arrays] for arrays in zip(
-            *((task.X[0], task.y[runs]) for task in problem.tasks), strict=True))  # fmt: skip
+        self.X, self.y = [single(task.X[0]) for task in problem.tasks], [single(task.y[runs]) for task in problem.tasks]
         # E (x · (β − β*))² over the test inputs is a quadratic form, whose matrix serves all runs.
         test = problem.test.X[0].astype(float)
-        self.moments = single(test.T @ test / len(test))
-        self.teacher = single(problem.teacher[runs])
-        self.prepare()
-
-    @staticmethod
-    def together(problem: Problem, device: torch.device) -> int:
-        return len(problem.last)
-
-    @staticmethod
-    def networks(first: np.ndarray, second: np.ndarray) -> Any:
-        from carryover.networks.diagonal import Weights
-
-        return Weights(first[:, 0, 0], first[:, 1, 0], second[:, 0], -second[:, 1])
+        self.moments, self.teacher = single(test.T @ test / len(test)), single(problem.teacher[runs])
 
     def epoch(self) -> torch.Tensor:
         beta, samples = (self.first * self.second).sum(1), sum(len(X) for X in self.X)
-        gradients, loss = [], torch.zeros_like(self.loss)
+        gradients, loss = [], beta.new_zeros(len(beta))
         for o, (X, y) in enumerate(zip(self.X, self.y, strict=True)):
             residual = y - beta[:, o] @ X.T
             loss = loss + residual.square().sum(1) / samples
@@ -274,3 +237,6 @@ class DiagonalDescent(PublishedDescent):
     def test_risk(self, which: torch.Tensor) -> torch.Tensor:
         error = (self.first * self.second).sum(1)[which, -1] - self.teacher[which]
         return ((error @ self.moments) * error).sum(1)
+
+    def weights(self) -> list[Values]:
+        return [self.first[:, 0, 0], self.first[:, 1, 0], self.second[:, 0], -self.second[:, 1]]

@@ -6,15 +6,16 @@ they move the generator: a layer's default initial values, the auxiliary inputs 
 alone, and the inputs on which pretraining is tested.
 """
 
-from dataclasses import dataclass, field
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 import torch
 from scipy.stats import ortho_group
 
-from carryover.networks import relu
+from carryover.families.published import protocols
+from carryover.networks import diagonal, relu
 
 AUXILIARY_SAMPLES, TEST_SAMPLES = 1024, 10_000
 DIMENSION, WIDTH, UNITS = 15, 1000, 6  # of ReLU networks, and units of their auxiliary teacher
@@ -32,7 +33,7 @@ class Drawn:
     test: tuple[np.ndarray, np.ndarray]
     start: Any  # Weights
     generator: torch.Generator
-    teacher: np.ndarray = field(default_factory=partial(np.zeros, 0))  # (D,) coefficients of diagonal networks' task
+    teacher: np.ndarray  # (D,) coefficients of the main task of diagonal networks, (0,) of ReLU networks
 
 
 def sphere(generator, samples, dimension):
@@ -53,70 +54,67 @@ def directions(seed):
     return torch.from_numpy(ortho_group.rvs(DIMENSION, random_state=np.random.RandomState(seed))).float()
 
 
-def layer(generator, outputs, inputs, scale):
-    """(outputs, inputs) weights N(0, scale² · 2/inputs), after the default values of a layer, which they replace."""
+def layer(generator, outputs, inputs):
+    """(outputs, inputs) small weights, of variance 2/inputs, after default values of a layer, which they replace."""
     torch.rand(outputs * inputs, generator=generator)
-    return torch.randn(outputs, inputs, generator=generator) * (scale * np.sqrt(2 / inputs))
+    return torch.randn(outputs, inputs, generator=generator) * (SMALL * np.sqrt(2 / inputs))
 
 
-def draw_relu(
-    seed, cosines, samples, *, coefficients=(UNITS**-0.5, UNITS**-0.5), outputs=1, pretrained=None, paired=False
-):
+def draw_relu(run, outputs=1, pretrained=None, switches=()):
     """A ReLU network and its tasks.
 
     Parameters
     ----------
-    cosines : sequence of float
-        Of the main units with auxiliary ones.
-    coefficients : (float, float)
-        Sizes of the auxiliary and the main teacher's coefficients.
+    run : {coordinate: value}
+        Without main units the auxiliary task alone is learned, as in pretraining.
     outputs : int
         2 for a network that learns both tasks.
     pretrained : (H, D) array, optional
         Input weights; the readout is drawn once more, after a network that is not used.
-    paired : bool
-        Whether signs come in pairs and are those of the auxiliary units, as in our own experiments.
+    switches : collection of str
+        What is as in our own experiments: "signs" come in pairs and are those of the auxiliary units; first "layers"
+        alone are rescaled, also from scratch.
     """
-    rng, units, k = torch.Generator().manual_seed(seed), directions(seed), len(cosines)
-    cosines = torch.tensor(cosines, dtype=torch.float32)[:, None]
+    rng, units = torch.Generator().manual_seed(run["seed"]), directions(run["seed"])
+    cosines = torch.tensor([float(cosine) for cosine in run["unit_correlations"].split()], dtype=torch.float32)[:, None]
+    sizes, k, paired = protocols.coefficients(run), len(cosines), "signs" in switches
     sign = signs(rng, UNITS, paired)
-    auxiliary = units[:UNITS], sign * coefficients[0]
+    auxiliary = units[:UNITS], sign * sizes[0]
     related = cosines * units[:k] + torch.sqrt(1 - cosines**2) * units[UNITS : UNITS + k]
     own = signs(rng, k)
-    main = related, (sign[:k] if paired else own) * coefficients[1]
-    inputs = [sphere(rng, size, DIMENSION) for size in (AUXILIARY_SAMPLES, samples, TEST_SAMPLES)]
+    main = (related, (sign[:k] if paired else own) * sizes[1]) if k else auxiliary
+    inputs = [sphere(rng, size, DIMENSION) for size in (AUXILIARY_SAMPLES, run["samples"], TEST_SAMPLES)]
     targets = [torch.relu(X @ W.T) @ a for X, (W, a) in zip(inputs, (auxiliary, main, main), strict=True)]
-    first, second = layer(rng, WIDTH, DIMENSION, SMALL), layer(rng, outputs, WIDTH, SMALL)
+    first, second, scale = layer(rng, WIDTH, DIMENSION), layer(rng, outputs, WIDTH), np.float32(run["rescale"])
     if pretrained is not None:
         first = torch.from_numpy(pretrained)
         second = torch.randn(1, WIDTH, generator=rng) * (SMALL * np.sqrt(2 / WIDTH))
-    samples = [(X.numpy(), y.numpy()) for X, y in zip(inputs, targets, strict=True)]
-    return Drawn(*samples, relu.Weights(first.numpy(), second.numpy()), rng)
+    both = pretrained is None and "layers" not in switches
+    start = relu.Weights(first.numpy() * scale, second.numpy() * (scale if both else np.float32(1)))
+    return drawn(inputs, targets, start, rng, np.zeros(0))
 
 
-def draw_relu_pretraining(seed, coefficient, paired=False):
-    """The network that is pretrained, and its task: a run of its own, with inputs of its own."""
-    rng = torch.Generator().manual_seed(seed)
-    a = signs(rng, UNITS, paired) * coefficient
-    inputs = [sphere(rng, size, DIMENSION) for size in (AUXILIARY_SAMPLES, TEST_SAMPLES)]
-    samples, test = ((X.numpy(), (torch.relu(X @ directions(seed)[:UNITS].T) @ a).numpy()) for X in inputs)
-    start = relu.Weights(layer(rng, WIDTH, DIMENSION, SMALL).numpy(), layer(rng, 1, WIDTH, SMALL).numpy())
-    return Drawn(samples, samples, test, start, rng)
+def draw_diagonal(run, outputs=1, pretrained=None):
+    """A diagonal network and its tasks, as `draw_relu`; `pretrained` are the first layers (2, D) of both paths.
 
-
-def draw_diagonal(seed, start, samples=0, features=0, shared=0, coefficient=0.0):
-    """A diagonal network and its tasks.
-
-    The main task has as many dimensions as `features`, `shared` of them auxiliary ones, with the first signs of the
-    auxiliary task. Without main samples there is the auxiliary task alone, as in pretraining.
+    The main task has the first signs of the auxiliary task.
     """
-    rng = torch.Generator().manual_seed(seed)
+    rng, features, factor = torch.Generator().manual_seed(run["seed"]), run["main_features"], run["rescale"]
     order, sign = torch.randperm(DIAGONAL, generator=rng), signs(rng, ACTIVE)
+    shared, (auxiliary_size, main_size) = round(run["overlap"] * features), protocols.coefficients(run)
     auxiliary, main = torch.zeros(2, DIAGONAL)
-    auxiliary[order[:ACTIVE]] = sign * ACTIVE**-0.5
-    main[torch.cat([order[:shared], order[ACTIVE : ACTIVE + features - shared]])] = sign[:features] * coefficient
-    teachers = (auxiliary, main, main) if samples else (auxiliary, auxiliary)
-    sizes = (AUXILIARY_SAMPLES, samples, TEST_SAMPLES) if samples else (AUXILIARY_SAMPLES, TEST_SAMPLES)
-    inputs = [sphere(rng, size, DIAGONAL) for size in sizes]
-    drawn = [(X.numpy(), (X @ teacher).numpy()) for X, teacher in zip(inputs, teachers, strict=True)]
-    return Drawn(drawn[0], drawn[-2], drawn[-1], start, rng, teachers[-1].numpy())
+    auxiliary[order[:ACTIVE]] = sign * auxiliary_size
+    main[torch.cat([order[:shared], order[ACTIVE : ACTIVE + features - shared]])] = sign[:features] * main_size
+    main = main if features else auxiliary
+    inputs = [sphere(rng, size, DIAGONAL) for size in (AUXILIARY_SAMPLES, run["samples"], TEST_SAMPLES)]
+    targets = [X @ teacher for X, teacher in zip(inputs, (auxiliary, main, main), strict=True)]
+    first = np.full((2, DIAGONAL), SMALL * factor**2) if pretrained is None else pretrained * np.float32(factor)
+    second = np.full((outputs, DIAGONAL), SMALL * factor, np.float32)
+    start = diagonal.Weights(*first.astype(np.float32), second, second)
+    return drawn(inputs, targets, start, rng, main.numpy())
+
+
+def drawn(inputs, targets, start, rng, teacher):
+    """What was drawn, of which the main samples are the auxiliary ones where there are no others."""
+    auxiliary, main, test = ((X.numpy(), y.numpy()) for X, y in zip(inputs, targets, strict=True))
+    return Drawn(auxiliary, main if len(main[1]) else auxiliary, test, start, rng, teacher)

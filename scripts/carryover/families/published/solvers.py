@@ -1,11 +1,14 @@
 """Solvers of the published runs: their descent, and what they fitted."""
 
+from bisect import bisect_left
+
 import numpy as np
 from numpy.linalg import eigh
 
+from carryover.families.published.parameters import Pretrain
 from carryover.networks import relu
 from carryover.training.kernel_ridge import kernel
-from carryover.training.published import SEEN_EVERY, DiagonalDescent, ReluDescent, descend
+from carryover.training.published import SEEN_EVERY, descend
 from carryover.training.relu_flow import gradient_flow
 from carryover.training.result import Trained
 
@@ -16,28 +19,26 @@ STRENGTHS = np.logspace(-5, 10, 100)
 
 def descent(problem, p):
     """The released code's gradient descent; networks as pretrained are left as they are."""
-    if getattr(p, "protocol", "") == "pretrained":
+    if isinstance(problem, Trained):
         return problem
-    if "pretraining" in p.ours and not hasattr(p, "protocol"):
+    if isinstance(p, Pretrain) and "pretraining" in p.ours:
         idle = np.square(problem.tasks[0].y).mean(1)
         return gradient_flow(problem.tasks, problem.start, tolerance=1e-8 * idle, accuracy=0.03, max_steps=10_000,
                              device=p.device)  # fmt: skip
-    kind = ReluDescent if isinstance(problem.start, relu.Weights) else DiagonalDescent
-    return descend(kind, problem, p.device)
+    return descend(problem, p.device)
 
 
 def fitted(problem, p):
     """Ridge regression of ReLU probes and kernels, the descent of diagonal probes in closed form."""
+    runs = range(len(problem.last))
     if isinstance(problem.start, relu.Weights):
-        found, name = (
-            [ridge(problem, run, p.protocol.endswith("_probe")) for run in range(len(problem.last))],
-            "measured",
-        )
+        found = [ridge(problem, run, p.protocol.endswith("_probe")) for run in runs]
+        loss, best, final, strength = np.transpose(found)
+        known = {"measured": {"ridge_strength": strength}}
     else:
-        found, name = [readout_descent(problem, run) for run in range(len(problem.last))], "evaluations"
-    loss, best, final, values = (np.array(values) for values in zip(*found, strict=True))
-    values = {"ridge_strength": values} if name == "measured" else values.astype(np.int64)
-    return Trained.solved(problem.start, loss, final, risk_best=best, **{name: values})
+        loss, best, final, epochs = np.transpose([readout_descent(problem, run) for run in runs])
+        known = {"evaluations": epochs.astype(np.int64)}
+    return Trained.solved(problem.start, loss, final, risk_best=best, **known)
 
 
 def ridge(problem, run, probe):
@@ -89,18 +90,13 @@ def readout_descent(problem, run):
     def loss_after(steps):
         return np.square(along * shrink**steps).mean()
 
-    low, high = 0, rules.epochs - 1
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if loss_after(middle) < rules.tolerance else (middle + 1, high)
-    epochs = low + 1
+    epochs = 1 + bisect_left(range(rules.epochs - 1), True, key=lambda steps: loss_after(steps) < rules.tolerance)
     seen = np.append(np.arange(1, epochs + 1, SEEN_EVERY), epochs)
     # β after t steps is β + diag(features) Xᵀ V diag((1 − shrinkᵗ)/λ) along.
     moves = features[:, None] * (X.T @ vectors)
     test = problem.test.X[0].astype(float)
     outputs = test @ np.column_stack([beta - problem.teacher[run], moves * (along / values.clip(min=1e-300))])
-    moments, weights = outputs.T @ outputs / len(test), np.ones((len(seen), n + 1))
-    slow = np.log1p(-2 * rate * values.clip(min=0, max=n / (4 * rate)) / n)  # 1 − shrinkᵗ without cancellation
-    weights[:, 1:] = np.where(shrink > 0.5, -np.expm1(seen[:, None] * slow), 1 - shrink ** seen[:, None])
+    moments = outputs.T @ outputs / len(test)
+    weights = np.column_stack([np.ones(len(seen)), 1 - shrink ** seen[:, None]])
     risks = ((weights @ moments) * weights).sum(1)
     return loss_after(epochs), risks.min(), risks[-1], epochs

@@ -26,25 +26,17 @@ def replay_switches(data, p):
     agrees where the means of both sides' log risks over seeds are within two standard errors (Welch).
     """
     rows = replayed(data)
-    plain, fitted = rows[rows["ours"] == ""], rows["protocol"].str.contains("probe|kernel")
-    final = plain.assign(risk_best=plain["risk_final"])
-    rows = pd.concat([
-        rows,
-        final[~fitted.reindex(final.index)].assign(ours="final"),
-        final[fitted.reindex(final.index)].assign(ours="leave-one-out"),
-    ])  # fmt: skip
-    cells = rows.groupby(["ours", *RUN[:-1]]).filter(lambda runs: len(runs) > 1).groupby(["ours", *RUN[:-1]])
-    agree = cells[["risk_best", "risk_published"]].apply(agrees).groupby("ours").agg(["sum", "size"])
+    plain = rows[rows["ours"] == ""]
+    fitted = plain["protocol"].str.contains("probe|kernel")
+    ends = plain.assign(risk_best=plain["risk_final"], ours=np.where(fitted, "leave-one-out", "final"))
+    rows = pd.concat([rows, ends], ignore_index=True)
+    cells = np.log(rows[["risk_best", "risk_published"]]).groupby([rows[name] for name in ("ours", *RUN[:-1])])
+    distance, errors = cells.mean().diff(axis=1).iloc[:, 1].abs(), cells.sem().dropna()  # of several runs
+    agree = distance[errors.index] < NEAR * np.hypot(errors["risk_best"], errors["risk_published"])
+    found = agree.groupby("ours").agg(["size", "mean"])
+    texts = [(words, f"{found.loc[name, 'size']}", f"{found.loc[name, 'mean']:.1%}")
+             for name, words in SWITCHES.items() if name in found.index]  # fmt: skip
     # Two samples of six normal log risks of equal variance are as near as this.
     perfect = stats.t.cdf(NEAR, 10) - stats.t.cdf(-NEAR, 10)
-    texts = [(words, f"{agree.loc[name, 'size']}", f"{agree.loc[name, 'sum'] / agree.loc[name, 'size']:.1%}")
-             for name, words in SWITCHES.items() if name in agree.index]  # fmt: skip
     texts.append(("other seeds of the same protocol, in expectation", "", f"{perfect:.1%}"))
     return pd.DataFrame(texts, columns=["switch", "cells", "agree with the published risks"])
-
-
-def agrees(cell):
-    """Whether ours and the published risks of a cell, over the same seeds, agree."""
-    ours, theirs = (np.log(cell[name]) for name in ("risk_best", "risk_published"))
-    error = ((ours.var() + theirs.var()) / len(cell)) ** 0.5
-    return abs(ours.mean() - theirs.mean()) < NEAR * error
