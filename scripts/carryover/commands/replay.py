@@ -1,7 +1,7 @@
 """Draw a published run of "Feature reuse" again from its seed, train it as its authors did, and print its risk.
 
-The published risk stands beside it. Without a condition that tells its task, the values that it can have are listed.
-With --runs, so many of the published runs are replayed, drawn by --seed from those that take seconds.
+Without a condition that tells its task, the values that it can have are listed. With --runs, so many of the published
+runs are replayed, drawn by --seed from those that take seconds, with the published risks beside them.
 """
 
 import argparse
@@ -16,10 +16,12 @@ from carryover.errors import UserError
 from carryover.families import stages
 from carryover.families.published import finetune, protocols
 from carryover.families.published.parameters import Finetune, Pretrain
+from carryover.labels import attributes, described
 from carryover.provenance import store
 
 ROOT = Path(__file__).resolve().parents[3]
 TABLE = ROOT / "resources/published/feature-reuse-seeds.csv"
+SHA256 = "29aa6785d1d6b5a3eaeabfdf1eae4881d5ac31b482fdbedbaea09e41d242ed17"  # of the table
 NEAR = 0.01  # relative difference within which a risk is the published one
 
 
@@ -39,7 +41,7 @@ def replay(experiment, setup, seed, samples, factor=1.0, **condition):
 
     Returns
     -------
-    training.published.Problem, training.result.Trained
+    xarray.Dataset
         Of one run: inputs and targets, weights before and after, the risk and how training went.
 
     Raises
@@ -67,8 +69,22 @@ def train(run):
     fitted = protocol.endswith(("_probe", "_kernel"))
     p = Finetune(network=network, protocol=protocol, solver="fitted" if fitted else "descent")
     pretrained = pretrained_networks(network, seed) if p.starts_pretrained else None
-    problem = finetune.piece(p, stages.Shard("replay", [seed], pretrained), [run], [True]).problem
-    return problem, stages.solver(p)(problem, p)
+    piece = finetune.piece(p, stages.Shard("replay", [seed], pretrained), [run], [True])
+    return dataset(piece, stages.solver(p)(piece.problem, p))
+
+
+def dataset(piece, trained):
+    """The one run of a piece: its data, its network and its risk."""
+    problem, variables, meaning = piece.problem, dict(piece.variables(trained)), stages.MEANING | piece.meaning
+    for name, task in [*zip(piece.outputs, problem.tasks, strict=True), ("test", problem.test)]:
+        variables[f"{name}_inputs"] = (("run", f"{name}_sample", "input"), task.X, f"inputs of the {name} samples")
+        variables[f"{name}_targets"] = (("run", f"{name}_sample"), task.y, f"targets of the {name} samples")
+    for when, weights in (("start", problem.start), ("end", trained.weights)):
+        for name, values in vars(weights).items():
+            dims = ("run", *(f"{name}_{axis}" for axis in range(1, values.ndim)))
+            variables[f"{name}_{when}"] = (dims, values, f"weights at the {when}")
+    coordinates = {name: ("run", values, attributes(meaning[name])) for name, values in piece.runs.items()}
+    return described(variables, {}).assign_coords(coordinates).isel(run=0)
 
 
 def pretrained_networks(network, seed):
@@ -90,6 +106,34 @@ def cheap_runs():
     ]
 
 
+def replay_drawn(count, seed):
+    """Replay so many cheap runs, drawn by a seed, and print their digits beside the published ones."""
+    if count < 1 or seed < 0:
+        raise UserError("--runs must be at least 1, and --seed at least 0.")
+    if store.sha256_or_none(TABLE) != SHA256:
+        raise UserError(f"{TABLE} is missing, or not the table of published risks: restore it.")
+    table = pd.read_csv(TABLE).fillna({"unit_correlations": ""}).merge(pd.DataFrame(cheap_runs()))
+    table = table.sample(min(count, len(table)), random_state=np.random.default_rng(seed))
+    near = sum(print_run(run, run["risk"]) for run in table.to_dict("records"))
+    print(f"{near} of {len(table)} runs are within 1 % of the published risk.")
+
+
+def print_run(run, published=None, output=None):
+    """Replay a run {coordinate: value}, print its digits and save its data; whether the risk is the published one."""
+    start = monotonic()
+    found = train(run)
+    risk, words = found.risk_best.item(), ""
+    if published is not None:
+        words = f" published {published:.6g}, apart by {abs(risk / published - 1):.1e};"
+    task = run["unit_correlations"] or f"{run['main_features']} at {run['overlap']:g}"
+    print(f"{run['published']} {run['setup']}, n = {run['samples']}, {task}, factor {run['rescale']:g}, seed "
+          f"{run['seed']}: {risk:.6g};{words} {found.evaluations.item()} steps, {monotonic() - start:.1f} s",
+          flush=True)  # fmt: skip
+    if output:
+        store.save(found, output)
+    return published is not None and abs(risk / published - 1) <= NEAR
+
+
 def main(argv):
     parser = argparse.ArgumentParser(prog="carryover replay", description=__doc__, allow_abbrev=False)
     parser.add_argument("--experiment", help=", ".join(dict.fromkeys(run["published"] for run in protocols.RUNS)))
@@ -102,27 +146,11 @@ def main(argv):
     parser.add_argument("--cosines", dest="unit_correlations", help='with auxiliary units, as in "1 1 1 0 0 0"')
     parser.add_argument("--magnitude", type=float, help="of the main task's coefficients")
     parser.add_argument("--runs", type=int, metavar="COUNT", help="replay so many of the cheap runs, drawn by --seed")
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        metavar="FILE",
-        help="netCDF file for data, network and risk, of the last of several",
-    )
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="netCDF file for data, network and risk")
     told = vars(parser.parse_args(argv))
-    count, near = told.pop("runs"), 0
-    if count is not None and (count < 1 or told["seed"] < 0):
-        raise UserError("--runs must be at least 1, and --seed at least 0.")
-    runs = cheap_runs() if count else [find(**told)]
-    table = store.read_table(TABLE).fillna({"unit_correlations": ""}).merge(pd.DataFrame(runs))
-    drawn = table.sample(min(count or 1, len(table)), random_state=np.random.default_rng(told["seed"]))
-    for run in drawn.to_dict("records"):
-        start, (_, trained) = monotonic(), train(run)
-        risk, difference = trained.risk_best[0], abs(trained.risk_best[0] / run["risk"] - 1)
-        near += difference <= NEAR
-        task = run["unit_correlations"] or f"{run['main_features']} at {run['overlap']:g}"
-        print(f"{run['published']} {run['setup']}, n = {run['samples']}, {task}, factor {run['rescale']:g}, seed "
-              f"{run['seed']}: {risk:.6g}; published {run['risk']:.6g}, apart by {difference:.1e}; "
-              f"{trained.evaluations[0]} steps, {monotonic() - start:.1f} s", flush=True)  # fmt: skip
-    print(f"{near} of {len(drawn)} runs are within 1 % of the published risk.")
+    count, output = told.pop("runs"), told.pop("output")
+    if count is not None:
+        replay_drawn(count, told["seed"])
+    else:
+        print_run(find(**told), output=output)
     return True

@@ -65,7 +65,7 @@ def layer_similarity(
         ]
     if debiased and samples < 4:
         raise UserError(f"a debiased similarity needs 4 samples or more, got {samples}")
-    values = _cka(*responses, debiased)
+    values = _cka(responses[0], responses[1], debiased)
     label = f"{'debiased ' * debiased}linear CKA"
     attributes = {"long_name": label, "units": "1", "samples": samples}
     similarity = xr.DataArray(values, coords, tuple(coords), "cka", attributes)
@@ -74,7 +74,8 @@ def layer_similarity(
     block = sample_blocks(samples, ids)
     table = [values]
     for b in np.unique(block):
-        table.append(_cka(*([X[block != b] for X in side] for side in responses), debiased))
+        old_left, new_left = ([X[block != b] for X in side] for side in responses)
+        table.append(_cka(old_left, new_left, debiased))
     result = similarity.to_dataset()
     for name, end in zip(("low", "high"), np.apply_along_axis(jackknife.interval, 0, table, confidence), strict=True):
         result[name] = (tuple(coords), end, {"long_name": f"{name} end of the interval of: {label}", "units": "1"})
