@@ -149,7 +149,7 @@ def called(module: nn.Module, batch: Any) -> Any:
     elif inputs and not isinstance(inputs[0], Tensor):
         kinds, kind = "tensors, tuples (inputs, labels, …) or mappings of named tensors", type(inputs[0]).__name__
         raise UserError(f"batches must be {kinds}, got {kind}: say call=, how a network is called with a batch")
-    own = next((one for one in module.parameters() if one.is_floating_point()), torch.empty(0))
+    own = next((one for one in module.parameters() if one.is_floating_point() and one.itemsize > 1), torch.empty(0))
 
     def placed(value: Tensor) -> Tensor:
         if value.is_meta:
@@ -168,7 +168,7 @@ def _taken(module: nn.Module, named: Mapping[str, Any]) -> dict[str, Any]:
     nobody reads.
     """
     takes = inspect.signature(core(module).forward).parameters
-    needed = [key for key, one in takes.items() if one.default is one.empty and one.kind not in (2, 4)]  # *args, **more
+    needed = [key for key, one in takes.items() if one.default is one.empty and "VAR" not in one.kind.name]
     taken = {key: value for key, value in named.items() if key in takes}
     if not taken and any(one.kind is one.VAR_KEYWORD for one in takes.values()):
         taken = dict(named)
