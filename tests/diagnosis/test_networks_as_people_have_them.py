@@ -217,3 +217,61 @@ def test_inputs_take_the_networks_type_and_a_layer_may_be_called_id():
         assert compared(network, batch)["cka"].item() == pytest.approx(1)
     small = torch.ao.quantization.quantize_dynamic(Named(), {nn.Linear})
     assert "no parameters that can be compared" in compared(small, baseline=None).headline
+
+
+def layers(*parts):
+    return nn.Sequential(*(nn.Sequential(part, nn.ReLU()) for part in parts))
+
+
+def test_the_baseline_is_not_the_network_itself_before_it_was_trained():
+    torch.manual_seed(0)
+    before = nn.Sequential(nn.Linear(16, 24), nn.ReLU(), nn.Linear(24, 24))
+    after = copy.deepcopy(before)
+    for values in (after[2].weight, after[2].bias):
+        values.data[:12] = 0
+    assert compare(before, after, torch.randn(2000, 16), layers="2", progress=False)["regime"].item() == "select"
+
+
+def test_a_dead_layer_has_lost_the_task_and_one_that_woke_has_added_it():
+    torch.manual_seed(0)
+    alive, samples = layers(nn.Linear(16, 64), nn.Linear(64, 64)), torch.randn(2000, 16)
+    dead = copy.deepcopy(alive)
+    dead[1][0].bias.data -= 1000
+    loader = [(samples, samples[:, 0] > 0)]
+    for before, after, word in ((alive, dead, "lost"), (dead, alive, "added")):
+        found = compare(before, after, loader, layers=["0", "1"], baseline=None, progress=False)
+        assert found["task"].values.tolist() == ["there before", word]
+        assert found["regime"].values[1] == "constant"
+
+
+def test_a_class_that_is_lost_among_many_is_told_and_labels_are_what_they_look_like():
+    rng = np.random.default_rng(0)
+    classes, X = rng.integers(0, 30, 6000), rng.normal(size=(6000, 40))
+    before, after = X.copy(), X.copy()
+    before[:, :30] += 8 * np.eye(30)[classes]
+    after[:, :30] += 8 * np.eye(30)[np.where(classes == 29, 0, classes)]
+    found = diagnose(before, after, labels=classes)
+    assert "there before, but 2 classes are no longer told" in found.headline
+    assert diagnose(before, before, labels=(classes == 0).astype(float))["task_chance"] == 0.5
+    assert diagnose(X, X, labels=np.column_stack([X[:, 0], X[:, 1] * 0]))["task"] == "there before"
+    with pytest.raises(UserError, match="not of tokens"):
+        diagnose(before, before, labels=rng.integers(0, 50, (6000, 7)))
+
+
+class Packed(Named):
+    def forward(self, x, lengths=None):
+        return super().forward(x)
+
+
+def test_entries_of_a_batch_that_may_be_inputs_or_labels_are_asked_about():
+    with pytest.raises(UserError, match="batches have 3 entries, of which lengths may be one that the network takes"):
+        compared(Packed(), (X, torch.arange(60), X[:, 0] > 0))
+    assert "No probe reads target of the batches" in compared(Named(), {"x": X, "target": X[:, 0]}).headline
+
+
+@pytest.mark.parametrize("norm", [nn.LayerNorm([16, 7]), nn.LayerNorm(7), nn.Linear(7, 5)])
+def test_channels_before_places_stay_there_in_layers_over_places(norm):
+    network = nn.Sequential(nn.Conv1d(3, 16, 2), norm, nn.ReLU())
+    x = torch.randn(40, 3, 8)
+    for name, channels in seen(network, ["0", "1", "2"], x, reduce="mean").items():
+        np.testing.assert_allclose(channels, network[: int(name) + 1](x).mean(2).detach(), rtol=1e-3, atol=1e-5)

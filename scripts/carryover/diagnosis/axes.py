@@ -7,6 +7,7 @@ found again. Where both ends of the shape fit, nothing tells, and the user is as
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from carryover.errors import UserError
 Reduction = str | Callable[[Tensor], Tensor]
 REDUCTIONS = ("flatten", "mean", "first", "last")
 MASKS = ("attention_mask", "token_mask")
+_CROSS = re.compile(r"(encoder_attn|EncDecAttention|crossattention).*\.(k|v|k_proj|v_proj|key|value)$")
 _FIRST = (nn.modules.conv._ConvNd, nn.modules.batchnorm._BatchNorm, nn.modules.instancenorm._InstanceNorm, nn.GroupNorm,
           nn.modules.pooling._MaxPoolNd, nn.modules.pooling._AvgPoolNd, nn.modules.pooling._AdaptiveAvgPoolNd,
           nn.modules.pooling._AdaptiveMaxPoolNd, nn.PixelShuffle, nn.PixelUnshuffle)  # fmt: skip
@@ -57,23 +59,33 @@ class Channels:
             return
         axis = 1 if isinstance(part, _FIRST) else -1
         given = given.movedim(self._batch if axis == -1 else 0, 0)  # convolutions always have the batch first
-        if isinstance(part, nn.LayerNorm) and type(part) is not nn.LayerNorm:  # some of them have channels first
+        if isinstance(part, nn.Linear) and inputs and inputs[0].ndim == given.ndim:  # it may mix tokens
+            axis = self._followed(inputs[0].movedim(self._batch, 0).shape) or -1
+        elif type(part) is nn.LayerNorm:  # it may be over tokens, or over all of a sample
+            before = self._last.axis if self._last and len(part.normalized_shape) > 1 else -1
+            axis = self._followed(given.shape) or before
+        elif isinstance(part, nn.LayerNorm):  # some have channels first
             fitting = [end for end in (1, -1) if part.normalized_shape == (given.shape[end],)]
             axis = fitting[0] if len(fitting) == 1 else self.of(given) or -1
         self._last = Given(given.shape, given.is_contiguous(), axis)
         self._axes.add(axis)
 
-    def of(self, output: Tensor) -> int | None:
-        """1 or -1 for an output (batch, …) of three axes or more, or None where nothing tells."""
+    def _followed(self, shape: torch.Size) -> int | None:
+        """The end of a shape (batch, …) where the last layer's channels and places are found again, if one fits."""
         if (last := self._last) is None:
             return None
         channels, places = last.shape[last.axis], _places(last.shape, last.axis)
-        score = {end: (output.shape[end] == channels) + (_places(output.shape, end) == places) for end in (1, -1)}
-        if score[1] != score[-1]:
-            return max(score, key=lambda end: score[end])
-        # Both fit, or neither. A network that never moved channels has not done so here, as far as the strides tell.
+        first, end = ((shape[axis] == channels) + (_places(shape, axis) == places) for axis in (1, -1))
+        return None if first == end else 1 if first > end else -1
+
+    def of(self, output: Tensor) -> int | None:
+        """1 or -1 for an output (batch, …) of three axes or more, or None where nothing tells."""
+        if (axis := self._followed(output.shape)) or (last := self._last) is None:
+            return axis
+        # A network that never moved channels has not done so here, as far as the strides tell.
         same = output.ndim == len(last.shape) and output.is_contiguous() == last.contiguous
-        return last.axis if score[1] and same and self._axes == {last.axis} else None
+        fits = output.shape[last.axis] == last.shape[last.axis] or _places(output.shape, 1) == _places(last.shape, 1)
+        return last.axis if fits and same and self._axes == {last.axis} else None
 
     def said(self, name: str, output: Tensor) -> int | None:
         """The axis that the user gave, of an output (batch, …)."""
@@ -105,7 +117,7 @@ def units(
     output = output.float()
     if callable(reduce):
         output = reduce(output)
-        if not isinstance(output, Tensor) or len(output) != samples:
+        if not isinstance(output, Tensor) or not output.ndim or len(output) != samples:
             raise UserError(f"reduce must give a tensor of ({samples}, …) for {name}")
     elif output.ndim > 2:
         output = _reduced(place, output, reduce, axis, given, mask)
@@ -148,9 +160,13 @@ def _reduced(
 def _mask_of(place: Place, output: Tensor, given: Mapping[str, Tensor], mask: Any) -> Tensor | None:
     """The mask (batch, tokens) of the sequence that a layer with this output (batch, tokens, features) sees, or None.
 
-    A layer whose name has `decoder` sees the inputs that are called so, if one of them has as many tokens.
+    A layer whose name has `decoder`, or that is after an encoder and a decoder, sees the inputs that are called so, if
+    one of them has as many tokens; keys and values of cross-attention see the encoder's.
     """
-    size = output.shape[:2]
+    size, name = output.shape[:2], place.name
+    two = any("decoder" in path for path in given)
+    decodes = "decoder" in name or (two and "encoder" not in name)
+    decodes &= not (two and _CROSS.search(name))
     if mask is not None:
         found = torch.as_tensor(mask)
         if found.shape == size:
@@ -160,7 +176,7 @@ def _mask_of(place: Place, output: Tensor, given: Mapping[str, Tensor], mask: An
     sides: tuple[list[str], list[str]] = [], []
     for path, one in given.items():
         if one.ndim > 1 and one.shape[:2] == size:
-            sides[("decoder" in path) != ("decoder" in place.name)].append(path)
+            sides[("decoder" in path) != decodes].append(path)
     for side in sides:
         if side:
             return next((masks[path] for path in side if path in masks), None)

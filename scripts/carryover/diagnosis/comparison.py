@@ -14,14 +14,15 @@ from itertools import chain, islice
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from torch import Tensor, nn
 from tqdm import tqdm
 
 from carryover.diagnosis.axes import Reduction
 from carryover.diagnosis.diagnosis import DEFAULTS, Parameters, attributes, diagnose
-from carryover.diagnosis.modules import Call, batches, called, parted, random_state_restored, ready
-from carryover.diagnosis.networks import reinitialised, renew_statistics, weight_changes
+from carryover.diagnosis.modules import Call, batches, called, parted, random_state_restored, ready, tensors, unused
+from carryover.diagnosis.networks import SAME, reinitialised, renew_statistics, weight_changes
 from carryover.diagnosis.recording import record
 from carryover.diagnosis.sources import as_array
 from carryover.diagnosis.task import Task
@@ -29,6 +30,7 @@ from carryover.errors import UserError
 
 LARGEST = 4 * 2**30
 """Bytes that the activations of all networks may take in memory."""
+_ALIKE = 0.999  # CKA of a layer with itself
 _RENEWING = 8  # batches from which the baseline's statistics of normalisation are computed
 
 
@@ -117,16 +119,18 @@ def compare(
         if baseline is not None:
             networks["baseline"] = baseline
         places = {"names": layers, "reduce": reduce, "batch_axis": batch_axis, "channel_axis": channel_axis}
-        recordings, found, reason = _recorded(networks, call, adapter, loaded, samples, progress, places)
+        recordings, rows, found, reason = _recorded(networks, call, adapter, loaded, samples, progress, places)
     shared = [name for name in recordings["before"] if all(name in one for one in recordings.values())]
     if not shared:
         raise UserError(f"layers must be of all networks, and they share none of {', '.join(recordings['before'])}")
-    ids = {"sample_id": _repeated(recordings["before"], shared) if sample_id is None else np.asarray(sample_id)}
+    ids = {"sample_id": pd.factorize(np.array(rows, object))[0] if sample_id is None else np.asarray(sample_id)}
     sides: dict[str, Any] = {name: {key: one[key] for key in shared} | ids for name, one in recordings.items()}
     labels, reason = (found, reason) if isinstance(labels, str) else (labels, "")
     old, new = sides.pop("before"), sides.pop("after")
     result = diagnose(old, new, layers=shared, p=p, progress=progress, labels=labels, **sides)
     changes, note = weight_changes(before, networks["after"], shared, adapter)
+    if note == f"{SAME}." and bool((result.get("cka", xr.DataArray(1.0)) < _ALIKE).any()):
+        note += " Yet layers differ: the networks draw numbers, or differ in what is no parameter."
     result.attrs["note"] = f"{reason} {note}".strip()
     return result.assign({name: ("layer", values, attributes(name)) for name, values in changes.items()})
 
@@ -148,7 +152,7 @@ def _networks(
             raise UserError(f"{name} must be a torch module, got {type(network).__name__}: diagnose takes activations")
         ready(name, network)
     for name in [name for name in networks if name != "before" and not adapter]:
-        if {*map(id, before.parameters())} & {*map(id, networks[name].parameters())}:
+        if _storages(before) & _storages(networks[name]):
             raise UserError(
                 f"before and {name} share parameters, so that training changed both: take a copy.deepcopy of the "
                 "network before it is finetuned, or adapter=True for a model with an adapter"
@@ -156,28 +160,38 @@ def _networks(
     return networks
 
 
-def _repeated(recording: dict[str, np.ndarray], layers: list[str]) -> np.ndarray:
-    """(samples,) numbers, the same for samples that give the same in all layers, which a loader may repeat."""
-    rows = [hash(b"".join(row.tobytes() for row in rows)) for rows in zip(*map(recording.get, layers), strict=True)]
-    numbers: dict[int, int] = {}
-    return np.array([numbers.setdefault(row, len(numbers)) for row in rows])
+def _storages(network: nn.Module) -> set[int]:
+    """Where the parameters' numbers are in memory."""
+    return {one.untyped_storage().data_ptr() for one in network.parameters() if one.numel()}
+
+
+def _rows(inputs: Any, count: int, start: int) -> list[Any]:
+    """What tells samples of a batch apart, of which a loader may repeat some: their inputs, or else their numbers."""
+    given = [as_array(path, one) for path, one in tensors(inputs).items() if one.ndim and len(one) == count]
+    if not given:
+        return [*range(start, start + count)]
+    return [b"".join(one[row].tobytes() for one in given) for row in range(count)]
 
 
 def _recorded(
     networks: dict[str, nn.Module], call: Call, adapter: bool, loaded: Iterable[Any], samples: int, progress: bool,
     places: dict[str, Any],
-) -> tuple[dict[str, dict[str, np.ndarray]], np.ndarray | None, str]:  # fmt: skip
-    """{network: its recording} of so many samples, their labels, or None, and why no probe can be fitted to them."""
+) -> tuple[dict[str, dict[str, np.ndarray]], list[Any], np.ndarray | None, str]:  # fmt: skip
+    """{network: its recording} of so many samples, what tells these apart, their labels, or None, and why no probe can
+    be fitted to them."""
     with ExitStack() as stack:
         sees = {name: stack.enter_context(record(one, **places)) for name, one in networks.items()}
         bar = stack.enter_context(tqdm(total=samples, unit=" samples", disable=not progress, file=sys.stderr))
         by_batch: list[Any] = []
+        rows: list[Any] = []
         for number, batch in enumerate(loaded):
             for name, see in sees.items():
                 without = see.module.disable_adapter() if adapter and name == "before" else nullcontext()
                 with random_state_restored(number), without:  # networks that draw numbers draw the same ones
                     see.during(partial(call, see.module, batch), batch)
-            by_batch.append(parted(networks["before"], batch)[2])
+            inputs, named, labels = parted(networks["before"], batch, strict=call is called)
+            rows += _rows((inputs, named), sees["before"].samples - len(rows), len(rows))
+            by_batch.append(labels)
             if (size := sum(see.nbytes for see in sees.values())) > LARGEST:
                 raise UserError(
                     f"activations of {sees['before'].samples} samples take {size / 2**30:.1f} GiB of memory, and "
@@ -192,11 +206,12 @@ def _recorded(
         name: {layer: values[:samples] for layer, values in see.recording.items()} for name, see in sees.items()
     }
     if all(labels is None for labels in by_batch):
-        return recordings, None, ""
+        left = unused(networks["before"], named)
+        return recordings, rows[:samples], None, f"No probe reads {left} of the batches: give labels=." if left else ""
     try:
         found = np.concatenate([as_array("labels", labels) for labels in by_batch])[:samples]
         found = found.squeeze(1) if found.ndim == 2 and found.shape[1] == 1 else found
         Task.of(found, seen)
     except (ValueError, TypeError, UserError) as error:
-        return recordings, None, f"No probe reads the loader's labels: {error}."
-    return recordings, found, ""
+        return recordings, rows[:samples], None, f"No probe reads the loader's labels: {error}."
+    return recordings, rows[:samples], found, ""

@@ -25,7 +25,7 @@ from tqdm import tqdm
 from carryover.config.parameters import Model, parameter
 from carryover.diagnosis import inheritance, report, task
 from carryover.diagnosis.inheritance import Components, components, with_ends
-from carryover.diagnosis.regimes import CLOSE, CONSTANT, decided, warnings_on
+from carryover.diagnosis.regimes import CLOSE, CONSTANT, UNCHANGED, decided, warnings_on
 from carryover.diagnosis.sources import Activations, Constant, as_array, common_samples, opened
 from carryover.errors import UserError
 from carryover.measures.dimensionality import compare_responses
@@ -94,6 +94,7 @@ FACTS = {
     "matched_units": "mean correlation of a unit before with itself after finetuning, beyond that with other units",
     "samples_needed": "samples that suffice for a verdict where there are too few; else NaN",
     "task_chance": "score of a probe without any input: one over the number of classes, or 0",
+    "task_lost": "classes, or targets, of which a probe that told most finds much less after finetuning",
     "control_r2": "held-out R² of the components after finetuning, by ridge regression on the control",
     "weight_change": "norm of the change of the layer's parameters over their norm before; NaN without parameters",
     "weight_rank": "participation ratio of the squared singular values of the weight matrix that changed most",
@@ -217,9 +218,15 @@ def _of_sides(
         row = of_layer(responses, sampling, p, probed)
         return row | ({"control_regime": CONSTANT} if "control" in still else {})
     when = " and ".join(key for key in still if key in ("before", "after"))
-    asked = {"control_r2", "task_chance", "weight_change", "weight_rank"}  # for which more must be given
+    asked = {"control_r2", "task_chance", "task_lost", "weight_change", "weight_rank"}  # for which more must be given
     quantities = [*BY_VARIANCE, *(f"{name}{end}" for name in BY_REGRESSION for end in ENDS), *(FACTS.keys() - asked)]
     row = {"regime": CONSTANT, "reason": f"it is the same for all samples {when} finetuning", "warning": ""}
+    if probed is not None:  # nothing is read of what does not vary
+        rows = _rows(len(sampling.block), 1)
+        nothing = Components(np.zeros(1), np.zeros((len(rows), 1)), 1, 1)
+        chosen = [key for key in ("before", "after", "baseline") if key in sides]
+        parts = [components(responses[key][rows], p.variance) if key in responses else nothing for key in chosen]
+        row |= task.probed(probed, parts, rows, sampling.block[rows], p.confidence)
     return dict.fromkeys(quantities, np.nan) | row | {"samples": len(sampling.block), "groups": sampling.groups}
 
 
@@ -232,6 +239,12 @@ class Sampling(NamedTuple):
     ordered: bool
 
 
+def _rows(samples: int, units: int) -> np.ndarray:
+    """Samples of which components are taken, spread over all; fewer of layers with very many units."""
+    most = min(_SAMPLES, max(_BYTES // (4 * units), 64))
+    return np.linspace(0, samples - 1, min(samples, most)).astype(int)
+
+
 def of_layer(
     responses: Mapping[str, np.ndarray], sampling: Sampling, p: Parameters, labels: task.Task | None = None
 ) -> dict[str, Any]:
@@ -241,9 +254,7 @@ def of_layer(
     """
     layers = {name: X for name, X in responses.items() if name != "control"}
     samples, units = len(sampling.block), [X.shape[1] for X in layers.values()]
-    # Components are taken at samples that are spread over all; at fewer of layers with very many units.
-    most = min(_SAMPLES, max(_BYTES // (4 * max(units)), 64))
-    rows = np.linspace(0, samples - 1, min(samples, most)).astype(int)
+    rows = _rows(samples, max(units))
     recorded, block = [X[rows] for X in layers.values()], sampling.block[rows]
     old = components(recorded[0], p.variance)
     parts = [old, *(components(X, p.variance, old) for X in recorded[1:])]
@@ -269,6 +280,9 @@ def of_layer(
     row["warning"] = "; ".join(warnings_on(row, recorded, parts, block, sampling.ordered, p.most))
     if labels is not None:
         row |= task.probed(labels, parts, rows, block, p.confidence)
+        if row["regime"] == UNCHANGED and row["task"] in (task.ADDED, task.LOST):
+            beside = "the task changed in what does not count of the components"
+            row["warning"] = "; ".join(filter(None, (row["warning"], beside)))
     if "control" in responses:
         control = components(responses["control"][rows], p.variance, old)
         row["control_r2"] = inheritance.inherited(control, new, block).r2

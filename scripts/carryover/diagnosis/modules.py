@@ -58,9 +58,9 @@ def ready(name: str, module: nn.Module) -> None:
 
 def places(module: nn.Module, names: str | Sequence[str]) -> list[Place]:
     """The places that `names` mean, each once. Raises UserError for a name that is none, saying which are close."""
-    names = [names] if isinstance(names, str) else list(names)
-    if not names:
-        raise UserError("names must be one submodule or several, got none")
+    names = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
+    if not names or not all(isinstance(name, str) for name in names):
+        raise UserError(f"names must be those of one submodule or several, got {names}")
     plain = submodules(module)
     plain_name = {part: name for name, part in plain.items()}
     parts = {name: part for name, part in module.named_modules() if name} | plain
@@ -181,6 +181,13 @@ def _taken(module: nn.Module, named: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in taken.items() if key not in LABELS or key in needed}
 
 
+def unused(module: nn.Module, named: Mapping[str, Any]) -> str:
+    """The named entries of a batch that a network does not take, in words."""
+    takes = inspect.signature(core(module).forward).parameters
+    some = any(key in takes for key in named)
+    return ", ".join(str(key) for key in named if some and key not in takes and not str(key).endswith("mask"))
+
+
 @contextmanager
 def types_named() -> Iterator[None]:
     """That types of numbers do not go together is said in one sentence."""
@@ -193,16 +200,25 @@ def types_named() -> Iterator[None]:
         raise UserError(f"the network cannot be called with numbers of these types: {first}") from error
 
 
-def parted(module: nn.Module, batch: Any) -> tuple[list[Any], Mapping[str, Any], Any]:
-    """(inputs, named inputs, labels) of a batch; labels follow the inputs or are named so, and may be None."""
+def parted(module: nn.Module, batch: Any, strict: bool = True) -> tuple[list[Any], Mapping[str, Any], Any]:
+    """(inputs, named inputs, labels) of a batch; labels follow the inputs or are named so, and may be None.
+
+    Where an entry may be an input or labels, `strict` raises UserError.
+    """
     first, *others = batch if isinstance(batch, tuple | list) else (batch,)
     if isinstance(first, Mapping):
         return [], first, next((first[key] for key in LABELS if key in first), next(iter(others), None))
     if not others:
         return [first], {}, None
     parameters = inspect.signature(core(module).forward).parameters.values()
-    needed = sum(one.kind is one.POSITIONAL_OR_KEYWORD and one.default is one.empty for one in parameters)
-    more = max(0, needed - 1)
+    positional = [one for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD and one.name not in LABELS]
+    more = max(0, sum(one.default is one.empty for one in positional) - 1)
+    optional = [one.name for one in positional[more + 1 :] if one.default is None]  # inputs or labels may be next
+    if strict and len(others) > more + 1 and optional:
+        raise UserError(
+            f"batches have {1 + len(others)} entries, of which {optional[0]} may be one that the network takes: give "
+            "mappings of named inputs and labels, or say call=, how a network is called with a batch"
+        )
     return [first, *others[:more]], {}, next(iter(others[more:]), None)
 
 
@@ -222,7 +238,10 @@ def evaluating(module: nn.Module) -> Iterator[None]:
     """The network is in evaluation mode in the block; afterwards all of its parts have the modes that they had."""
     modes = {part: part.training for part in module.modules()}
     try:
-        module.eval()
+        try:
+            module.eval()
+        except NotImplementedError:
+            raise UserError("an exported program has no evaluation mode: give the network it was made of") from None
         yield
     finally:
         for part, mode in modes.items():

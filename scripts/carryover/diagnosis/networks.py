@@ -16,6 +16,9 @@ from torch.nn.utils import parametrize
 
 from carryover.diagnosis.modules import bare, core, evaluating, random_state_restored, submodules
 from carryover.errors import UserError
+from carryover.streams import generator
+
+SAME = "No parameter or buffer differs"
 
 
 def reinitialised(module: nn.Module, seed: int = 0) -> nn.Module:
@@ -37,7 +40,9 @@ def reinitialised(module: nn.Module, seed: int = 0) -> nn.Module:
         raise UserError(f"the network cannot be copied ({error}): give baseline= a network or None") from None
     parameters = {name: w for name, w in network.named_parameters() if w.is_floating_point() or w.is_complex()}
     before = {name: value.detach().clone() for name, value in (*parameters.items(), *network.named_buffers())}
-    with torch.no_grad(), random_state_restored(seed):
+    # Numbers of their own: a network that was built after `manual_seed(seed)` would be drawn again as it was.
+    own = int(generator("diagnosis", "", seed, "baseline").integers(2**31))
+    with torch.no_grad(), random_state_restored(own):
         for parameter in parameters.values():
             parameter.fill_(float("nan"))  # any drawing replaces it
         _draw(network)
@@ -127,19 +132,21 @@ def weight_changes(
         fourth = float(gram.square().sum())  # Σσ⁴ of the singular values σ
         values["weight_rank"].append(float(gram.trace()) ** 2 / fourth if fourth else np.nan)
     differ = [name for name in old | new if name not in changes or bool(changes[name][1].any())]
-    count = len(old | new)
-    if not count:
-        return values, "The networks have no parameters that can be compared."
-    if len(differ) == count:
-        return values, f"All {count} parameters differ."
-    if differ:
-        return values, f"{len(differ)} of {count} parameters differ ({_first_names(differ)})."
     old_buffers, new_buffers = (dict(core(network).named_buffers()) for network in (before, after))
     same = {name for name in old_buffers.keys() & new_buffers.keys()
             if torch.equal(old_buffers[name].cpu(), new_buffers[name].cpu())}  # fmt: skip
-    if buffers := [name for name in old_buffers | new_buffers if name not in same]:
-        return values, f"No parameter differs, only buffers do ({_first_names(buffers)})."
-    return values, "No parameter or buffer differs."
+    buffers, count = [name for name in old_buffers | new_buffers if name not in same], len(old | new)
+    if not count:
+        return values, "The networks have no parameters that can be compared."
+    if not differ:
+        said = f"No parameter differs, only buffers do ({_first_names(buffers)})" if buffers else SAME
+    elif len(differ) == count:
+        said = f"All {count} parameters differ"
+    else:
+        said = f"{len(differ)} of {count} parameters differ ({_first_names(differ)})"
+    if differ and buffers:
+        said += f", and buffers ({_first_names(buffers)})"
+    return values, f"{said}{_unseen(after)}."
 
 
 def _parameters(module: nn.Module, with_adapter: bool) -> dict[str, Tensor]:
@@ -152,9 +159,20 @@ def _parameters(module: nn.Module, with_adapter: bool) -> dict[str, Tensor]:
         parameters |= {f"{name}.{key}".removeprefix("."): value.detach() for key, value in held.items()}
         if with_adapter and "weight" in held and hasattr(part, "get_delta_weight"):
             adapted: Any = part
-            deltas = (adapted.get_delta_weight(adapter).detach() for adapter in adapted.active_adapters)
+            own = getattr(adapted, "lora_A", adapted.active_adapters)  # an active adapter may leave this layer out
+            deltas = (adapted.get_delta_weight(one).detach() for one in adapted.active_adapters if one in own)
             parameters[f"{name}.weight"] = held["weight"].detach() + sum(deltas)
     return parameters
+
+
+def _unseen(module: nn.Module) -> str:
+    """Words on parameters of adapters of other kinds than those that change a layer's weight."""
+    layers = [bare(part) for part in (core(module), *submodules(module).values())]
+    seen = {id(one) for layer in layers for one in layer.parameters(recurse=False)}
+    seen |= {id(one) for part in module.modules() if hasattr(part, "get_delta_weight") for one in part.parameters()}
+    seen |= {id(one) for part in module.modules() if hasattr(part, "parametrizations") for one in part.parameters()}
+    count = sum(id(one) not in seen for one in module.parameters())
+    return f"; {count} of adapters are not compared" if count else ""
 
 
 def _first_names(names: list[str]) -> str:

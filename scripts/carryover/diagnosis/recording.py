@@ -136,7 +136,7 @@ class See:
     ) -> Any:
         """What `call` returns, which calls the module or what it consists of with these inputs."""
         given = tensors(inputs)
-        first = next((one for one in given.values() if one.ndim), None)
+        first = max((one for one in given.values() if one.ndim), key=lambda one: one.shape[0] > 1, default=None)
         sizes = set() if first is None else {first.shape[0], *first.shape[self._axis or 0 :][:1]}
         channels = Channels(self._channel_axis, self._axis or 0)
         counts: Counter[str] = Counter()  # of calls

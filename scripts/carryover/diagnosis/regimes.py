@@ -32,6 +32,7 @@ VARIANCE = {
     "kept_weighted": "the share before finetuning that is kept",
 }
 """Shares by variance, in the order of the first answers of `CRITERIA`."""
+_MATCHED = 0.2  # correlation of units with themselves from which on weights are related
 CLOSE = 0.9  # reference from which on a share beyond unrelated networks is noise
 _CURVED = 0.2  # curvature from which on unrelated networks of the same inputs may be predicted well
 _FACTOR = 2  # ratio of participation ratios above which `_direction` describes a direction
@@ -86,7 +87,9 @@ def decided(row: Mapping[str, Any], p: Any) -> tuple[str, str, float]:
             "the layer predicts functions of its inputs so well that it may predict an unrelated network's: give a "
             "recording of one as baseline"
         )
-    elif reference > CLOSE and (regime != REPLACE or row["cka"] > (1 + row["cka_reference"]) / 2):
+    elif reference > CLOSE and (
+        regime != REPLACE or row["cka"] > (1 + row["cka_reference"]) / 2 or row["matched_units"] > _MATCHED
+    ):
         doubt = f"an unrelated network predicts nearly all (R² {reference:.3g}), and units differ one by one"
     else:
         return regime, evidence, np.nan

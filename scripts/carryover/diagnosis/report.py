@@ -13,6 +13,7 @@ from xarray import Dataset
 from carryover.diagnosis import task
 from carryover.diagnosis.regimes import CLOSE, REGIMES, VARIANCE, contradicting
 
+_CLASSES = 15  # from which on labels may be numbers
 _FEW = 4  # layers of which each is named
 _LOWEST = -0.5  # shares below it are drawn here: layers with a share below 0 are unrelated anyway
 
@@ -34,16 +35,16 @@ def headline(result: Dataset) -> str:
         if any(said) and (quantity != "kept_weighted" or count > _FEW):
             sentences.append(f"By variance {words} is {_shares(table[said][quantity][:3])}{', …' * (sum(said) > 3)}.")
     if "task" in table:  # the verdict on the task in the last layer, and the layers where it was added or lost instead
-        last = table[table["task"] != ""].iloc[-1]
+        last = table.iloc[-1]
         scores = f"{last['task_before']:.2f} before and {last['task_after']:.2f} after"
         scores += "" if np.isnan(last["task_baseline"]) else f", {last['task_baseline']:.2f} in the baseline"
-        scores += f" (chance {last['task_chance']:.2f})"
+        classes = round(1 / last["task_chance"]) if last["task_chance"] else 0
+        scores += f" (chance {last['task_chance']:.2f}"
+        scores += f", {classes} classes: give floats if they are numbers)" if classes > _CLASSES else ")"
         sentence = f"In {last.name} {task.in_words(last)}: a linear probe scores {scores}."
         changed = {word: table.index[table["task"] == word] for word in (task.ADDED, task.LOST) if word != last["task"]}
         elsewhere = [f"{word} in {_listed(names)}" for word, names in changed.items() if len(names)]
         sentence += f" The task was {' and '.join(elsewhere)}." if elsewhere else ""
-        silent = table.index[table["task"] == ""]
-        sentence += f" No probe reads {_listed(silent)}, constant before or after." if len(silent) else ""
         sentences.insert(0, sentence)
     if "control_regime" in table:
         same = (table["control_regime"] == table["regime"]).sum()

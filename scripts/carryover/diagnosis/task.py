@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,8 @@ from carryover.statistics import jackknife
 
 THERE, ADDED, LOST, ABSENT, UNRELATED = "there before", "added", "lost", "not readable", "as in the baseline"
 UNDECIDED = "undecided"
+_FALLEN = 0.4  # least fall of a class's share, as of one of two that became one, of what it was beyond chance
+_LEAST = 20  # samples of a class of which that is said
 MARGIN = 0.1  # least change of a score that counts, as a share of what lies between chance and 1
 MEANING = {
     "task_before": "held-out score of a linear probe before finetuning: balanced accuracy of classes, or R² of targets",
@@ -35,29 +36,35 @@ class Task:
 
     @classmethod
     def of(cls, labels: Any, samples: int) -> Task:
-        """Whole numbers and text (samples,) are classes; other numbers, (samples,) or (samples, r), are targets.
+        """Whole numbers, text and only 0. and 1. (samples,) are classes; other numbers, (samples,) or (samples, r),
+        are targets, of which those that do not vary are left out.
 
-        Raises UserError for labels of another length, of one class, of a class for nearly each sample, and for targets
-        that are not finite or do not vary.
+        Raises UserError for labels of another length, of one class, of a class for nearly each sample, of whole numbers
+        in several columns, and for targets that are not finite or do not vary.
         """
         values = np.asarray(labels)
         if values.ndim not in (1, 2) or len(values) != samples:
             raise UserError(f"labels must be one for each of the {samples} samples, got an array {values.shape}")
-        if values.ndim == 1 and values.dtype.kind in "biuUSO":
+        truth = values.dtype.kind in "biuf" and np.isin(values, (0, 1)).all()
+        if values.ndim == 2 and values.shape[1] > 1 and values.dtype.kind in "iu" and not truth:
+            raise UserError("labels in several columns must be 0 or 1, or floats if they are numbers: not of tokens")
+        if values.ndim == 1 and (values.dtype.kind in "biuUSO" or truth):
             kinds, index = np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)
             if len(kinds) == 1:
                 raise UserError(f"labels must be of two classes or more, and all are {kinds[0]}")
             if 2 * len(kinds) > samples:
-                raise UserError(f"no probe can be fitted to {len(kinds)} classes of {samples} samples: group labels")
+                few = f"{len(kinds)} classes of {samples} samples"
+                raise UserError(f"no probe can be fitted to {few}: group labels, or give floats if they are numbers")
             return cls(np.eye(len(kinds))[index.ravel()], True)
         if values.dtype.kind not in "biuf":
             raise UserError(f"labels must be numbers or text, got {values.dtype}")
         targets = values.reshape(samples, -1).astype(float)
         targets = targets / np.maximum(np.abs(targets).max(axis=0), np.finfo(float).tiny)  # squares may overflow
-        size = targets.std(axis=0)
-        if not np.isfinite(targets).all() or not (size > 0).all():
+        varying = targets.std(axis=0) > 0
+        if not np.isfinite(targets).all() or not varying.any():
             raise UserError("targets must be finite and vary between samples")
-        return cls((targets - targets.mean(axis=0)) / size, False)
+        targets = targets[:, varying]
+        return cls((targets - targets.mean(axis=0)) / targets.std(axis=0), False)
 
 
 def probed(
@@ -73,18 +80,34 @@ def probed(
     """
     targets, included = task.targets[rows], leave_one_out(block)
     chance = 1 / task.targets.shape[1] if task.classes else 0.0
-    score = partial(_balanced_accuracy if task.classes else _explained, targets, block, included)
-    scores = {name: score(layer.weighted) for name, layer in zip(MEANING, layers, strict=False)}
+    by_target = {
+        name: _scores(task.classes, targets, block, included, layer.weighted)
+        for name, layer in zip(MEANING, layers, strict=False)
+    }
+    scores = {name: values.mean(axis=1) for name, values in by_target.items()}
     scores["task_gain"] = scores["task_after"] - scores["task_before"]
     scores["task_beyond"] = scores["task_before"] - scores.get("task_baseline", chance)
     row: dict[str, Any] = {"task_chance": chance} | with_ends("task_baseline", np.nan, np.nan, np.nan)
     for name, values in scores.items():
         row |= with_ends(name, values[0], *jackknife.interval(values, confidence))
+    before, after = (by_target[name][0] for name in ("task_before", "task_after"))
+    told, fell = before > (1 + chance) / 2, before - after > _FALLEN * (before - chance)
+    row["task_lost"] = (told & fell & (np.abs(targets).sum(axis=0) >= _LEAST)).sum()
     return row | {"task": _verdict(row, MARGIN * (1 - chance))}
 
 
-def _balanced_accuracy(targets: np.ndarray, block: np.ndarray, included: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """Balanced accuracy (1 + blocks,) of linear discriminant analysis on held-out samples, of all and less each block.
+def _scores(classes: bool, targets: np.ndarray, block: np.ndarray, included: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """(1 + blocks, r) share of each class that is found on held-out samples, or R² of each target, of all samples and
+    without each block. The mean over classes is the balanced accuracy."""
+    if not classes:
+        predicted, _ = ridge(X, targets, block)
+        return 1 - included @ (targets - predicted) ** 2 / included.sum(axis=1)[:, None]
+    hits = (_classes(targets, block, X) == targets.argmax(axis=1))[:, None] * targets
+    return included @ hits / np.maximum(included @ targets, 1)
+
+
+def _classes(targets: np.ndarray, block: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """(samples,) classes that linear discriminant analysis finds on held-out samples.
 
     It tells classes apart that lie on a line, which regression on classes does not. Its covariance is shrunk by the
     penalty of that regression, and all classes count alike.
@@ -95,18 +118,11 @@ def _balanced_accuracy(targets: np.ndarray, block: np.ndarray, included: np.ndar
         out = block % FOLDS == fold
         kinds = np.unique(labels[~out])  # a rare class may be missing
         found[out] = kinds[0]
-        if len(kinds) > 1:
+        if len(kinds) > 1 and X.any():
             alike = np.full(len(kinds), 1 / len(kinds))
             analysis = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=shrinkage, priors=alike)
             found[out] = analysis.fit(X[~out], labels[~out]).predict(X[out])
-    hits = (found == labels)[:, None] * targets
-    return (included @ hits / np.maximum(included @ targets, 1)).mean(axis=1)
-
-
-def _explained(targets: np.ndarray, block: np.ndarray, included: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """R² (1 + blocks,) of ridge regression on held-out samples, of all and without each block."""
-    predicted, _ = ridge(X, targets, block)
-    return 1 - included @ ((targets - predicted) ** 2).mean(axis=1) / included.sum(axis=1)
+    return found
 
 
 def _verdict(row: dict[str, Any], margin: float) -> str:
@@ -136,6 +152,9 @@ def in_words(row: Mapping[str, Any]) -> str:
         ABSENT: "the task cannot be read linearly, before or after",
         UNRELATED: "the task is read no better than from the baseline, before or after",
     }
+    if row["task"] == THERE and row["task_lost"]:
+        kind = "classes" if row["task_chance"] else "targets"
+        return f"{known[THERE]}, but {row['task_lost']:.0f} {kind} are no longer told"
     if row["task"] != UNDECIDED:
         return known[row["task"]]
     if row["task_beyond_low"] > 0:
