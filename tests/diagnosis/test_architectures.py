@@ -4,7 +4,6 @@ The packages are optional; docs/diagnose.md has the table of what is tested here
 """
 
 import copy
-from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ import torch
 
 from carryover.diagnosis.comparison import compare
 from carryover.diagnosis.recording import record
+from toy.packages import package
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 SAMPLES, TOKENS = 24, 7
@@ -22,17 +22,6 @@ MASK = (torch.arange(TOKENS) < 2 + torch.arange(SAMPLES)[:, None] % (TOKENS - 1)
 SOUND = torch.randn(SAMPLES, 4000, generator=NUMBERS)
 TEXT = {"input_ids": IDS, "attention_mask": MASK}
 SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
-
-
-def package(name):
-    if name == "torchvision":
-        with suppress(
-            RuntimeError
-        ):  # built for another torch, it lacks these two operators, which no network here uses
-            declared = torch.library.Library("torchvision", "FRAGMENT")
-            for operator in ("nms", "qnms"):
-                declared.define(f"{operator}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-    return pytest.importorskip(name, reason=f"{name} is not installed")
 
 
 def torchvision(name):

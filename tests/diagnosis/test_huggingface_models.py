@@ -9,8 +9,9 @@ import xarray as xr
 from carryover.diagnosis.comparison import compare
 from carryover.diagnosis.modules import submodules
 from carryover.diagnosis.networks import reinitialised
+from toy.packages import package
 
-transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+transformers = package("transformers")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
@@ -43,7 +44,7 @@ def test_all_weights_of_a_loaded_network_are_drawn_anew_as_its_makers_do(name, t
 
 @pytest.mark.parametrize("trained", [False, True])
 def test_a_model_with_adapters_is_compared_with_the_one_before_and_with_itself_without_them(trained):
-    peft = pytest.importorskip("peft", reason="peft is not installed")
+    peft = package("peft")
     torch.manual_seed(0)
     net = MAKERS["bert"]()
     adapters = peft.LoraConfig(r=2, target_modules=["query", "value"], task_type="SEQ_CLS")

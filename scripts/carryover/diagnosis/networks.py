@@ -153,7 +153,7 @@ def _parameters(module: nn.Module, with_adapter: bool) -> dict[str, Tensor]:
     """{plain name: parameter}; parametrised and adapted weights are given as the layer uses them."""
     parameters: dict[str, Tensor] = {}
     for name, part in [("", core(module)), *submodules(module).items()]:
-        layer: Any = bare(part)
+        layer: Any = _active(part) if with_adapter else bare(part)
         held: dict[str, Tensor] = dict(layer.named_parameters(recurse=False))
         held |= {key: getattr(layer, key) for key in getattr(layer, "parametrizations", ())}
         parameters |= {f"{name}.{key}".removeprefix("."): value.detach() for key, value in held.items()}
@@ -165,9 +165,17 @@ def _parameters(module: nn.Module, with_adapter: bool) -> dict[str, Tensor]:
     return parameters
 
 
+def _active(part: Any) -> Any:
+    """A layer without its adapters, or the copy of it that PEFT trains in its place."""
+    copies = getattr(part, "modules_to_save", None)
+    if not isinstance(copies, nn.ModuleDict):
+        return bare(part)
+    return next((copies[name] for name in part.active_adapters if name in copies), bare(part))
+
+
 def _unseen(module: nn.Module) -> str:
     """Words on parameters of adapters of other kinds than those that change a layer's weight."""
-    layers = [bare(part) for part in (core(module), *submodules(module).values())]
+    layers = [layer for part in (core(module), *submodules(module).values()) for layer in (bare(part), _active(part))]
     seen = {id(one) for layer in layers for one in layer.parameters(recurse=False)}
     seen |= {id(one) for part in module.modules() if hasattr(part, "get_delta_weight") for one in part.parameters()}
     seen |= {id(one) for part in module.modules() if hasattr(part, "parametrizations") for one in part.parameters()}

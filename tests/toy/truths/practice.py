@@ -359,7 +359,7 @@ _TABLE = [  # name, what is right, how it is made
     ("five classes on a line, ReLU", {"task": NOT_LOST}, lambda *told: on_a_line(*told, nn.ReLU())),
     ("stochastic layer drawn anew", {"last": {REPLACE}, "task": {LOST}}, forms(ONES, None, top(0.5), noise=0.3)),
     ("posterior collapses", {"last": {SELECT, REPLACE}, "task": {LOST}}, forms(ONES, 0 * ONES, top(0.5), noise=0.5)),
-    ("last layer dies, MLP on digits", {"first": SAME, "last": {CONSTANT}, "task": NOT_LOST},
+    ("last layer dies, MLP on digits", {"first": SAME, "last": {CONSTANT}, "task": {LOST}},
      digits_mlp(partial(silent, when="after", part="last"), classes)),
     ("dead layer wakes, CNN on digits", {"first": SAME, "last": {CONSTANT}},
      digits_cnn(partial(silent, when="before", part="last"))),
