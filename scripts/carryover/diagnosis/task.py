@@ -136,7 +136,7 @@ def _verdict(row: dict[str, Any], margin: float) -> str:
     after = row["task_after_low"] > np.nan_to_num(row["task_baseline_high"], nan=row["task_chance"])
     if low > margin and after:
         return ADDED
-    if -margin < low and high < margin and row["task_beyond_low"] > 0:
+    if -margin < low and high < margin and row["task_beyond_low"] > 0 and row["task_before"] > readable:
         return THERE
     if max(row["task_beyond_high"], row["task_beyond_high"] + high) < margin:
         return UNRELATED
@@ -157,7 +157,7 @@ def in_words(row: Mapping[str, Any]) -> str:
         return f"{known[THERE]}, but {row['task_lost']:.0f} {kind} are no longer told"
     if row["task"] != UNDECIDED:
         return known[row["task"]]
-    if row["task_beyond_low"] > 0:
+    if row["task_beyond_low"] > 0 and row["task_before"] > row["task_chance"] + MARGIN * (1 - row["task_chance"]):
         change = "lost part of it" if row["task_gain"] < 0 else "added to it"
         return f"what the task needs was there before, and whether finetuning {change} is undecided"
     return "whether what the task needs was there before is undecided"
