@@ -123,10 +123,10 @@ def test_samples_that_a_loader_repeats_are_held_out_together():
 class Translator(nn.Module):
     def __init__(self):
         super().__init__()
-        self.encoder, self.decoder = nn.Embedding(9, 8), nn.Embedding(9, 8)
+        self.encoder, self.decoder, self.head = nn.Embedding(9, 8), nn.Embedding(9, 8), nn.Linear(8, 4)
 
     def forward(self, ids, decoder_ids, attention_mask, decoder_attention_mask):
-        return self.encoder(ids), self.decoder(decoder_ids)
+        return self.encoder(ids), self.head(self.decoder(decoder_ids))
 
 
 def test_a_mask_belongs_to_its_sequence_and_padding_never_counts():
@@ -141,6 +141,9 @@ def test_a_mask_belongs_to_its_sequence_and_padding_never_counts():
     np.testing.assert_array_equal(recorded["last"]["decoder"], weights[ids[:, 1]])
     np.testing.assert_array_equal(recorded["last"]["encoder"], network.encoder.weight.detach().numpy()[ids[:, 4]])
     assert (recorded["flatten"]["decoder"].reshape(40, 5, 8)[:, 2:] == 0).all()
+    found = seen(network, "head", ids, ids, reduce="mean", **given)["head"]  # what follows both sees the decoder's
+    expected = network.head(network.decoder(ids[:, :2])).mean(1).detach()
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
     with pytest.raises(UserError, match=r"mask of tokens \(40, 4\) does not fit"):
         seen(network, "encoder", ids, ids, reduce="mean", token_mask=torch.ones(40, 4), **given)
     others = {"decoder_ids": ids, "attention_mask": given["decoder_attention_mask"], "decoder_attention_mask": None}
