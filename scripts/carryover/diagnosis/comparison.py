@@ -123,7 +123,7 @@ def compare(
     shared = [name for name in recordings["before"] if all(name in one for one in recordings.values())]
     if not shared:
         raise UserError(f"layers must be of all networks, and they share none of {', '.join(recordings['before'])}")
-    ids = {"sample_id": pd.factorize(np.array(rows, object))[0] if sample_id is None else np.asarray(sample_id)}
+    ids = {"sample_id": pd.factorize(np.array(rows))[0] if sample_id is None else np.asarray(sample_id)}
     sides: dict[str, Any] = {name: {key: one[key] for key in shared} | ids for name, one in recordings.items()}
     labels, reason = (found, reason) if isinstance(labels, str) else (labels, "")
     old, new = sides.pop("before"), sides.pop("after")
@@ -165,32 +165,34 @@ def _storages(network: nn.Module) -> set[int]:
     return {one.untyped_storage().data_ptr() for one in network.parameters() if one.numel()}
 
 
-def _rows(inputs: Any, count: int, start: int) -> list[Any]:
+def _rows(inputs: Any, count: int, start: int) -> list[int]:
     """What tells samples of a batch apart, of which a loader may repeat some: their inputs, or else their numbers."""
     given = [as_array(path, one) for path, one in tensors(inputs).items() if one.ndim and len(one) == count]
     if not given:
         return [*range(start, start + count)]
-    return [b"".join(one[row].tobytes() for one in given) for row in range(count)]
+    return [hash(b"".join(one[row].tobytes() for one in given)) for row in range(count)]
 
 
 def _recorded(
     networks: dict[str, nn.Module], call: Call, adapter: bool, loaded: Iterable[Any], samples: int, progress: bool,
     places: dict[str, Any],
-) -> tuple[dict[str, dict[str, np.ndarray]], list[Any], np.ndarray | None, str]:  # fmt: skip
+) -> tuple[dict[str, dict[str, np.ndarray]], list[int], np.ndarray | None, str]:  # fmt: skip
     """{network: its recording} of so many samples, what tells these apart, their labels, or None, and why no probe can
     be fitted to them."""
     with ExitStack() as stack:
         sees = {name: stack.enter_context(record(one, **places)) for name, one in networks.items()}
         bar = stack.enter_context(tqdm(total=samples, unit=" samples", disable=not progress, file=sys.stderr))
         by_batch: list[Any] = []
-        rows: list[Any] = []
+        rows: list[int] = []
         for number, batch in enumerate(loaded):
             for name, see in sees.items():
                 without = see.module.disable_adapter() if adapter and name == "before" else nullcontext()
                 with random_state_restored(number), without:  # networks that draw numbers draw the same ones
                     see.during(partial(call, see.module, batch), batch)
             inputs, named, labels = parted(networks["before"], batch, strict=call is called)
-            rows += _rows((inputs, named), sees["before"].samples - len(rows), len(rows))
+            left = unused(networks["before"], named)
+            taken = {key: one for key, one in named.items() if key not in left}
+            rows += _rows((inputs, taken), sees["before"].samples - len(rows), len(rows))
             by_batch.append(labels)
             if (size := sum(see.nbytes for see in sees.values())) > LARGEST:
                 raise UserError(
@@ -206,8 +208,8 @@ def _recorded(
         name: {layer: values[:samples] for layer, values in see.recording.items()} for name, see in sees.items()
     }
     if all(labels is None for labels in by_batch):
-        left = unused(networks["before"], named)
-        return recordings, rows[:samples], None, f"No probe reads {left} of the batches: give labels=." if left else ""
+        reason = f"No probe reads {', '.join(left)} of the batches: give labels=." if left else ""
+        return recordings, rows[:samples], None, reason
     try:
         found = np.concatenate([as_array("labels", labels) for labels in by_batch])[:samples]
         found = found.squeeze(1) if found.ndim == 2 and found.shape[1] == 1 else found

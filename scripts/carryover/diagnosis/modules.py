@@ -181,11 +181,11 @@ def _taken(module: nn.Module, named: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in taken.items() if key not in LABELS or key in needed}
 
 
-def unused(module: nn.Module, named: Mapping[str, Any]) -> str:
-    """The named entries of a batch that a network does not take, in words."""
+def unused(module: nn.Module, named: Mapping[str, Any]) -> list[str]:
+    """The named entries of a batch that a network does not take, which are not masks for the diagnosis."""
     takes = inspect.signature(core(module).forward).parameters
     some = any(key in takes for key in named)
-    return ", ".join(str(key) for key in named if some and key not in takes and not str(key).endswith("mask"))
+    return [str(key) for key in named if some and key not in takes and not str(key).endswith("mask")]
 
 
 @contextmanager
