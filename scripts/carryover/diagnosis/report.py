@@ -67,7 +67,8 @@ def _kept(table: pd.DataFrame, reference: str) -> str:
     beyond = ", beyond the baseline" if reference == "baseline" and (table["kept_reference"] <= CLOSE).all() else ""
     if len(kept) > _FEW:
         return f"Of the variance before, from {_shares(kept.sort_values().iloc[[0, -1]], ' to ')} is kept{beyond}."
-    return f"Of the variance before, {_shares(kept)} is kept{beyond}."
+    shares = _shares(kept) if len(table) > 1 else f"{max(kept.iloc[0], 0):.0%}"
+    return f"Of the variance before, {shares} is kept{beyond}."
 
 
 def _shares(values: pd.Series, joined: str = ", ") -> str:
