@@ -144,7 +144,7 @@ def weight_changes(
         said = f"All {count} parameters differ"
     else:
         said = f"{len(differ)} of {count} parameters differ ({_first_names(differ)})"
-    if differ and buffers:
+    if 0 < len(differ) < count and buffers:
         said += f", and buffers ({_first_names(buffers)})"
     return values, f"{said}{_unseen(after)}."
 
