@@ -254,7 +254,7 @@ def test_a_class_that_is_lost_among_many_is_told_and_labels_are_what_they_look_l
     before[:, :30] += 8 * np.eye(30)[classes]
     after[:, :30] += 8 * np.eye(30)[np.where(classes == 29, 0, classes)]
     found = diagnose(before, after, labels=classes)
-    assert "there before, but 2 classes are no longer told" in found.headline
+    assert "there before, but of its classes 2 can no longer" in found.headline
     assert diagnose(before, before, labels=(classes == 0).astype(float))["task_chance"] == 0.5
     assert diagnose(X, X, labels=np.column_stack([X[:, 0], X[:, 1] * 0]))["task"] == "there before"
     with pytest.raises(UserError, match="not of tokens"):

@@ -147,10 +147,10 @@ def main(argv):
     parser.add_argument("--magnitude", type=float, help="of the main task's coefficients")
     parser.add_argument("--runs", type=int, metavar="COUNT", help="replay so many of the cheap runs, drawn by --seed")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="netCDF file for data, network and risk")
-    told = vars(parser.parse_args(argv))
-    count, output = told.pop("runs"), told.pop("output")
+    options = vars(parser.parse_args(argv))
+    count, output = options.pop("runs"), options.pop("output")
     if count is not None:
-        replay_drawn(count, told["seed"])
+        replay_drawn(count, options["seed"])
     else:
-        print_run(find(**told), output=output)
+        print_run(find(**options), output=output)
     return True

@@ -94,7 +94,7 @@ FACTS = {
     "matched_units": "mean correlation of a unit before with itself after finetuning, beyond that with other units",
     "samples_needed": "samples that suffice for a verdict where there are too few; else NaN",
     "task_chance": "score of a probe without any input: one over the number of classes, or 0",
-    "task_lost": "classes, or targets, of which a probe that told most finds much less after finetuning",
+    "task_lost": "classes (or targets) that a probe recognised before finetuning and mostly misses after",
     "control_r2": "held-out R² of the components after finetuning, by ridge regression on the control",
     "weight_change": "norm of the change of the layer's parameters over their norm before; NaN without parameters",
     "weight_rank": "participation ratio of the squared singular values of the weight matrix that changed most",
@@ -281,8 +281,7 @@ def of_layer(
     if labels is not None:
         row |= task.probed(labels, parts, rows, block, p.confidence)
         if row["regime"] == UNCHANGED and row["task"] in (task.ADDED, task.LOST):
-            beside = "the task changed in what does not count of the components"
-            row["warning"] = "; ".join(filter(None, (row["warning"], beside)))
+            row["warning"] += "; " * bool(row["warning"]) + "the task changed in components that do not count"
     if "control" in responses:
         control = components(responses["control"][rows], p.variance, old)
         row["control_r2"] = inheritance.inherited(control, new, block).r2

@@ -15,8 +15,8 @@ from carryover.statistics import jackknife
 
 THERE, ADDED, LOST, ABSENT, UNRELATED = "there before", "added", "lost", "not readable", "as in the baseline"
 UNDECIDED = "undecided"
-_FALLEN = 0.4  # least fall of a class's share, as of one of two that became one, of what it was beyond chance
-_LEAST = 20  # samples of a class of which that is said
+_FALLEN = 0.4  # least fall of a class's recall, relative to what was above chance; two merged classes lose half
+_LEAST = 20  # samples of a class that may count as lost
 MARGIN = 0.1  # least change of a score that counts, as a share of what lies between chance and 1
 MEANING = {
     "task_before": "held-out score of a linear probe before finetuning: balanced accuracy of classes, or R² of targets",
@@ -91,8 +91,8 @@ def probed(
     for name, values in scores.items():
         row |= with_ends(name, values[0], *jackknife.interval(values, confidence))
     before, after = (by_target[name][0] for name in ("task_before", "task_after"))
-    told, fell = before > (1 + chance) / 2, before - after > _FALLEN * (before - chance)
-    row["task_lost"] = (told & fell & (np.abs(targets).sum(axis=0) >= _LEAST)).sum()
+    recognised, fell = before > (1 + chance) / 2, before - after > _FALLEN * (before - chance)
+    row["task_lost"] = (recognised & fell & (np.abs(targets).sum(axis=0) >= _LEAST)).sum()
     return row | {"task": _verdict(row, MARGIN * (1 - chance))}
 
 
@@ -153,8 +153,8 @@ def in_words(row: Mapping[str, Any]) -> str:
         UNRELATED: "the task is read no better than from the baseline, before or after",
     }
     if row["task"] == THERE and row["task_lost"]:
-        kind = "classes" if row["task_chance"] else "targets"
-        return f"{known[THERE]}, but {row['task_lost']:.0f} {kind} are no longer told"
+        lost, kind = f"{row['task_lost']:.0f}", "classes" if row["task_chance"] else "targets"
+        return f"{known[THERE]}, but of its {kind} {lost} can no longer be recognised"
     if row["task"] != UNDECIDED:
         return known[row["task"]]
     if row["task_beyond_low"] > 0 and row["task_before"] > row["task_chance"] + MARGIN * (1 - row["task_chance"]):
