@@ -151,6 +151,27 @@ def test_a_mask_belongs_to_its_sequence_and_padding_never_counts():
     np.testing.assert_allclose(found, weights[ids].mean(1), rtol=1e-4, atol=1e-6)
 
 
+class Captioned(nn.Module):
+    """A network of text and images, with as many parts of an image as words."""
+
+    def __init__(self):
+        super().__init__()
+        self.text_model, self.vision_model = nn.Embedding(9, 8), nn.Linear(16, 8)
+
+    def forward(self, input_ids, pixel_values, attention_mask):
+        return self.text_model(input_ids), self.vision_model(pixel_values.flatten(2))
+
+
+def test_a_mask_of_words_does_not_count_for_parts_of_an_image():
+    network, ids, pixels = Captioned(), torch.randint(1, 9, (40, 5)), torch.randn(40, 5, 4, 4)
+    mask = (torch.arange(5) < 2).long().repeat(40, 1)
+    found = seen(network, ["text_model", "vision_model"], ids, pixels, reduce="mean", attention_mask=mask)
+    for name, expected in (
+        ("text_model", network.text_model(ids[:, :2])), ("vision_model", network.vision_model(pixels.flatten(2)))
+    ):  # fmt: skip
+        np.testing.assert_allclose(found[name], expected.mean(1).detach(), rtol=1e-4, atol=1e-6)
+
+
 X = torch.randn(60, 16, generator=torch.Generator().manual_seed(0))
 with warnings.catch_warnings(action="ignore"):  # these types are deprecated, or not yet stable
     QUANTISED, ROWS = torch.quantize_per_tensor(X, 1 / 16, 0, torch.qint8), X.relu().to_sparse_csr()
@@ -191,6 +212,13 @@ class Named(nn.Module):
         return getattr(self, self.name)(x)
 
 
+class Losing(Named):
+    """It cannot be called without labels, and its head has 16 classes."""
+
+    def forward(self, x, labels):
+        return nn.functional.cross_entropy(self.part(x), labels)
+
+
 def compared(network, batch=X, **how):
     return compare(network, copy.deepcopy(network), [batch], progress=False, **how)
 
@@ -205,8 +233,9 @@ def compared(network, batch=X, **how):
      (Named, {"mask": X}, "batches have mask, and Named takes x, mask"),
      (Named, X.long(), "cannot be called with numbers of these types: .*Long"),
      (lambda: nn.Sequential(Named(), Named().double()), X, "cannot be called with numbers of these types: .*Double"),
+     (Losing, {"x": X, "labels": torch.arange(60)}, "needs labels, and its head lacks a class of them .*say call="),
      (lambda: Named("sample_id"), X, "a layer called sample_id cannot be recorded")],
-    ids=["lazy", "meta", "script", "meta batch", "keys", "lacking", "whole", "mixed", "sample_id"],
+    ids=["lazy", "meta", "script", "meta batch", "keys", "lacking", "whole", "mixed", "head", "sample_id"],
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore:.*deprecated")
 def test_what_cannot_be_compared_is_said_in_one_sentence(make, batch, said):

@@ -22,6 +22,7 @@ Reduction = str | Callable[[Tensor], Tensor]
 REDUCTIONS = ("flatten", "mean", "first", "last")
 MASKS = ("attention_mask", "token_mask")
 _CROSS = re.compile(r"(encoder_attn|EncDecAttention|crossattention).*\.(k|v|k_proj|v_proj|key|value)$")
+_SENSES = re.compile(r"vision|visual|image|audio")  # parts of a network that see no words
 _FIRST = (nn.modules.conv._ConvNd, nn.modules.batchnorm._BatchNorm, nn.modules.instancenorm._InstanceNorm, nn.GroupNorm,
           nn.modules.pooling._MaxPoolNd, nn.modules.pooling._AvgPoolNd, nn.modules.pooling._AdaptiveAvgPoolNd,
           nn.modules.pooling._AdaptiveMaxPoolNd, nn.PixelShuffle, nn.PixelUnshuffle)  # fmt: skip
@@ -172,6 +173,9 @@ def _mask_of(place: Place, output: Tensor, given: Mapping[str, Tensor], mask: An
         if found.shape == size:
             return found
         raise UserError(_misfit(place, output, found))
+    words = {one.shape for one in given.values() if one.ndim == 2 and one.dtype in (torch.int32, torch.int64)}
+    if _SENSES.search(name) and any(one.ndim > 2 and one.is_floating_point() for one in given.values()):
+        given = {path: one for path, one in given.items() if one.shape not in words}
     masks = {path: one for path, one in given.items() if path.endswith(MASKS) and one.ndim == 2}
     sides: tuple[list[str], list[str]] = [], []
     for path, one in given.items():

@@ -45,7 +45,6 @@ def compare(
     channel_axis: int | None = None,
     baseline: nn.Module | str | None = "reinitialised",
     labels: Any = "loader",
-    control: nn.Module | None = None,
     adapter: bool = False,
     sample_id: Sequence | None = None,
     seed: int = 0,
@@ -76,8 +75,6 @@ def compare(
         computed from the first batches; or a network of its shape; or None.
     labels
         What a linear probe is to read: "loader", where its batches have labels; (samples,) classes or numbers; or None.
-    control
-        A second finetuned network, of another seed.
     adapter
         `before` is a model with an adapter (PEFT's), compared without and with it; `after` is left out.
     sample_id
@@ -108,7 +105,7 @@ def compare(
         raise UserError(f"samples must be a whole number from 2, got {samples!r}")
     if not (baseline in (None, "reinitialised") or isinstance(baseline, nn.Module)):
         raise UserError(f"baseline must be 'reinitialised', a torch module or None, got {baseline!r}")
-    networks = _networks(before, after, control, adapter)
+    networks = _networks(before, after, adapter)
     with random_state_restored():
         loaded = iter(batches(loader))
         if isinstance(baseline, str):
@@ -135,9 +132,7 @@ def compare(
     return result.assign({name: ("layer", values, attributes(name)) for name, values in changes.items()})
 
 
-def _networks(
-    before: nn.Module, after: nn.Module | None, control: nn.Module | None, adapter: bool
-) -> dict[str, nn.Module]:
+def _networks(before: nn.Module, after: nn.Module | None, adapter: bool) -> dict[str, nn.Module]:
     """The networks by their names; UserError for what are none, and for an adapter that cannot be switched off."""
     if adapter:
         if after is not None or not callable(getattr(before, "disable_adapter", None)):
@@ -145,18 +140,23 @@ def _networks(
                 "adapter=True takes one model whose adapter can be switched off (PEFT's disable_adapter) and no other, "
                 f"got {type(before).__name__}{'' if after is None else ' and ' + type(after).__name__}"
             )
-        after = before
-    networks: dict[str, Any] = {"before": before, "after": after} | ({} if control is None else {"control": control})
+        try:
+            with before.disable_adapter():  # type: ignore[operator]
+                after = before
+        except (AttributeError, NameError) as error:  # PEFT fails so for adapters that add tokens to some networks
+            raise UserError(
+                f"the adapter cannot be switched off ({error}): compare with a copy.deepcopy of the network without it"
+            ) from error
+    networks: dict[str, Any] = {"before": before, "after": after}
     for name, network in networks.items():
         if not isinstance(network, nn.Module):
             raise UserError(f"{name} must be a torch module, got {type(network).__name__}: diagnose takes activations")
         ready(name, network)
-    for name in [name for name in networks if name != "before" and not adapter]:
-        if _storages(before) & _storages(networks[name]):
-            raise UserError(
-                f"before and {name} share parameters, so that training changed both: take a copy.deepcopy of the "
-                "network before it is finetuned, or adapter=True for a model with an adapter"
-            )
+    if not adapter and _storages(before) & _storages(networks["after"]):
+        raise UserError(
+            "before and after share parameters, so that training changed both: take a copy.deepcopy of the network "
+            "before it is finetuned, or adapter=True for a model with an adapter"
+        )
     return networks
 
 

@@ -53,7 +53,6 @@ DEFAULTS = Parameters()
 TEXTS = {
     "regime": "what finetuning did to the features of the layer",
     "task": "what happened to the linear readability of the task",
-    "control_regime": "the verdict on the control",
     "reason": "quantities and intervals behind the verdict",
     "warning": "where the verdict may mislead",
 }
@@ -95,7 +94,6 @@ FACTS = {
     "samples_needed": "samples that suffice for a verdict where there are too few; else NaN",
     "task_chance": "score of a probe without any input: one over the number of classes, or 0",
     "task_lost": "classes (or targets) that a probe recognised before finetuning and mostly misses after",
-    "control_r2": "held-out R² of the components after finetuning, by ridge regression on the control",
     "weight_change": "norm of the change of the layer's parameters over their norm before; NaN without parameters",
     "weight_rank": "participation ratio of the squared singular values of the weight matrix that changed most",
 }
@@ -137,7 +135,6 @@ def diagnose(
     p: Parameters = DEFAULTS,
     baseline: Mapping[str, Any] | str | Path | Any | None = None,
     labels: Any = None,
-    control: Mapping[str, Any] | str | Path | Any | None = None,
     progress: bool = False,
 ) -> Diagnosis:
     """Diagnose each layer: what happened to its features, and to what the task needs.
@@ -158,8 +155,6 @@ def diagnose(
         Without it a layer that an unrelated network might predict as well is undecided.
     labels
         (samples,) classes, or (samples,) or (samples, targets) numbers, which a linear probe is to read.
-    control
-        The same as `after`, of a second finetuning with another seed.
     progress
         Whether layers are counted on the standard error.
 
@@ -175,8 +170,7 @@ def diagnose(
         A ValueError, in one sentence, for files that cannot be read, samples that differ in number or order or are
         fewer than 20, layers that one side lacks or that are not finite, and for labels that no probe can be fitted to.
     """
-    given = {"before": before, "after": after}
-    given |= {name: side for name, side in (("baseline", baseline), ("control", control)) if side is not None}
+    given = {"before": before, "after": after} | ({} if baseline is None else {"baseline": baseline})
     with ExitStack() as stack:
         sides = {name: stack.enter_context(opened(source, name)) for name, source in given.items()}
         chosen = [layers] if isinstance(layers, str) else layers
@@ -215,10 +209,9 @@ def _of_sides(
         except Constant:
             still.append(key)
     if "before" in responses and "after" in responses:
-        row = of_layer(responses, sampling, p, probed)
-        return row | ({"control_regime": CONSTANT} if "control" in still else {})
+        return of_layer(responses, sampling, p, probed)
     when = " and ".join(key for key in still if key in ("before", "after"))
-    asked = {"control_r2", "task_chance", "task_lost", "weight_change", "weight_rank"}  # for which more must be given
+    asked = {"task_chance", "task_lost", "weight_change", "weight_rank"}  # for which more must be given
     quantities = [*BY_VARIANCE, *(f"{name}{end}" for name in BY_REGRESSION for end in ENDS), *(FACTS.keys() - asked)]
     row = {"regime": CONSTANT, "reason": f"it is the same for all samples {when} finetuning", "warning": ""}
     if probed is not None:  # nothing is read of what does not vary
@@ -250,17 +243,16 @@ def of_layer(
 ) -> dict[str, Any]:
     """Quantities and verdicts of a layer, by the names of MEANING.
 
-    `responses` are centred, (samples, units), before, after and, maybe, of the baseline and of the control.
+    `responses` are centred, (samples, units), before, after and, maybe, of the baseline.
     """
-    layers = {name: X for name, X in responses.items() if name != "control"}
-    samples, units = len(sampling.block), [X.shape[1] for X in layers.values()]
+    samples, units = len(sampling.block), [X.shape[1] for X in responses.values()]
     rows = _rows(samples, max(units))
-    recorded, block = [X[rows] for X in layers.values()], sampling.block[rows]
+    recorded, block = [X[rows] for X in responses.values()], sampling.block[rows]
     old = components(recorded[0], p.variance)
     parts = [old, *(components(X, p.variance, old) for X in recorded[1:])]
     new = parts[1]
 
-    after, before, ensd, cka = compare_responses(layers["before"], layers["after"])
+    after, before, ensd, cka = compare_responses(responses["before"], responses["after"])
     row: dict[str, Any] = dict(zip(BY_VARIANCE, (before, after, ensd, cka, after / before, ensd / after), strict=True))
     row |= {"samples": samples, "groups": sampling.groups, "units_before": units[0],
             "units_after": units[1], "components_before": old.counted, "components_after": new.counted,
@@ -282,10 +274,6 @@ def of_layer(
         row |= task.probed(labels, parts, rows, block, p.confidence)
         if row["regime"] == UNCHANGED and row["task"] in (task.ADDED, task.LOST):
             row["warning"] += "; " * bool(row["warning"]) + "the task changed in components that do not count"
-    if "control" in responses:
-        control = components(responses["control"][rows], p.variance, old)
-        row["control_r2"] = inheritance.inherited(control, new, block).r2
-        row["control_regime"] = of_layer(layers | {"after": responses["control"]}, sampling, p)["regime"]
     return row
 
 

@@ -157,7 +157,7 @@ def called(module: nn.Module, batch: Any) -> Any:
         return value.to(own.device, own.dtype if value.is_floating_point() else value.dtype)
 
     inputs, named = tree_map_only(Tensor, placed, (inputs, dict(named)))
-    with types_named():
+    with refusals_named():
         return module(*inputs, **named)
 
 
@@ -189,15 +189,18 @@ def unused(module: nn.Module, named: Mapping[str, Any]) -> list[str]:
 
 
 @contextmanager
-def types_named() -> Iterator[None]:
-    """That types of numbers do not go together is said in one sentence."""
+def refusals_named() -> Iterator[None]:
+    """That types of numbers do not go together, or labels with a head, is said in one sentence."""
     try:
         yield
-    except RuntimeError as error:
-        if "dtype" not in str(error):
-            raise
+    except (RuntimeError, IndexError) as error:
         first = str(error).partition("\n")[0]
-        raise UserError(f"the network cannot be called with numbers of these types: {first}") from error
+        if "dtype" in first:
+            raise UserError(f"the network cannot be called with numbers of these types: {first}") from error
+        if first.startswith("Target ") and "out of bounds" in first:  # of PyTorch's losses
+            said = "the network needs labels, and its head lacks a class of them"
+            raise UserError(f"{said} ({first}): say call=, how it is called without") from error
+        raise
 
 
 def parted(module: nn.Module, batch: Any, strict: bool = True) -> tuple[list[Any], Mapping[str, Any], Any]:

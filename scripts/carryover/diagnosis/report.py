@@ -19,7 +19,7 @@ _LOWEST = -0.5  # shares below it are drawn here: layers with a share below 0 ar
 
 
 def headline(result: Dataset) -> str:
-    """A paragraph on the task, the verdicts, the kept share by depth, the control, the weights and the warnings."""
+    """A paragraph on the task, the verdicts, the kept share by depth, the weights and the warnings."""
     table = result.to_dataframe()
     layers = {regime: rows.index for regime, rows in table.groupby("regime")}
     verdicts = [
@@ -46,12 +46,6 @@ def headline(result: Dataset) -> str:
         elsewhere = [f"{word} in {_listed(names)}" for word, names in changed.items() if len(names)]
         sentence += f" The task was {' and '.join(elsewhere)}." if elsewhere else ""
         sentences.insert(0, sentence)
-    if "control_regime" in table:
-        same = (table["control_regime"] == table["regime"]).sum()
-        sentences.append(
-            f"The control has the same verdict in {same} of {count} layers, and predicts the components after "
-            f"finetuning with a mean R² of {table['control_r2'].mean():.2f}."
-        )
     sentences.append(result.attrs.get("note", ""))  # on the weights
     warned = table.index[table["warning"] != ""]
     if len(warned):

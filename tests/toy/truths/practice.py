@@ -1,6 +1,6 @@
 """Whole histories as a practitioner meets them, judged by what the headline and the verdicts of `compare` say.
 
-What is right is decided by how a case was made: readings by layer, of the task and of the control (any of those given),
+What is right is decided by how a case was made: readings by layer and of the task (any of those given),
 and the share that the headline must give. An undecided reading is undecided, unless its sentence says more than is
 right; every other reading misleads. Assertions check trainings without the diagnosis.
 
@@ -42,7 +42,7 @@ NEAR = 10  # percentage points by which the share in the headline, which is beyo
 @dataclass(frozen=True)
 class Situation:
     name: str
-    right: dict[str, Any]  # sets of readings of "first", "last", "task" and "control"; "share" in per cent
+    right: dict[str, Any]  # sets of readings of "first", "last" and "task"; "share" in per cent
     make: Callable[[Rng, int], dict[str, Any]]  # what `compare` is given, from a generator of its own and the seed
     kind: str = "practice"
 
@@ -54,8 +54,6 @@ class Situation:
 def reading(found: xr.Dataset, right: dict[str, Any]) -> str:
     """right, undecided or wrong, which is a reading that misleads."""
     told = [(found["regime"].sel(layer=name).item(), right[name]) for name in ("first", "last") if name in right]
-    if "control" in right:
-        told += [(regime, right["control"]) for regime in found["control_regime"].values]
     if "task" in right:
         *others, word = [word for word in found["task"].values if word]
         told += [(one, right["task"]) for one in (word, *(one for one in others if one in (ADDED, LOST)))]
@@ -180,8 +178,8 @@ def redrawn(rng, task):
     return {"after": built(rng, lambda: Net(task.kind, task.size, 4))}
 
 
-def with_control(history, other):
-    return lambda rng, task: history(rng, task) | {"control": other(rng, task)["after"]}
+def twice(history):
+    return lambda rng, task: {"before": history(rng, task)["after"], **history(rng, task)}
 
 
 def memorised(rng, task, new=False):
@@ -320,9 +318,8 @@ _TABLE = [  # name, what is right, how it is made
     ("related task, transformer", both(INHERITED, task={THERE}), transformer(related, positive(SUMS))),
     ("random labels, new samples", {"task": {ABSENT}}, digits_mlp(partial(memorised, new=True))),
     ("random labels, learnt by heart", {"task": {ADDED}}, digits_mlp(memorised)),
-    ("two finetunings on a related task", both(INHERITED, task={THERE}, control=INHERITED),
-     mlp(with_control(related, related), positive(SUMS))),
-    ("head alone, the control drawn anew", both(SAME, control={REPLACE}), mlp(with_control(head, redrawn))),
+    ("two finetunings on a related task", both({UNCHANGED, REWEIGHT}, task={THERE}), mlp(twice(related), positive(SUMS))),
+    ("two finetunings of the head alone", both(SAME, task={THERE}), mlp(twice(head), positive(SUMS))),
     ("class projected out, MLP on digits", {"last": INHERITED, "task": {LOST}},
      digits_mlp(class_projected_out, lambda task: classes(task) == 3)),
     ("class of three forms projected out", {"last": {UNCHANGED, SELECT}, "task": {LOST}}, goes(0.15, 3, top(0.3, 3))),
