@@ -157,7 +157,7 @@ def called(module: nn.Module, batch: Any) -> Any:
         return value.to(own.device, own.dtype if value.is_floating_point() else value.dtype)
 
     inputs, named = tree_map_only(Tensor, placed, (inputs, dict(named)))
-    with refusals_named():
+    with explain():
         return module(*inputs, **named)
 
 
@@ -189,8 +189,8 @@ def unused(module: nn.Module, named: Mapping[str, Any]) -> list[str]:
 
 
 @contextmanager
-def refusals_named() -> Iterator[None]:
-    """That types of numbers do not go together, or labels with a head, is said in one sentence."""
+def explain() -> Iterator[None]:
+    """Say in one sentence that types of numbers do not go together, or labels with a head."""
     try:
         yield
     except (RuntimeError, IndexError) as error:

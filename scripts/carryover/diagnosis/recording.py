@@ -22,7 +22,7 @@ import xarray as xr
 from torch import Tensor, nn
 
 from carryover.diagnosis.axes import REDUCTIONS, Channels, Reduction, units
-from carryover.diagnosis.modules import Place, buffers_restored, core, evaluating, places, ready, tensors, refusals_named
+from carryover.diagnosis.modules import Place, buffers_restored, core, evaluating, explain, places, ready, tensors
 from carryover.errors import UserError
 from carryover.provenance import store
 
@@ -126,7 +126,7 @@ class See:
         """The module's output for these inputs."""
 
         def call() -> Any:
-            with refusals_named():
+            with explain():
                 return self.module(*inputs, **named_inputs)
 
         return self.during(call, (inputs, named_inputs), sample_id, token_mask)
