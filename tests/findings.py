@@ -196,7 +196,7 @@ def undecided_table(table):
     """What is open in claims that are undecided, and how many seeds would decide it, in Markdown.
 
     An interval shrinks with the root of the number of seeds. If the mean stays, a check holds once its interval lies
-    above the bound; it fails once the interval, at the first level of Holm's correction, lies below it.
+    in the claimed range; it fails once the interval, at the first level of Holm's correction, lies outside.
     """
     lines = ["| paper | claim | open checks: seeds now → needed | core-hours |", "|---|---|---|---|"]
     for _, checks in table[table["headline_verdict"] == "undecided"].groupby("headline", sort=False):
@@ -204,7 +204,8 @@ def undecided_table(table):
         for name, check in checks[checks["verdict"] == "undecided"].iterrows():
             distance = check["statistic"] - check["bound"]
             half = check["statistic"] - check["low"] if distance > 0 else check["high"] - check["statistic"]
-            level = LEVEL / 2 if distance > 0 else LEVEL / 2 / len(checks)
+            inside = check["claimed_low"] < check["statistic"] < check["claimed_high"]
+            level = LEVEL / 2 if inside else LEVEL / 2 / len(checks)
             ratio = half / distance if distance else math.inf  # a mean at the bound decides nothing
             growth = (ratio * norm.isf(level) / norm.isf(LEVEL / 2)) ** 2
             needed, unit = max(growth * check["seeds"], check["seeds"] + 1), check["interval"].rpartition(" over ")[2]

@@ -1,10 +1,13 @@
 """One table of all claims: adjusted p-values, verdicts by them, seeds that would decide, and the order."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.stats import ttest_1samp
 
 from carryover.claims.support import checks
 from carryover.claims.support import table as claims_table
@@ -37,11 +40,52 @@ def test_a_claim_holds_with_all_checks_and_fails_with_one_that_does_among_so_man
     assert set(table["headline_verdict"].values.tolist()) == {verdict}
 
 
-def test_every_archived_check_belongs_to_a_claim_and_every_claim_has_checks():
+def test_archived_tables_say_what_claims_yaml_says_and_every_claim_has_checks():
     named = [claim for claims in checks.read_claims().values() for claim in claims]
     tables = [claims_table.read(file) for file in sorted(ARCHIVE.glob("*/claims.csv"))]
     assert sorted({name for table in tables for name in table["headline"]}) == sorted(named)  # each once
     assert len(named) <= 130
+    for row in pd.concat(tables).itertuples():
+        group, _, name = row.claim.partition("/")
+        said = checks.definitions(group, [name])[name]
+        for column in ("sentence", "headline_paper", "claimed_low", "claimed_high"):
+            assert getattr(row, column) == said[column], (row.claim, column)
+        for column in ("statement", "measured"):  # facts of the data stand where claims.yaml has braces
+            parts = map(re.escape, re.split(r"{[^}]*}", said[column]))
+            assert re.fullmatch(".*".join(parts), getattr(row, column)), (row.claim, column)
+
+
+@pytest.mark.parametrize(
+    ("said", "values", "criterion", "verdict"),
+    [({"above": 1}, [1.2, 1.3, 1.4], "above 1", "holds"), ({"below": 1}, [1.2, 1.3, 1.4], "below 1", "fails"),
+     ({"below": "log10(100)"}, [1.2, 1.3, 1.4], "below 2", "holds"),
+     ({"within": [1, 2]}, [1.2, 1.3, 1.4], "within 1 and 2", "holds"),
+     ({"within": [1, 2]}, [1.0, 1.3, 1.6], "within 1 and 2", "undecided"),
+     ({"within": [1, 2]}, [2.2, 2.3, 2.4], "within 1 and 2", "fails")],
+)  # fmt: skip
+def test_a_check_holds_where_its_interval_lies_in_the_claimed_range(
+    said, values, criterion, verdict, tmp_path, monkeypatch
+):
+    claim = {"sentence": "it is so", "checks": {"one/*": {"statement": "it is", "measured": "number", **said}}}
+    monkeypatch.setattr(checks, "CLAIMS_FILE", tmp_path / "claims.yaml")
+    checks.CLAIMS_FILE.write_text(json.dumps({"Paper": {"whole": claim}}))
+    row = checks.table(checks.checks({"up": values}), checks.definitions("one", ["up"])).isel(claim=0)
+    assert (row["criterion"], row["verdict"]) == (criterion, verdict)
+    assert row["p_value"] == pytest.approx(ttest_1samp(values, row["bound"]).pvalue)
+
+
+@pytest.mark.parametrize(
+    ("claim", "check", "said"),
+    [({}, {}, "one/up has no direction: say above, below or within"),
+     ({"above": 0}, {"below": 1}, "no check reads the bound of the claim"),
+     ({}, {"below": 1, "above": 0}, "one of above, below and within is enough")],
+)  # fmt: skip
+def test_a_check_needs_one_direction_and_a_bound_a_reader(claim, check, said, tmp_path, monkeypatch):
+    whole = {"sentence": "it is so", "checks": {"one/up": {"statement": "it is", **check}}, **claim}
+    monkeypatch.setattr(checks, "CLAIMS_FILE", tmp_path / "claims.yaml")
+    checks.CLAIMS_FILE.write_text(json.dumps({"Paper": {"whole": whole}}))
+    with pytest.raises(UserError, match=f"^claims.yaml: Paper.whole.*{said}"):
+        checks.read_claims()
 
 
 def test_a_check_belongs_to_one_claim(tmp_path, monkeypatch):
@@ -49,7 +93,7 @@ def test_a_check_belongs_to_one_claim(tmp_path, monkeypatch):
     monkeypatch.setattr(checks, "CLAIMS_FILE", tmp_path / "claims.yaml")
     checks.CLAIMS_FILE.write_text(json.dumps({"Paper": {"whole": claim}}))
     found = checks.definitions("one", ["up"])["up"]
-    assert (found["headline"], found["headline_paper"], found["measured"], found["bound"]) == (
+    assert (found["headline"], found["headline_paper"], found["measured"], found["claimed_low"]) == (
         "whole", "Paper", "number", 2.0)  # fmt: skip
     with pytest.raises(UserError, match="two/up must belong to one claim, not to none"):
         checks.definitions("two", ["up"])
@@ -57,7 +101,7 @@ def test_a_check_belongs_to_one_claim(tmp_path, monkeypatch):
     with pytest.raises(UserError, match="one/up must belong to one claim, not to whole and other"):
         checks.definitions("one", ["up"])
     checks.CLAIMS_FILE.write_text(json.dumps({"Paper": {"whole": claim | {"sentense": ""}}}))
-    with pytest.raises(UserError, match=r"^claims\.yaml: Paper\.whole: unknown key sentense; allowed here: sentence, "):
+    with pytest.raises(UserError, match=r"^claims\.yaml: Paper\.whole: unknown key sentense; allowed here: measured, "):
         checks.definitions("one", ["up"])
 
 
@@ -98,11 +142,11 @@ def test_a_table_comes_back_as_it_was(archived):
 
 def test_verdicts_of_other_tables_are_shown_with_what_differs(archived):
     groups = {"one": spread({"up": 20.0, "down": 0.1}), "two": spread({"new": 20.0})}
-    night = archived[1].assign(bound=0.01)
+    night = archived[1].assign(claimed_low=0.01)
     table = claims_table.gathered(groups, {"papers' scale": archived[1], "night": night})
     found = dict(zip(table["claim"].values.tolist(), table["elsewhere"].values.tolist(), strict=True))
     ends = "holds, 20 [18.7, 21.3]"
-    assert found["one/up"] == f"papers' scale: {ends}; night: {ends}, of the bound 0.01"
+    assert found["one/up"] == f"papers' scale: {ends}; night: {ends}, to be above 0.01"
     assert found["one/down"].startswith("papers' scale: fails (differs), -20 [")
     assert found["two/new"] == "papers' scale: not known; night: not known"
     papers = claims_page.by_paper(table)

@@ -55,7 +55,8 @@ def group(values, data="toy/risk", portable="rounding", estimate=student, claim=
         name: {
             "statement": f"{name} is above 0",
             "measured": "number",
-            "bound": 0.0,
+            "claimed_low": 0.0,
+            "claimed_high": np.inf,
             "headline": claim or name,
             "sentence": "it is so" if claim else f"{name} is above 0",
             "headline_paper": "Paper" if claim else checks.OWN,

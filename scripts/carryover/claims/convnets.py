@@ -99,19 +99,17 @@ def convnet_stages(data, p):
     common_rate = most_common(stages, "learning_rate")
     runs = where(stages, protocol="finetuning", **conditions(p.only)).to_dataframe().reset_index()
     runs["pr_ratio"] = runs["participation_ratio"] / runs["participation_ratio_start"]
-    runs["inherited"] = -(runs["ensd"] / runs["participation_ratio"] - 1).abs()
+    runs["distance"] = (runs["ensd"] / runs["participation_ratio"] - 1).abs()
     # Means over the tasks of each seed.
     smaller = runs["rescale"].isin(p.factors) if p.factors else runs["rescale"] < 1
     rescaled = runs[(runs["learning_rate"] == common_rate) & smaller]
-    pr_ratio, inherited = (
-        rescaled.pivot_table(name, "seed", ["stage", "rescale"]) for name in ("pr_ratio", "inherited")
-    )
+    pr_ratio, distance = (rescaled.pivot_table(name, "seed", ["stage", "rescale"]) for name in ("pr_ratio", "distance"))
     unscaled = runs[runs["rescale"] == 1].pivot_table("pr_ratio", "seed", ["stage", "learning_rate"])
     higher, results = [rate for rate in unscaled.columns.unique("learning_rate") if rate > common_rate], {}
     for stage in p.stages:
         statistics = {
             f"falls_{stage}": worst(1 - pr_ratio[stage]),
-            f"inherited_{stage}": worst(inherited[stage]),
+            f"inherited_{stage}": worst(distance[stage], "below"),
             f"kept_{stage}": unscaled[stage, common_rate],
         }
         if higher:
@@ -139,7 +137,7 @@ def pretrained_rescaling(data, p):
             rate = common_rate / factor**2
             difference = _gain(by_rate[rate], errors["finetuning", factor, common_rate])
             facts = {"factor": factor, "usual": common_rate, "rate": rate}
-            statistics[f"{role}_as_rate_{factor:g}"] = Check(-np.sign(difference.mean()) * difference, facts=facts)
+            statistics[f"{role}_as_rate_{factor:g}"] = Check(difference, facts=facts)
         results |= checks(statistics, which=which[role])
 
     sizes = Runs("sizes", data["sizes"]).where(protocol="finetuning")

@@ -16,13 +16,11 @@ import pandas as pd
 
 from carryover.claims.support.checks import checks
 from carryover.claims.support.runs import Runs, only
-from carryover.statistics import intervals
 
 HALF = 0.5  # share of features in common at which sharing is looked at
 FITTED = 0.3  # training loss from which on networks count as fitted
 POSITIVE = np.log(2)  # training loss below which the margin of all samples is positive
 EARLY, LATE = 10.0, 100.0  # margin of all samples early and late in training on what is fitted
-NEAR = 0.1  # decades of test error that count as no difference
 FAMILIES = {"diagonal": "Diagonal networks", "relu": "ReLU networks"}
 NETWORKS = {"finetuning": "finetuned", "multi_task": "multi-task"}
 
@@ -56,7 +54,7 @@ def diagonal_nesting(data, p):
 
     tuned_gain, scratch_gain = (networks[1.0, few] - networks[small, few] for networks in (tuned, scratch))
     return checks({
-        "unrescaled": -selection(1.0),
+        "unrescaled": selection(1.0),
         "needs_rescaling": selection(small) - selection(1.0),
         "beyond_scratch": tuned_gain - scratch_gain,
         "helps_scratch": scratch_gain,
@@ -78,10 +76,10 @@ def diagonal_solutions(data, p):
     l1, l12, q = (norms.over_teacher(norm, "protocol", "samples") for norm in ("l1_norm", "l12_norm", "q_norm"))
     joint, tuned = l12["multi_task"], q["finetuning"]
     results = checks({
-        "multi_task_below": -joint[few],
-        "finetuning_below": -tuned[few],
+        "multi_task_below": joint[few],
+        "finetuning_below": tuned[few],
         "scratch_not_below": np.minimum(*(norm["single_task"].max(axis=1) for norm in (q, l12))),
-        "norms_converge": -np.maximum(abs(joint[most]), abs(tuned[most])),
+        "norms_converge": np.maximum(abs(joint[most]), abs(tuned[most])),
         "l1_rises": l1["single_task"][sizes].diff(axis=1).iloc[:, 1:].min(axis=1),
     }, few=few, most=most)  # fmt: skip
 
@@ -179,7 +177,7 @@ def endless_training(data, p):
     return checks({
         "norm_nearer": nearer("l1_norm_curve", tuned, scratch),
         "error_nearer": nearer("risk_curve", scratch, tuned),
-        "alike": intervals.equivalence_margin(error - tuned_error, NEAR),
+        "alike": error - tuned_error,
         "start_forgotten": nearer("group_norm_curve", lazier, joint),
         "shared": error - joint_error,
     }, small=small, large=large)  # fmt: skip

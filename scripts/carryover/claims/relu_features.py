@@ -13,7 +13,6 @@ from carryover.claims.support.runs import Runs, common, only, worst
 AUXILIARY_FEATURES = 6  # teacher units of the auxiliary task of the role overlap
 BETWEEN = 256  # samples at which networks are not yet the teacher, and no longer far below its norm
 NESTED = 64  # samples at which networks on nested tasks are compared
-GAIN = 1.25  # factor on the risk that is no gain yet
 LAZY = {"single_task": "those from large (lazy) weights", "single_task_kernel": "the tangent kernel"}
 
 
@@ -83,7 +82,7 @@ def relu_richness(data, p):
     risks, finished = runs.risks_and_finished("main_features", "protocol", "initial_scale")
     results = checks({
         "sparse": finished[few][lazy] - risks[few][rich],
-        "dense": np.log10(GAIN) - (finished[many][lazy] - finished[many][rich]),
+        "dense": finished[many][lazy] - finished[many][rich],
         "sparsity": (finished[few][lazy] - risks[few][rich]) - (risks[many][lazy] - finished[many][rich]),
     }, few=few, many=many, lazy=LAZY[p.lazy], samples=p.samples)  # fmt: skip
     if "norms" in data:
@@ -116,7 +115,7 @@ def relu_clusters(data, p):
         "less_sparse_between": inertia[between].mean(axis=1) - np.maximum(inertia[first], inertia[last]),
         "alignment_grows": rich.per_doubling("alignment"),
         "clusters_grow": rich_dense.per_doubling("effective_clusters"),
-        "lazy_clusters_stay": -abs(clusters.div(clusters.iloc[:, 0], axis=0) - 1).max(axis=1, skipna=False),
+        "lazy_clusters_stay": abs(clusters.div(clusters.iloc[:, 0], axis=0) - 1).max(axis=1, skipna=False),
     }, few=few, many=many, first=first, last=last)  # fmt: skip
 
     # Alignment where all features are shared, inertia where none is, clusters of multi-task networks at every overlap.
@@ -130,8 +129,8 @@ def relu_clusters(data, p):
     results |= checks({
         "finetuning_aligns": (tuned - scratch)[fewest],
         "multi_task_aligns": (together - scratch)[fewest],
-        "finetuning_as_sparse": worst(inertia["single_task"] - inertia["finetuning"]),
-        "multi_task_uses_unique": worst(-abs(clusters / unique_features - 1)),
+        "finetuning_as_sparse": worst(inertia["finetuning"] - inertia["single_task"], "below"),
+        "multi_task_uses_unique": worst(abs(clusters / unique_features - 1), "below"),
     }, fewest=fewest, features=features, most=most)  # fmt: skip
     return results | _clusters_of_subset(nested.where(main_features=min(nested.options("main_features"))))
 
@@ -177,7 +176,7 @@ def relu_dimensionality(data, p):
     for rescale, words in {low: f"rescaled by {low:g}", 1.0: "without rescaling"}.items():
         results |= checks({
             f"falls_{rescale:g}": 1 - pr_ratio[rescale, most],
-            f"inherited_{rescale:g}": -abs(shared[rescale, most] - 1),
+            f"inherited_{rescale:g}": abs(shared[rescale, most] - 1),
         }, few=few, rescaled=words, samples=most)  # fmt: skip
     lazy = {f"kept_{high:g}": pr_ratio[high, most]}
     return results | checks(lazy, few=few, rescaled=f"rescaled by {high:g}", samples=most)
@@ -201,7 +200,7 @@ def relu_norms(data, p):
     results = {}
     for name, table in by_size.items():
         fewest = table.columns[0]
-        results |= checks({f"{name}_below": -table[fewest]}, few=few, fewest=fewest)
+        results |= checks({f"{name}_below": table[fewest]}, few=few, fewest=fewest)
     new = norms.where(overlap=0.0, samples=BETWEEN).over_teacher("f1_norm", "protocol")
     return results | checks({
         "scratch_above": by_size["scratch"][BETWEEN],

@@ -31,12 +31,11 @@ def relu_penalty(data, p):
     new, same, large = (at(at_one, auxiliary_magnitude=magnitude) for magnitude in (NEW, SAME, LARGE))
     extra = np.log10(large["penalty"] / new["penalty"])
     saved = np.log10(new["penalty"] / same["penalty"])
-    from_linear = abs(same["exponent"] - 1)  # distance of the exponent from that of an ℓ1 norm
     results = checks({
         "large_hurts": min(at(extra, correlation=0.9), -at(extra, correlation=1.0)),
         "comparable_helps": at(saved, correlation=0.9),
-        "l1_like_1": -at(from_linear, correlation=0.99),
-        "l1_like_1_at_0.9": -at(from_linear, correlation=0.9),
+        "l1_like_1": at(same["exponent"], correlation=0.99),
+        "l1_like_1_at_0.9": at(same["exponent"], correlation=0.9),
     }, intervals.exact)  # fmt: skip
 
     def smallest_gap(curve):
@@ -51,7 +50,7 @@ def relu_penalty(data, p):
         relu = at(curve, correlation=cosine)
         results |= checks({
             f"gap_{cosine:g}": min(smallest_gap(relu), smallest_gap(diagonal)),
-            f"like_diagonal_{cosine:g}": -abs(relu["exponent"] - diagonal["exponent"]).max(),
+            f"like_diagonal_{cosine:g}": abs(relu["exponent"] - diagonal["exponent"]).max(),
         }, intervals.exact, cosine=cosine)  # fmt: skip
     return results
 
@@ -102,11 +101,13 @@ def relu_displacement(data, p):
     similar = magnitude.where(correlation=low, magnitude=small)
     most = similar.options("samples")[-1]
 
-    # 1 − squared distance / penalty, by seed, at the condition and the n with the smallest mean.
+    # Squared distance over the penalty, less 1, by seed, at the condition and the n with the largest mean.
     unscaled = nested.where(rescale=1.0)
+    excess = overlap.ratio("displacement", "penalty", "unit_correlations", "samples") - 1
+    nested_excess = unscaled.ratio("displacement", "penalty", "main_features", "overlap", "samples") - 1
     return checks({
-        "nearest": worst(1 - overlap.ratio("displacement", "penalty", "unit_correlations", "samples")),
-        "nearest_nested": worst(1 - unscaled.ratio("displacement", "penalty", "main_features", "overlap", "samples")),
+        "nearest": worst(excess, "below"),
+        "nearest_nested": worst(nested_excess, "below"),
         "not_least": similar.where(samples=most).over_teacher("penalty"),
     }, low=low, small=small, most=most)  # fmt: skip
 
@@ -141,7 +142,7 @@ def relu_least_penalty(data, p):
         "similar": tuned & similar & ~small,
         "small": tuned & similar & small,
     }
-    statistics = {f"least_{name}": -(10 ** excess.loc[:, group] - 1).mean(axis=1) for name, group in groups.items()}
+    statistics = {f"least_{name}": (10 ** excess.loc[:, group] - 1).mean(axis=1) for name, group in groups.items()}
     statistics |= {"whole": (turned - turned_least).loc[:, groups["small"]].mean(axis=1), "apart": spread_gain}
 
     # Gains by pretraining, log₁₀ of the ratio of risks, of trained networks and of the functions of least penalty.

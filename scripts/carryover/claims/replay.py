@@ -13,7 +13,6 @@ RUN = ["published", "protocol", "main_features", "overlap", "unit_correlations",
        "seed"]  # fmt: skip
 """What tells the published runs apart."""
 NEAR = 0.01  # relative difference within which a risk is the published one
-ALIKE = 0.1  # decades of mean risk within which multi-task networks are alike
 BATCH = 128  # samples of a step of ReLU networks; more samples are trained in batches
 SETUPS = {
     "single_task": "scratch",
@@ -57,8 +56,7 @@ def replay(data, p):
     values = {name: own.to_numpy() for name, own in near.groupby(rows["group"])}
     for name, own in rows[rows["setup"] == "multi_task"].groupby("group"):
         decades = np.log10(1 + own["difference"].to_numpy())
-        margin = intervals.equivalence_margin(decades, ALIKE)
-        values[f"{name}_alike"] = Check(margin, partial(intervals.student, over="runs"))
+        values[f"{name}_alike"] = Check(decades, partial(intervals.student, over="runs"))
     return checks(values, partial(intervals.wilson, over="runs"))
 
 

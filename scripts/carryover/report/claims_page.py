@@ -69,8 +69,10 @@ def _check(row):
     """One check: its statement, its numbers, its interval relative to the bound, and everything else in `facts`."""
     ends = "" if np.isnan(row.low) else f" [{row.low:.3g}, {row.high:.3g}]"
     p_value = "" if np.isnan(row.p_value) else f"{row.p_value:.2g}, adjusted {row.adjusted_p_value:.2g}"
-    # In [−1, 1] with the bound at 0, since checks have no common scale; nothing where a number is not known.
+    # In [−1, 1] with the bound at 0 and what is claimed to its right, since checks have no common scale; nothing where
+    # a number is not known.
     distances = np.array([row.statistic, row.low, row.high]) - row.bound
+    distances = -distances[[0, 2, 1]] if row.bound == row.claimed_high else distances
     known = np.isfinite(distances).all()
     facts = {
         "measured": row.measured,

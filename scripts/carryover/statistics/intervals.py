@@ -102,12 +102,6 @@ def exact(value, bound):
     return estimate_of(float(value), float(value), float(value), np.nan, "computed, not drawn", 0)
 
 
-def equivalence_margin(values, margin, expected=0.0):
-    """Values whose mean is `margin` less the distance of the mean of `values` from what is expected."""
-    above = values.mean() >= expected
-    return margin - (values - expected if above else expected - values)
-
-
 def holm(p_values):
     """P-values adjusted for multiple testing by Holm's procedure (1979).
 

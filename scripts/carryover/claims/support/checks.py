@@ -1,13 +1,14 @@
 """Checks: what a claims plug-in returns, what `claims.yaml` says of it, and the dataset that is made of both."""
 
 import fnmatch
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError, model_validator
 
 from carryover.config import files, parameters
 from carryover.errors import UserError
@@ -22,8 +23,10 @@ MEANINGS = {
     "statistic": "mean, or median where `interval` is of order statistics, of what `interval` names",
     "low": "lower end of its 95 % interval",
     "high": "upper end of its 95 % interval",
-    "bound": "value that the statistic is claimed to lie above, fixed before it was known",
-    "criterion": "the same in words",
+    "claimed_low": "lower end of the range in which the statistic is claimed to lie, fixed before it was known",
+    "claimed_high": "upper end of that range",
+    "bound": "the end of that range which is nearer to the statistic",
+    "criterion": "that range in words",
     "p_value": "probability of so large a distance from the bound if there were none, in either direction",
     "verdict": "holds, fails, or undecided at this scale, for this claim alone",
     "interval": "how interval and p-value come about",
@@ -61,20 +64,56 @@ def checks(values, estimate=student, **facts):
     return {name: check._replace(facts={**facts, **check.facts}) for name, check in by_name.items()}
 
 
+def in_words(low, high):
+    """'above 0.5', 'below 0.1' or 'within -0.1 and 0.1': a range."""
+    if math.isinf(high):
+        return f"above {low:g}"
+    return f"below {high:g}" if math.isinf(low) else f"within {low:g} and {high:g}"
+
+
 def listed(numbers):
     """'0.1, 2'."""
     return ", ".join(f"{number:g}" for number in numbers)
 
 
-class Checked(BaseModel, extra="forbid"):
-    """What a check says, what its statistic is, and the bound that it is claimed to lie above.
+def number(value):
+    """A bound as claims.yaml has it: a number, or the logarithm of a factor, as log10(1.25)."""
+    if isinstance(value, str) and value.startswith("log10(") and value.endswith(")"):
+        return math.log10(float(value[6:-1]))
+    return value
 
-    A text is the statement alone; the rest is then that of its claim.
-    """
+
+Bound = Annotated[float, BeforeValidator(number)]
+
+
+class Claimed(BaseModel, extra="forbid"):
+    """What a statistic is, and where it is claimed to lie: above or below a bound, or within two."""
+
+    measured: str = ""
+    above: Bound | None = None
+    below: Bound | None = None
+    within: tuple[Bound, Bound] | None = None
+
+    @model_validator(mode="after")
+    def one_direction(self) -> Self:
+        if sum(value is not None for value in (self.above, self.below, self.within)) > 1:
+            raise ValueError("one of above, below and within is enough")
+        return self
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """Both ends of the range; None where nothing is said."""
+        if self.within is not None:
+            return self.within
+        if self.above is not None:
+            return self.above, np.inf
+        return None if self.below is None else (-np.inf, self.below)
+
+
+class Checked(Claimed):
+    """What a check says, and what of its statistic differs from the others of its claim; a text is the statement."""
 
     statement: str
-    measured: str = ""
-    above: float | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -82,16 +121,24 @@ class Checked(BaseModel, extra="forbid"):
         return {"statement": value} if isinstance(value, str) else value
 
 
-class Claim(BaseModel, extra="forbid"):
+class Claim(Claimed):
     """One claim, with what its checks have in common."""
 
     sentence: str = Field(max_length=130)
     section: str = OWN
-    measured: str = Field("", description="what the statistics are")
-    above: float = Field(0.0, description="the bound that they are claimed to lie above")
     checks: dict[str, Checked] = Field(
         min_length=1, description="<group>/<check>: what it says; * stands for any letters"
     )
+
+    @model_validator(mode="after")
+    def every_range_is_read(self) -> Self:
+        """Every check has a range, and that of the claim is read by a check."""
+        lacking = [name for name, check in self.checks.items() if check.range is None]
+        if lacking and self.range is None:
+            raise ValueError(f"{lacking[0]} has no direction: say above, below or within")
+        if not lacking and self.range is not None:
+            raise ValueError("no check reads the bound of the claim, for each has its own")
+        return self
 
 
 def read_claims():
@@ -113,9 +160,10 @@ def definitions(group, names):
         for headline, claim in claims.items():
             for pattern, said in claim.checks.items():
                 if fnmatch.fnmatchcase(group, pattern.partition("/")[0]):
-                    bound = claim.above if said.above is None else said.above
-                    columns = {"statement": said.statement, "measured": said.measured or claim.measured, "bound": bound,
-                               "headline": headline, "sentence": claim.sentence, "headline_paper": paper,
+                    low, high = said.range or claim.range
+                    columns = {"statement": said.statement, "measured": said.measured or claim.measured,
+                               "claimed_low": low, "claimed_high": high, "headline": headline,
+                               "sentence": claim.sentence, "headline_paper": paper,
                                "headline_section": claim.section}  # fmt: skip
                     entries.append((pattern, columns))
     by_name = {}
@@ -133,17 +181,19 @@ def table(results, columns, files=(), portable=""):
 
     `results` are checks by name, `columns` what `definitions` says of them, `files` the datasets from which they were
     computed, and `portable` what `provenance.job_record.PORTABLE` promises of these elsewhere. A check holds if its
-    whole interval lies above the bound, and fails if it lies below.
+    whole interval lies in the claimed range, and fails if it lies outside.
     """
     if not results:
         raise UserError("a group of claims must have one check or more: with these options there is none.")
     rows = []
     for name, check in results.items():
-        bound, verdict = columns[name]["bound"], "undecided"
-        estimate = check.estimate(check.values, bound)
-        if estimate["low"] > bound:
+        low, high = (columns[name][end] for end in ("claimed_low", "claimed_high"))
+        estimates = {bound: check.estimate(check.values, bound) for bound in (low, high) if math.isfinite(bound)}
+        bound = min(estimates, key=lambda end: abs(estimates[end]["statistic"] - end))
+        estimate, verdict = estimates[bound], "undecided"
+        if low < estimate["low"] and estimate["high"] < high:
             verdict = "holds"
-        elif estimate["high"] < bound:
+        elif estimate["high"] < low or high < estimate["low"]:
             verdict = "fails"
         try:
             texts = {column: columns[name][column].format(**check.facts) for column in ("statement", "measured")}
@@ -154,7 +204,8 @@ def table(results, columns, files=(), portable=""):
             **columns[name],
             **texts,
             **estimate,
-            "criterion": f"above {bound:g}",
+            "bound": bound,
+            "criterion": in_words(low, high),
             "verdict": verdict,
             "data": ", ".join(f"{file.parent.name}/{file.stem}" for file in files),
             "portable": portable,

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from carryover.claims.support.checks import MEANINGS, OWN
+from carryover.claims.support.checks import MEANINGS, OWN, in_words
 from carryover.errors import UserError
 from carryover.labels import described
 from carryover.provenance import store
@@ -23,7 +23,7 @@ COLUMNS = {
 }  # fmt: skip
 # Columns of a table as text.
 WORDS = ("headline", "sentence", "headline_paper", "headline_verdict", "statement", "verdict", "measured", "interval")
-NUMBERS = ("statistic", "low", "high", "bound", "p_value", "adjusted_p_value", "seeds")
+NUMBERS = ("statistic", "low", "high", "claimed_low", "claimed_high", "bound", "p_value", "adjusted_p_value", "seeds")
 
 
 def gathered(groups, others=None):
@@ -70,7 +70,8 @@ def _elsewhere(row, others, name, verdict):
         if name == "claim" and np.isfinite(match["statistic"]):
             text += f", {match['statistic']:.3g}"
             text += "" if np.isnan(match["low"]) else f" [{match['low']:.3g}, {match['high']:.3g}]"
-            text += "" if match["bound"] == row.bound else f", of the bound {match['bound']:g}"
+            criterion = in_words(match["claimed_low"], match["claimed_high"])
+            text += "" if criterion == row.criterion else f", to be {criterion}"
         texts.append(text)
     return "; ".join(texts)
 
