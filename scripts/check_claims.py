@@ -1,13 +1,14 @@
 """Check one group of claims against the datasets."""
 
 from carryover.claims.support import checks
+from carryover.config import claims
 from carryover.workflow import command_line, plugin_job
 
 
 def main(argv):
-    with plugin_job.started(argv, "check_claims", __doc__) as (job, check, arguments):
+    with plugin_job.started(argv, "check_claims", __doc__, said=claims.of_group) as (job, check, arguments):
         found = plugin_job.of_data(check, dict, arguments)
-        columns = checks.definitions(arguments.output[0].stem, found)
+        columns = claims.definitions(arguments.output[0].stem, found)
         job.save(checks.table(found, columns, arguments.data, job.portable_result))
 
 

@@ -11,6 +11,7 @@ from scipy.stats import ttest_1samp
 
 from carryover.claims.support import checks
 from carryover.claims.support import table as claims_table
+from carryover.config import claims
 from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.report import claims_page
@@ -41,13 +42,13 @@ def test_a_claim_holds_with_all_checks_and_fails_with_one_that_does_among_so_man
 
 
 def test_archived_tables_say_what_claims_yaml_says_and_every_claim_has_checks():
-    named = [claim for claims in checks.read_claims().values() for claim in claims]
+    named = [claim for of_paper in claims.read_claims().values() for claim in of_paper]
     tables = [claims_table.read(file) for file in sorted(ARCHIVE.glob("*/claims.csv"))]
     assert sorted({name for table in tables for name in table["headline"]}) == sorted(named)  # each once
     assert len(named) <= 130
     for row in pd.concat(tables).itertuples():
         group, _, name = row.claim.partition("/")
-        said = checks.definitions(group, [name])[name]
+        said = claims.definitions(group, [name])[name]
         for column in ("sentence", "headline_paper", "claimed_low", "claimed_high"):
             assert getattr(row, column) == said[column], (row.claim, column)
         for column in ("statement", "measured"):  # facts of the data stand where claims.yaml has braces
@@ -67,9 +68,9 @@ def test_a_check_holds_where_its_interval_lies_in_the_claimed_range(
     said, values, criterion, verdict, tmp_path, monkeypatch
 ):
     claim = {"sentence": "it is so", "checks": {"one/*": {"statement": "it is", "measured": "number", **said}}}
-    monkeypatch.setattr(checks, "CLAIMS_FILE", tmp_path / "claims.yaml")
-    checks.CLAIMS_FILE.write_text(json.dumps({"Paper": {"whole": claim}}))
-    row = checks.table(checks.checks({"up": values}), checks.definitions("one", ["up"])).isel(claim=0)
+    monkeypatch.setattr(claims, "CLAIMS_FILE", tmp_path / "claims.yaml")
+    claims.CLAIMS_FILE.write_text(json.dumps({"Paper": {"whole": claim}}))
+    row = checks.table(checks.checks({"up": values}), claims.definitions("one", ["up"])).isel(claim=0)
     assert (row["criterion"], row["verdict"]) == (criterion, verdict)
     assert row["p_value"] == pytest.approx(ttest_1samp(values, row["bound"]).pvalue)
 
@@ -82,27 +83,27 @@ def test_a_check_holds_where_its_interval_lies_in_the_claimed_range(
 )  # fmt: skip
 def test_a_check_needs_one_direction_and_a_bound_a_reader(claim, check, said, tmp_path, monkeypatch):
     whole = {"sentence": "it is so", "checks": {"one/up": {"statement": "it is", **check}}, **claim}
-    monkeypatch.setattr(checks, "CLAIMS_FILE", tmp_path / "claims.yaml")
-    checks.CLAIMS_FILE.write_text(json.dumps({"Paper": {"whole": whole}}))
+    monkeypatch.setattr(claims, "CLAIMS_FILE", tmp_path / "claims.yaml")
+    claims.CLAIMS_FILE.write_text(json.dumps({"Paper": {"whole": whole}}))
     with pytest.raises(UserError, match=f"^claims.yaml: Paper.whole.*{said}"):
-        checks.read_claims()
+        claims.read_claims()
 
 
 def test_a_check_belongs_to_one_claim(tmp_path, monkeypatch):
     claim = {"sentence": "it is so", "measured": "number", "checks": {"one/*": {"statement": "it is", "above": 2.0}}}
-    monkeypatch.setattr(checks, "CLAIMS_FILE", tmp_path / "claims.yaml")
-    checks.CLAIMS_FILE.write_text(json.dumps({"Paper": {"whole": claim}}))
-    found = checks.definitions("one", ["up"])["up"]
+    monkeypatch.setattr(claims, "CLAIMS_FILE", tmp_path / "claims.yaml")
+    claims.CLAIMS_FILE.write_text(json.dumps({"Paper": {"whole": claim}}))
+    found = claims.definitions("one", ["up"])["up"]
     assert (found["headline"], found["headline_paper"], found["measured"], found["claimed_low"]) == (
         "whole", "Paper", "number", 2.0)  # fmt: skip
     with pytest.raises(UserError, match="two/up must belong to one claim, not to none"):
-        checks.definitions("two", ["up"])
-    checks.CLAIMS_FILE.write_text(json.dumps({"Paper": {"whole": claim, "other": claim}}))
+        claims.definitions("two", ["up"])
+    claims.CLAIMS_FILE.write_text(json.dumps({"Paper": {"whole": claim, "other": claim}}))
     with pytest.raises(UserError, match="one/up must belong to one claim, not to whole and other"):
-        checks.definitions("one", ["up"])
-    checks.CLAIMS_FILE.write_text(json.dumps({"Paper": {"whole": claim | {"sentense": ""}}}))
+        claims.definitions("one", ["up"])
+    claims.CLAIMS_FILE.write_text(json.dumps({"Paper": {"whole": claim | {"sentense": ""}}}))
     with pytest.raises(UserError, match=r"^claims\.yaml: Paper\.whole: unknown key sentense; allowed here: measured, "):
-        checks.definitions("one", ["up"])
+        claims.definitions("one", ["up"])
 
 
 def test_by_paper_the_worst_news_comes_first_and_what_no_paper_says_last(tmp_path):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from carryover.claims.support.checks import read_claims
 from carryover.config import papers
+from carryover.config.claims import read_claims
 from carryover.report import page
 from carryover.workflow import startup
 

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from carryover.claims.support import checks
-from carryover.config import plugins
+from carryover.config import claims, plugins
 from carryover.config.parameters import model_of
 from carryover.statistics.intervals import student
 
@@ -45,7 +45,7 @@ def dataset(values, *grids, along="input"):
 def checks_of(name, data, **options):
     """The dataset of a claims plug-in, by its name, and its data."""
     found = plugins.function_of("claims", name)(data, model_of("claims", name)(**options))
-    return checks.table(found, checks.definitions(name, found))
+    return checks.table(found, claims.definitions(name, found))
 
 
 def group(values, data="toy/risk", portable="rounding", estimate=student, claim=None):
@@ -59,7 +59,7 @@ def group(values, data="toy/risk", portable="rounding", estimate=student, claim=
             "claimed_high": np.inf,
             "headline": claim or name,
             "sentence": "it is so" if claim else f"{name} is above 0",
-            "headline_paper": "Paper" if claim else checks.OWN,
+            "headline_paper": "Paper" if claim else claims.OWN,
             "headline_section": "",
         }
         for name in values

@@ -45,5 +45,7 @@ def test_an_experiment_a_measure_and_a_claim_of_which_only_what_changed_is_remad
     fresh.configure(experiment | entry)
     assert fresh.would_run("claims_table") == {"check_claims": 1, "claims_table": 1}
     fresh.make("claims_table")
+    claims.write_text(claims.read_text().replace("above: 0\n", "above: 1\n", 1))  # of another group
+    assert fresh.would_run("claims_table") == {}
     claims.write_text(claims.read_text().replace("above: 0\n", "above: 1\n"))
     assert fresh.would_run("claims_table") == {"check_claims": 2, "claims_table": 1}

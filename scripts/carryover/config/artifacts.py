@@ -43,7 +43,6 @@ ON_DEMAND = ("crate", "report")
 _TEMPLATES = "carryover/templates/*.[cj]*"  # style.css and *.html.j2
 DATA_FILES = {
     "collect": ["carryover/families/labels.json"],
-    "check_claims": ["carryover/claims/claims.yaml"],
     "claims_table": [_TEMPLATES],
     "report": [_TEMPLATES],
 }

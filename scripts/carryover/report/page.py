@@ -8,8 +8,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from carryover.claims.support.checks import OWN
 from carryover.config import papers
+from carryover.config.claims import OWN
 from carryover.provenance import job_record, records, store
 from carryover.report import claims_page
 from carryover.templates import rendering

@@ -24,7 +24,7 @@ def _finite(values):
 def student(values, bound, over="seeds"):
     """Mean of independent values, with Student's t interval and test.
 
-    Values that are all equal give an interval of length zero, and the p-value 0, or 1 at the bound.
+    Values that are all equal say nothing about chance: the interval has no length and says so, and there is no p-value.
 
     Parameters
     ----------
@@ -37,13 +37,14 @@ def student(values, bound, over="seeds"):
     """
     values = _finite(values)
     mean, low, high, p_value = values.mean() if len(values) else np.nan, np.nan, np.nan, np.nan
+    interval = f"Student's t over {over}"
     if len(values) > 1 and np.ptp(values) > 0:
         error, freedom = stats.sem(values), len(values) - 1
         low, high = stats.t.interval(1 - LEVEL, freedom, mean, error)
         p_value = 2 * stats.t.sf(abs(mean - bound) / error, freedom)
     elif len(values) > 1:  # the mean of equal numbers is rounded, and would differ from the bound by that alone
-        mean, low, high, p_value = values[0], values[0], values[0], float(values[0] == bound)
-    return estimate_of(mean, low, high, p_value, f"Student's t over {over}", len(values))
+        mean, low, high, interval = values[0], values[0], values[0], f"none, all {over} are equal"
+    return estimate_of(mean, low, high, p_value, interval, len(values))
 
 
 def median(values, bound):

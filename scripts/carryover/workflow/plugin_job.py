@@ -11,7 +11,7 @@ from carryover.workflow import command_line
 
 
 @contextmanager
-def started(argv, rule, description, files=()):
+def started(argv, rule, description, files=(), said=None):
     """Parse the command line of a plug-in, and open its job: yields (job, its function, arguments with parameters `p`).
 
     Parameters
@@ -20,6 +20,8 @@ def started(argv, rule, description, files=()):
         Command line, name of the rule and of its script, and description of the script.
     files
         What the job reads besides its data.
+    said
+        A function of the name of the output, of what counts as `claims` among the parameters.
     """
     kind = PLUGINS[rule]
     name = command_line.chosen(argv, kind, rule, description)
@@ -35,7 +37,8 @@ def started(argv, rule, description, files=()):
     arguments = parser.parse_args(argv[1:])
     arguments.p = parameters.from_arguments(model, arguments)
     inputs = [*arguments.data, *also_read(make, arguments.data), *files]
-    with command_line.job(rule, arguments, inputs, [make.__module__], parameters=arguments.p) as job:
+    p = {**dict(arguments.p), "claims": said(arguments.output[0].stem)} if said else arguments.p
+    with command_line.job(rule, arguments, inputs, [make.__module__], parameters=p) as job:
         yield job, make, arguments
 
 

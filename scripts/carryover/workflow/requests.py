@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from carryover import archive
-from carryover.config import parameters, plugins
+from carryover.config import claims, parameters, plugins
 from carryover.config.artifacts import ARTIFACTS, DATA_FILES, FORMATS, ON_DEMAND, STAGES
 from carryover.config.configuration import known
 from carryover.config.parameters import applies, as_flags, in_words
@@ -185,6 +185,8 @@ def _artifact(sweep, rule, name, entry):
     for claim in getattr(entry, "rests_on", ()):
         known(claim.partition("/")[0], sweep.typed.claims, f"{where}.rests_on")
     job["flags"][1:1] = as_flags({"roles": list(entry.data)})
+    if rule == "check_claims":
+        job["parameters"] = {**dict(p), "claims": claims.of_group(name)}
     items = [item.item for paper in papers.values() for item in paper.items if name in getattr(item, kind.section, ())]
     return Request(
         sweep,

@@ -1,22 +1,16 @@
 """Checks: what a claims plug-in returns, what `claims.yaml` says of it, and the dataset that is made of both."""
 
-import fnmatch
 import math
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError, model_validator
 
-from carryover.config import files, parameters
 from carryover.errors import UserError
 from carryover.labels import described
 from carryover.statistics.intervals import student
 
-OWN = "Carryover"  # paper of what no paper says
-CLAIMS_FILE = Path(__file__).resolve().parents[1] / "claims.yaml"
 MEANINGS = {
     "statement": "what is claimed",
     "measured": "what the statistic is",
@@ -74,106 +68,6 @@ def in_words(low, high):
 def listed(numbers):
     """'0.1, 2'."""
     return ", ".join(f"{number:g}" for number in numbers)
-
-
-def number(value):
-    """A bound as claims.yaml has it: a number, or the logarithm of a factor, as log10(1.25)."""
-    if isinstance(value, str) and value.startswith("log10(") and value.endswith(")"):
-        return math.log10(float(value[6:-1]))
-    return value
-
-
-Bound = Annotated[float, BeforeValidator(number)]
-
-
-class Claimed(BaseModel, extra="forbid"):
-    """What a statistic is, and where it is claimed to lie: above or below a bound, or within two."""
-
-    measured: str = ""
-    above: Bound | None = None
-    below: Bound | None = None
-    within: tuple[Bound, Bound] | None = None
-
-    @model_validator(mode="after")
-    def one_direction(self) -> Self:
-        if sum(value is not None for value in (self.above, self.below, self.within)) > 1:
-            raise ValueError("one of above, below and within is enough")
-        return self
-
-    @property
-    def range(self) -> tuple[float, float] | None:
-        """Both ends of the range; None where nothing is said."""
-        if self.within is not None:
-            return self.within
-        if self.above is not None:
-            return self.above, np.inf
-        return None if self.below is None else (-np.inf, self.below)
-
-
-class Checked(Claimed):
-    """What a check says, and what of its statistic differs from the others of its claim; a text is the statement."""
-
-    statement: str
-
-    @model_validator(mode="before")
-    @classmethod
-    def from_text(cls, value):
-        return {"statement": value} if isinstance(value, str) else value
-
-
-class Claim(Claimed):
-    """One claim, with what its checks have in common."""
-
-    sentence: str = Field(max_length=130)
-    section: str = OWN
-    checks: dict[str, Checked] = Field(
-        min_length=1, description="<group>/<check>: what it says; * stands for any letters"
-    )
-
-    @model_validator(mode="after")
-    def every_range_is_read(self) -> Self:
-        """Every check has a range, and that of the claim is read by a check."""
-        lacking = [name for name, check in self.checks.items() if check.range is None]
-        if lacking and self.range is None:
-            raise ValueError(f"{lacking[0]} has no direction: say above, below or within")
-        if not lacking and self.range is not None:
-            raise ValueError("no check reads the bound of the claim, for each has its own")
-        return self
-
-
-def read_claims():
-    """{paper: {name: `Claim`}} of claims.yaml; UserError for what is not allowed."""
-    kind = dict[str, dict[str, Claim]]
-    try:
-        return TypeAdapter(kind).validate_python(files.read(CLAIMS_FILE))
-    except ValidationError as error:
-        raise UserError(f"{CLAIMS_FILE.name}: {parameters.sentence(error, kind)}") from None
-
-
-def definitions(group, names):
-    """{name: {column: value}}: columns of a group's dataset on its checks and on the claim of each.
-
-    Raises UserError for a check that belongs to no claim, or to several.
-    """
-    entries = []  # pattern of checks of the group, and their columns
-    for paper, claims in read_claims().items():
-        for headline, claim in claims.items():
-            for pattern, said in claim.checks.items():
-                if fnmatch.fnmatchcase(group, pattern.partition("/")[0]):
-                    low, high = said.range or claim.range
-                    columns = {"statement": said.statement, "measured": said.measured or claim.measured,
-                               "claimed_low": low, "claimed_high": high, "headline": headline,
-                               "sentence": claim.sentence, "headline_paper": paper,
-                               "headline_section": claim.section}  # fmt: skip
-                    entries.append((pattern, columns))
-    by_name = {}
-    for name in names:
-        claims = [columns for pattern, columns in entries if fnmatch.fnmatchcase(f"{group}/{name}", pattern)]
-        if len(claims) != 1:
-            words = " and ".join(columns["headline"] for columns in claims) or "none: add it to a claim"
-            raise UserError(f"{CLAIMS_FILE.name}: the check {group}/{name} must belong to one claim, not to {words}.")
-        by_name[name] = claims[0]
-    return by_name
 
 
 def table(results, columns, files=(), portable=""):

@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from carryover.claims.support.checks import MEANINGS, OWN, in_words
+from carryover.claims.support.checks import MEANINGS, in_words
+from carryover.config.claims import OWN
 from carryover.errors import UserError
 from carryover.labels import described
 from carryover.provenance import store
