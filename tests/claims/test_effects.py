@@ -24,7 +24,8 @@ def test_every_claim_follows_its_effect(module, effect, verdict, tmp_path):
     ("module", "made", "stopped", "undecided"),
     [
         ("relu_sharing", sharing, {"protocol": "finetuning"},
-         {"multi_task_first", "feature_learning", "feature_learning_new"}),
+         {"multi_task_first", "feature_learning_new", "feature_learning_at_0", "feature_learning_at_0.5",
+          "feature_learning_at_1"}),
         ("relu_nesting", nesting, {"protocol": "finetuning", "rescale": 10.0}, {"selection_over_lazy"}),
         ("relu_nesting", nesting, {"protocol": "finetuning", "rescale": 10.0, "main_features": 6}, set()),
         ("relu_richness", richness, {"initial_scale": 1.0}, {"sparse", "dense", "sparsity"}),

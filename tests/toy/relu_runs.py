@@ -31,7 +31,7 @@ def sharing(effect, **options):
             return -size(effect, seed) * (protocol == "finetuning" and overlap == 1)
         some = {"multi_task": -3, "finetuning": -2, "single_task": 9}
         shared = {"multi_task": -2, "finetuning": -1, "single_task": 0}
-        return size(effect, seed) * {0.5: some, 1.0: shared, 0.0: {"multi_task": -1}}[overlap].get(protocol, 0)
+        return size(effect, seed) * {0.5: some, 1.0: shared, 0.0: shared}[overlap].get(protocol, 0)
 
     protocols = ["single_task", "multi_task", "finetuning", "finetuning_probe", "finetuning_kernel"]
     grid = {"protocol": protocols, "overlap": [0.0, 0.5, 1.0], "correlation": [0.9, 1.0], "samples": [16, 64]}
@@ -84,7 +84,10 @@ def inertia(value, at):
 
 def clusters(effect):
     """Claims on clusters are 0.04 of the effect from their bounds, but for `lazy_less_nested`, which is twice that."""
-    return {"regimes": _regimes(effect), "overlap": _overlap(effect), "nested": _nested(effect)}
+    made = {"regimes": _regimes(effect), "overlap": _overlap(effect), "nested": _nested(effect)}
+    # Of 16 samples and fewer nothing is learnt.
+    risks = {name: made[name].assign(risk_final=1.0 * (made[name]["samples"] <= 16)) for name in ("overlap", "nested")}
+    return made | {f"{name}_risk": runs[["risk_final"]] for name, runs in risks.items()}
 
 
 def _regimes(effect):

@@ -14,7 +14,7 @@ def runs(decades, *grids):
 
 def teachers(effect):
     def alignment(seed, relation, samples, **_):
-        return {10: size(effect, seed), 120: -1.0, 190: -size(effect, seed)}[samples] * (relation == "leading")
+        return {10: size(effect, seed), 120: -2.0, 190: -size(effect, seed)}[samples] * (relation == "leading")
 
     def stretched(seed, depth, stretch, solver, **_):
         if solver == "descent":

@@ -11,6 +11,7 @@ from carryover.claims.support.checks import checks
 from carryover.claims.support.runs import Runs, only, worst
 from carryover.statistics.intervals import student
 
+REST = 0.5  # the paper's norm ε of what a stretched target has beside the source
 LEAST = 0.1  # samples per dimension from which a frozen network is flat: fewer determine its one factor badly
 BLOCKS = 20  # blocks of instances that statistics are means over
 TASKS = ("gamma", "source_norm", "angle")
@@ -41,15 +42,18 @@ def linear_teachers(data, p):
     # Depth: what it saves, over all tasks (numbers of samples and deviations from the stretched source).
     shallow, deep = stretch.extremes("depth")
     unstretched, stretched = stretch.extremes("stretch")
+    fewest, rests = stretch.options("samples")[0], stretch.options("deviation")
+    rest = min(rests, key=lambda norm: abs(norm - REST))
     risks = stretch.risks("depth", "stretch", "samples", "deviation")
     gains, saved = risks[shallow] - risks[deep], 10 ** risks[shallow] - 10 ** risks[deep]
     distances = converged_distances(data["coefficients"], data["stretch"]).groupby("seed")["distance"].max()
     results |= checks({
         "depth_helps": gains[stretched].min(axis=1),
-        "depth_alike": gains[unstretched].abs().max(axis=1),
+        "depth_alike": gains[unstretched, fewest, rest],
+        "depth_alike_everywhere": gains[unstretched].abs().max(axis=1),
         "depth_grows": saved.T.groupby(["samples", "deviation"]).diff().min(),
         "limit": np.log10(distances.clip(lower=1e-12)),
-    }, shallow=shallow, deep=deep, stretched=stretched)  # fmt: skip
+    }, shallow=shallow, deep=deep, stretched=stretched, fewest=fewest, rest=rest, rests=len(rests))  # fmt: skip
 
     # Scale of source and target.
     depth, most = scale.extremes("depth")[1], scale.extremes("samples")[1]

@@ -13,6 +13,7 @@ from carryover.claims.support.runs import Runs, common, only, worst
 AUXILIARY_FEATURES = 6  # teacher units of the auxiliary task of the role overlap
 BETWEEN = 256  # samples at which networks are not yet the teacher, and no longer far below its norm
 NESTED = 64  # samples at which networks on nested tasks are compared
+LEARNT = 0.01  # risk below which a task is learnt; the teachers' mean squares are a third to a half
 LAZY = {"single_task": "those from large (lazy) weights", "single_task_kernel": "the tangent kernel"}
 
 
@@ -32,9 +33,10 @@ def relu_sharing(data, p):
         "finetuning_shared": gain("finetuning"),
         "multi_task_shared": gain("multi_task"),
         "multi_task_first": (by_samples["finetuning"] - by_samples["multi_task"]).mean(axis=1),
-        "feature_learning": learned.mean(axis=1, skipna=False),
         "feature_learning_new": learned[0.5] - learned[1.0],
     })  # fmt: skip
+    for overlap in learned:
+        results |= checks({f"feature_learning_at_{overlap:g}": learned[overlap]}, overlap=overlap)
     for cosine in (value for value in runs.options("correlation") if 0 < value < 1):
         results |= checks({f"correlated_{cosine:g}": gain("finetuning", cosine)}, cosine=cosine)
     return checks(results, samples=p.samples)
@@ -95,9 +97,11 @@ def relu_richness(data, p):
 
 
 def relu_clusters(data, p):
-    """Roles: `clusters` of the experiments `regimes` (single-task learning), `overlap` and `nested`.
+    """Roles: `clusters` of the experiments `regimes` (single-task learning), `overlap` and `nested`; `overlap_risk` and
+    `nested_risk`, the risks of the latter.
 
-    Inertia is that of as many clusters as the main task has features. Statistics are means over seeds.
+    Inertia is that of as many clusters as the main task has features. Statistics are means over seeds. Finetuned
+    networks are judged where they have learnt their task.
     """
     regimes, overlap, nested = (Runs(role, data[role]) for role in ("regimes", "overlap", "nested"))
     regimes, overlap = regimes.where(protocol="single_task"), overlap.where(correlation=1.0)
@@ -124,35 +128,48 @@ def relu_clusters(data, p):
     scratch, tuned, together = common(*(alignment[name] for name in ("single_task", "finetuning", "multi_task")))
     fewest, most = scratch.columns[0], joint.options("samples")[-1]
     inertia = overlap.where(overlap=0.0, clusters=features).table("inertia", "protocol", "samples")
+    disjoint = Runs("overlap_risk", data["overlap_risk"]).where(correlation=1.0, overlap=0.0)
+    learnt = _learnt(disjoint.where(protocol="finetuning"), inertia["finetuning"], inertia["single_task"])
     clusters = joint.where(samples=most).table("effective_clusters", "overlap")
     unique_features = AUXILIARY_FEATURES + ((1 - clusters.columns) * features).to_numpy().round()
     results |= checks({
         "finetuning_aligns": (tuned - scratch)[fewest],
         "multi_task_aligns": (together - scratch)[fewest],
-        "finetuning_as_sparse": worst(inertia["finetuning"] - inertia["single_task"], "below"),
+        "finetuning_as_sparse": worst((inertia["finetuning"] - inertia["single_task"])[learnt], "below"),
         "multi_task_uses_unique": worst(abs(clusters / unique_features - 1), "below"),
-    }, fewest=fewest, features=features, most=most)  # fmt: skip
-    return results | _clusters_of_subset(nested.where(main_features=min(nested.options("main_features"))))
+    }, fewest=fewest, features=features, most=most, learnt=LEARNT)  # fmt: skip
+    subset = {"main_features": min(nested.options("main_features"))}
+    risk = Runs("nested_risk", data["nested_risk"]).where(overlap=1.0, rescale=1.0, protocol="finetuning", **subset)
+    return results | _clusters_of_subset(nested.where(**subset), risk)
 
 
-def _clusters_of_subset(runs):
+def _learnt(risk, *tables):
+    """The numbers of samples of some tables by which runs have learnt their task: the mean risk is below `LEARNT`, or
+    the smallest where none is."""
+    mean = risk.table("risk_final", "samples")[common(*tables)[0].columns].mean()
+    return mean.index[mean <= max(LEARNT, mean.min())]
+
+
+def _clusters_of_subset(runs, risk):
     """Checks of the inertia of as many clusters as a nested task has features, and of the alignment with these."""
     few, tuned = only(runs.data, "main_features"), runs.where(protocol="finetuning")
     low, high = tuned.rescalings()
     inertia = runs.where(overlap=1.0, clusters=few).table("inertia", "protocol", "rescale", "samples")
     rich, lazy, together = inertia["finetuning", 1.0], inertia["finetuning", high], inertia["multi_task", 1.0]
+    learnt = _learnt(risk, rich, lazy)
+    learnt_together = _learnt(risk, rich, together.dropna(axis=1, how="all"))
     alignment = tuned.table("alignment", "rescale", "overlap", "samples")
     aligned = common(*(alignment[rescale, overlap] for rescale in (1.0, low) for overlap in (1.0, 0.0)))
     fewest = aligned[0].columns[0]
     old, new, low_old, low_new = (table[fewest] for table in aligned)
     return checks({
-        "nested": worst(1 - rich),
-        "lazy_not_nested": worst(lazy),
-        "lazy_less_nested": worst(lazy - rich),
-        "multi_task_not_nested": worst((together - rich).dropna(axis=1, how="all")),
+        "nested": worst(1 - rich[learnt]),
+        "lazy_not_nested": worst(lazy[learnt]),
+        "lazy_less_nested": worst((lazy - rich)[learnt]),
+        "multi_task_not_nested": worst((together - rich)[learnt_together]),
         "subset_aligns": old - new,
         "lost_by_rescaling": (old - new) / 2 - (low_old - low_new),
-    }, few=few, low=low, high=high, fewest=fewest)  # fmt: skip
+    }, few=few, low=low, high=high, fewest=fewest, learnt=LEARNT)  # fmt: skip
 
 
 def relu_dimensionality(data, p):
