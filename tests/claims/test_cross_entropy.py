@@ -81,6 +81,6 @@ def test_every_claim_follows_its_effect(group, made, effect, verdict):
 
 def test_statistics_are_decades_between_the_fit_and_the_end():
     found = checks_of("cross_entropy", from_scales(1.0)).to_dataframe()["statistic"]
-    assert found["diagonal_longer"] == pytest.approx(0.01 * (8 - 2))
+    assert found["diagonal_longer"] == pytest.approx(0.01 * (8 - 2) / 0.5**2)
     assert found["diagonal_smaller"] == pytest.approx(0.01 * (8 / 0.5**2 - 8))
     assert found["diagonal_alike"] == pytest.approx(0.01 * (8 / 0.5**2 - 8) / 2)

@@ -84,7 +84,7 @@ def test_every_claim_follows_its_effect(effect, verdict):
     found = checked.sel(claim=[name for name in checked["claim"].values if name not in OF_RISKS])
     assert set(found["verdict"].values) == {verdict}
     assert found.sizes["claim"] == 14
-    assert (checked["seeds"] == len(SEEDS)).all()
+    assert (found["seeds"] == len(SEEDS)).all()
 
 
 def of_sizes(transferred, scratch, least=0.1):
@@ -128,8 +128,10 @@ def test_exponents_and_residuals_are_those_of_the_risks():
     assert (bent.loc[["exponent", "power_law"], "verdict"] == "fails").all()
     rising = verdicts(lambda seed, n, _: 0.1 + near(seed) * n / 2048, power)
     assert (rising.loc[["residual", "excess"], "verdict"] == "fails").all()
-    # Of the four smallest n transfer loses at 64, where the law predicts a gain; of the others at all, as predicted.
-    assert rising.loc["boundary_trend", "statistic"] == pytest.approx(0.25)
+    # Of the gain in decades the prediction lacks what the risk has beyond 0.1.
+    missed = np.log10(1 + 10 * np.array(SAMPLES) / 2048)
+    expected = missed[:4].mean() - missed[4:].mean()
+    assert rising.loc["boundary_trend", "statistic"] == pytest.approx(expected, rel=0.02)
     for off, verdict in ((0.005, "holds"), (0.02, "fails")):
         steps = verdicts(
             lambda seed, n, how, off=off: transferred(seed, n, how) * (1 + off * (how == "descent")), power

@@ -19,6 +19,7 @@ from carryover.claims.support.runs import Runs, only
 
 HALF = 0.5  # share of features in common at which sharing is looked at
 FITTED = 0.3  # training loss from which on networks count as fitted
+MOVING = 0.25  # initial scale from which features still move after samples are fitted; from 1 they barely do
 POSITIVE = np.log(2)  # training loss below which the margin of all samples is positive
 EARLY, LATE = 10.0, 100.0  # margin of all samples early and late in training on what is fitted
 FAMILIES = {"diagonal": "Diagonal networks", "relu": "ReLU networks"}
@@ -80,7 +81,7 @@ def diagonal_solutions(data, p):
         "finetuning_below": tuned[few],
         "scratch_not_below": np.minimum(*(norm["single_task"].max(axis=1) for norm in (q, l12))),
         "norms_converge": np.maximum(abs(joint[most]), abs(tuned[most])),
-        "l1_rises": l1["single_task"][sizes].diff(axis=1).iloc[:, 1:].min(axis=1),
+        "l1_rises": l1["single_task"][sizes].T.corrwith(pd.Series(sizes, sizes), method="spearman"),
     }, few=few, most=most)  # fmt: skip
 
     # Variance in the largest weights, as many as the teacher has, where tasks share no feature and where all.
@@ -124,17 +125,19 @@ def cross_entropy(data, p):
     for role, networks in FAMILIES.items():
         runs = Runs(role, data[role])
         scales = runs.options("initial_scale", 2)
+        between = min(scales, key=lambda scale: abs(np.log(scale / MOVING)))
         by_scale = [_by_seed(runs.where(initial_scale=scale).data) for scale in scales]
         values = {}
         for seed in by_scale[0]:
             curves = [by_seed[seed] for by_seed in by_scale]
             small, *_, large = curves
-            end, longest = (curve["features"].ffill().iloc[-1] for curve in (small, large))
-            start = large["features"].where(large["ratio"].notna()).bfill().iloc[0]  # when samples are first fitted
+            middle = curves[scales.index(between)]
+            end, longest, late = (curve["features"].ffill().iloc[-1] for curve in (small, large, middle))
+            start = middle["features"].where(middle["ratio"].notna()).bfill().iloc[0]  # when samples are first fitted
             nearer = [distance(*pair, "time") - distance(*pair, "ratio") for pair in pairwise(curves)]
-            values[seed] = {"smaller": longest - end, "longer": start - longest, "alike": pd.Series(nearer).mean()}
+            values[seed] = {"smaller": longest - end, "longer": start - late, "alike": pd.Series(nearer).mean()}
         values = pd.DataFrame(values).T.add_prefix(f"{role}_")
-        results |= checks(values, networks=networks, small=scales[0], large=scales[-1])
+        results |= checks(values, networks=networks, small=scales[0], large=scales[-1], middle=between)
     return results
 
 

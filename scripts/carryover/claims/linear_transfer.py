@@ -137,12 +137,12 @@ def linear_finetuning(data, p):
     """Roles: `diagram` of networks, and, for the claim on both formulas, `simulated` runs of several depths and noises
     trained by gradient descent. Statistics are means over draws."""
     runs = transferability(data["diagram"], "finetuning").set_index("seed").query("gamma != 1")
-    quiet, loud = runs["noise"].min(), runs["noise"].max()
+    quiet, paper, loud = runs["noise"].min(), nearest(runs, "noise", NOISE), runs["noise"].max()
 
     # Mean errors of both formulas over blocks of γ < 1, at the paper's noise and at the strongest. Half of the mean
     # difference between the formulas is allowed, so that the claims on both cannot hold.
     runs, results = runs.assign(**{formula: predicted(name, runs) for formula, name in FORMULAS.items()}), {}
-    for prefix, noise in {"": nearest(runs, "noise", NOISE), "loud_": loud}.items():
+    for prefix, noise in {"": paper, "loud_": loud}.items():
         at_noise = runs[runs["noise"] == noise]
         allowed = _by_block((at_noise["eq15"] - at_noise["factor"]).abs(), at_noise).mean() / 2
         for formula in FORMULAS:
@@ -155,14 +155,15 @@ def linear_finetuning(data, p):
     gamma = nearest(runs, "gamma", GAMMA)
     gains = runs[runs["gamma"] == gamma].pivot_table("transferability", ["noise", "seed"], "angle")
     angles = gains.apply(first_loss, axis=1)
-    at_quiet, at_loud = angles[quiet], angles[loud]
+    at_quiet, at_paper, at_loud = (angles[noise] for noise in (quiet, paper, loud))
     angle = transfer.finetune_boundary(gamma, loud, int(only(data["diagram"], "depth"))) / np.pi
     results |= checks({
         "third_quiet": at_quiet - 1 / 3,
         "third_noisy": at_loud - 1 / 3,
+        "third_paper": at_paper - 1 / 3,
         "noisy": at_loud - angle,
         "moved": at_quiet - at_loud,
-    }, quiet=quiet, loud=loud, angle=angle)  # fmt: skip
+    }, quiet=quiet, paper=paper, loud=loud, angle=angle)  # fmt: skip
 
     if trained := _trained(data["diagram"]):  # exact limits satisfy this by algebra
         results["forgotten"] = runs.query("gamma > 1")["transferability"].abs().groupby("seed").max()

@@ -87,17 +87,24 @@ def _residual(runs, least):
 
 
 def _boundaries(gain, least, scratch):
-    """Checks of the boundary for each ablated share but 0, where it lies at infinity, and of a trend: the sign of the
-    power law less the least risk of the features predicts that of the gain more often with more samples."""
-    shares = [ablated for ablated in least if ablated > 0]
-    results = checks({f"boundary_{100 * ablated:g}": _boundary(gain[ablated], least[ablated], scratch, 100 * ablated)
-                    for ablated in shares})  # fmt: skip
-    law, gain = power_law.fit(scratch, FITTED), gain[shares]
-    predicted_sign = np.sign([law(n) - least[ablated].mean() for ablated, n in gain.columns])
-    accuracy = (np.sign(gain) == predicted_sign).T.groupby(level="samples").mean().T
-    half = accuracy.shape[1] // 2
-    few, many = accuracy.iloc[:, :-half], accuracy.iloc[:, -half:]
-    trend = {"boundary_trend": many.mean(axis=1) - few.mean(axis=1)}
+    """Checks of the boundary for each ablated share but 0, where it lies at infinity, and of a trend: the power law
+    over the least risk of the features predicts the gain, in decades, more exactly with more samples."""
+    shares, law, results = [ablated for ablated in least if ablated > 0], power_law.fit(scratch, FITTED), {}
+    for ablated in shares:
+        percent, most = 100 * ablated, scratch.columns.max()
+        if law.samples(least[ablated].mean()) > most:
+            found = Check(gain[ablated][most], facts={"percent": percent})
+            results |= checks({f"no_boundary_{percent:g}": found}, most=most)
+        else:
+            results |= checks({f"boundary_{percent:g}": _boundary(gain[ablated], least[ablated], scratch, percent)})
+    gain = gain[shares]
+    risks = pd.DataFrame({(ablated, n): scratch[n] - gain[ablated, n] for ablated, n in gain.columns})
+    measured = -np.log10(risks.where(risks > 0)).sub(np.log10(scratch), level=1)
+    predicted = pd.Series({(ablated, n): np.log10(law(n) / least[ablated].mean()) for ablated, n in gain.columns})
+    errors = (measured - predicted).abs().T.groupby(level=1).mean().T
+    half = errors.shape[1] // 2
+    few, many = errors.iloc[:, :-half], errors.iloc[:, -half:]
+    trend = {"boundary_trend": few.mean(axis=1) - many.mean(axis=1)}
     return results | checks(trend, few=few.columns[-1], many=many.columns[0])
 
 
