@@ -92,7 +92,7 @@ def _boundaries(gain, least, scratch):
     shares, law, results = [ablated for ablated in least if ablated > 0], power_law.fit(scratch, FITTED), {}
     for ablated in shares:
         percent, most = 100 * ablated, scratch.columns.max()
-        if law.samples(least[ablated].mean()) > most:
+        if law.samples(least[ablated].mean()) > FACTOR * most:  # no n of ours is near it
             found = Check(gain[ablated][most], facts={"percent": percent})
             results |= checks({f"no_boundary_{percent:g}": found}, most=most)
         else:
