@@ -73,8 +73,8 @@ def endless(effect):
 def test_every_claim_follows_its_effect(group, made, effect, verdict):
     checked = checks_of(group, made(effect))
     found = checked["verdict"].to_series().to_dict()
-    # However features change, they are the same at the same margin over squared scale.
-    always = dict.fromkeys({"diagonal_alike", "relu_alike"} & set(found), "holds")
+    # However features change, they are the same at the same margin over squared scale; finetuned networks err less.
+    always = {"diagonal_alike": "holds", "relu_alike": "fails"} if group == "cross_entropy" else {"alike": "holds"}
     assert found == dict.fromkeys(found, verdict) | always
     assert (checked["seeds"] == len(SEEDS)).all()
 

@@ -14,6 +14,9 @@ from carryover.statistics.intervals import student
 SEEDS = range(6)
 
 
+OPPOSITE = {"holds": "fails", "fails": "holds", "undecided": "undecided"}
+
+
 def size(effect, seed):
     """An effect that is that large on average, by seed."""
     return effect + 0.5 * (-1) ** seed

@@ -62,7 +62,7 @@ class Checked(Claimed):
 class Claim(Claimed):
     """One claim, with what its checks have in common."""
 
-    sentence: str = Field(max_length=130)
+    sentence: str = Field(max_length=110)
     section: str = OWN
     checks: dict[str, Checked] = Field(
         min_length=1, description="<group>/<check>: what it says; * stands for any letters"
