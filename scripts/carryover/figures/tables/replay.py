@@ -27,8 +27,8 @@ def replay_switches(data, p):
     """
     rows = replayed(data)
     plain = rows[rows["ours"] == ""]
-    fitted = plain["protocol"].str.contains("probe|kernel")
-    ends = plain.assign(risk_best=plain["risk_final"], ours=np.where(fitted, "leave-one-out", "final"))
+    ridge = plain["protocol"].str.contains("probe|kernel") & plain["published"].str.startswith("relu")
+    ends = plain.assign(risk_best=plain["risk_final"], ours=np.where(ridge, "leave-one-out", "final"))
     rows = pd.concat([rows, ends], ignore_index=True)
     cells = np.log(rows[["risk_best", "risk_published"]]).groupby([rows[name] for name in ("ours", *RUN[:-1])])
     distance, errors = cells.mean().diff(axis=1).iloc[:, 1].abs(), cells.sem().dropna()  # of several runs
