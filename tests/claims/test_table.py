@@ -79,7 +79,8 @@ def test_a_check_holds_where_its_interval_lies_in_the_claimed_range(
     ("claim", "check", "said"),
     [({}, {}, "one/up has no direction: say above, below or within"),
      ({"above": 0}, {"below": 1}, "no check reads the bound of the claim"),
-     ({}, {"below": 1, "above": 0}, "one of above, below and within is enough")],
+     ({}, {"below": 1, "above": 0}, "one of above, below and within is enough"),
+     ({}, {"within": [1, 0]}, "within needs the lower bound first")],
 )  # fmt: skip
 def test_a_check_needs_one_direction_and_a_bound_a_reader(claim, check, said, tmp_path, monkeypatch):
     whole = {"sentence": "it is so", "checks": {"one/up": {"statement": "it is", **check}}, **claim}

@@ -36,6 +36,8 @@ class Claimed(BaseModel, extra="forbid"):
     def one_direction(self) -> Self:
         if sum(value is not None for value in (self.above, self.below, self.within)) > 1:
             raise ValueError("one of above, below and within is enough")
+        if self.within is not None and self.within[0] >= self.within[1]:
+            raise ValueError("within needs the lower bound first")
         return self
 
     @property
