@@ -157,4 +157,6 @@ def limits(effect):
                    {"protocol": ["single_task"], "pretrain_solver": [""], **told},
                    {"protocol": ["linear_transfer"], "pretrain_solver": ["descent"], **told})  # fmt: skip
     runs = runs.assign_coords(gamma=("run", runs["samples"].values / 16))
-    return {"coefficients": runs[["coefficients"]], "risk": runs.drop_vars("coefficients")}
+    risk = runs.drop_vars("coefficients")
+    deep = risk.assign_coords(depth=("run", np.full(risk.sizes["run"], 3)))
+    return {"coefficients": runs[["coefficients"]], "risk": risk, "deep": deep}

@@ -82,9 +82,11 @@ def _by_block(values, runs):
 
 
 def _boundaries(runs):
-    """Checks of the γ at which the mean transferability changes its sign, at one angle, against eq 11."""
+    """Checks of where the mean transferability changes its sign against eq 11: of the γ at one angle, and of the least
+    angle."""
     angle, noise = nearest(runs, "angle", ANGLE), nearest(runs, "noise", NOISE)
-    noisy, quiet = (runs[(runs["angle"] == angle) & (runs["noise"] == level)] for level in (noise, 0))
+    noisy_runs, quiet_runs = (runs[runs["noise"] == level] for level in (noise, 0))
+    noisy, quiet = (part[part["angle"] == angle] for part in (noisy_runs, quiet_runs))
     theta = np.pi * angle
     low, high = transfer.negative_transfer_interval(theta, noise)
 
@@ -94,7 +96,16 @@ def _boundaries(runs):
         changes = pseudovalues(leave_one_out(lambda seeds: first_loss(table.loc[seeds].mean()), table.index))
         return Check(changes - expected, facts={"expected": expected})
 
+    by_angle = noisy_runs.query("gamma < 1").pivot_table("transferability", "seed", ["angle", "gamma"])
+
+    def first_angle(seeds):
+        """The angle from which on the mean transferability is negative at some γ < 1."""
+        return first_loss(by_angle.loc[seeds].mean().groupby("angle").min())
+
+    onset = np.arccos(1 - noise) / np.pi
+    angles = pseudovalues(leave_one_out(first_angle, by_angle.index))
     return checks({
+        "onset": Check(angles - onset, facts={"noise": noise, "expected": onset}),
         "boundary_low": sign_change(noisy.query("gamma < 1"), low),
         "boundary_high": sign_change(noisy.query("gamma < 1"), high, from_right=True),
         "boundary_above": sign_change(noisy.query("gamma > 1"), transfer.negative_transfer_threshold(theta, noise)),
