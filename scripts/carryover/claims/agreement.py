@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 
 from carryover.claims.support.checks import Check, checks, listed
-from carryover.claims.support.runs import matched
+from carryover.claims.support.runs import matched, only
 from carryover.claims.support.transferability import at_critical, transferability
 from carryover.networks.diagonal import weights_at
 from carryover.runs import coordinates, where
@@ -60,7 +60,7 @@ def exact_limit(data, p):
     weaker = np.minimum(first_plus * second_plus, first_minus * second_minus)
     share = (weaker * abs(beta)).sum("input") / (beta**2).sum("input")
     return checks({
-        "one_path": share.groupby("seed").max().to_series(),
+        "one_path": Check(share.groupby("seed").max().to_series(), facts={"scale": only(scratch, "initial_scale")}),
         "flow_exact": np.log10(worst["flow"]),
         "descent_exact": np.log10(worst["descent"]),
         "not_symmetric": np.log10(finetuned["symmetric"] / finetuned["descent"]),
