@@ -6,7 +6,6 @@ import xarray as xr
 from carryover.claims.support.checks import Check, checks, listed
 from carryover.claims.support.runs import matched, only
 from carryover.claims.support.transferability import at_critical, transferability
-from carryover.networks.diagonal import weights_at
 from carryover.runs import coordinates, where
 from carryover.statistics import intervals
 
@@ -48,19 +47,18 @@ def exact_limit(data, p):
     """Role: `coefficients` of diagonal networks solved and simulated. Statistics are in decades of relative distance.
 
     The symmetric penalty is that of eq 22, which pretrained networks do not minimise. `one_path` is the product of the
-    weights of the weaker path over the coefficient, mean over dimensions weighted by the squared coefficient; flow from
-    equal weights passes only one set of weights of that coefficient.
+    weights of the weaker path over the coefficient, mean over dimensions weighted by the squared coefficient. From
+    equal weights α the flow keeps the product of both paths, α⁴, and they differ by the coefficient.
     """
     table = distances(data["coefficients"]).to_dataframe()
     worst = table.groupby(["solver", "seed"])["distance"].max()
     finetuned = table[table["protocol"] == "finetuning"].groupby(["solver", "seed"])["distance"].median()
     scratch = where(data["coefficients"], protocol="single_task", solver="exact")
-    beta, scale = scratch["coefficients"].transpose("run", ...), scratch["initial_scale"]
-    first_plus, second_plus, first_minus, second_minus = weights_at(beta, *[scale.values[:, None]] * 4)
-    weaker = np.minimum(first_plus * second_plus, first_minus * second_minus)
-    share = (weaker * abs(beta)).sum("input") / (beta**2).sum("input")
+    beta, scale = abs(scratch["coefficients"]), only(scratch, "initial_scale")
+    weaker = (np.hypot(beta, 2 * scale**2) - beta) / 2
+    share = (weaker * beta).sum("input") / (beta**2).sum("input")
     return checks({
-        "one_path": Check(share.groupby("seed").max().to_series(), facts={"scale": only(scratch, "initial_scale")}),
+        "one_path": Check(share.groupby("seed").max().to_series(), facts={"scale": scale}),
         "flow_exact": np.log10(worst["flow"]),
         "descent_exact": np.log10(worst["descent"]),
         "not_symmetric": np.log10(finetuned["symmetric"] / finetuned["descent"]),
