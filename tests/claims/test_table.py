@@ -67,7 +67,11 @@ def test_archived_tables_say_what_claims_yaml_says_and_every_claim_has_checks():
 def test_a_check_holds_where_its_interval_lies_in_the_claimed_range(
     said, values, criterion, verdict, tmp_path, monkeypatch
 ):
-    claim = {"sentence": "it is so", "checks": {"one/*": {"statement": "it is", "measured": "number", **said}}}
+    claim = {
+        "sentence": "it is so",
+        "section": "1",
+        "checks": {"one/*": {"statement": "it is", "measured": "number", **said}},
+    }
     monkeypatch.setattr(claims, "CLAIMS_FILE", tmp_path / "claims.yaml")
     claims.CLAIMS_FILE.write_text(json.dumps({"Paper": {"whole": claim}}))
     row = checks.table(checks.checks({"up": values}), claims.definitions("one", ["up"])).isel(claim=0)
@@ -80,10 +84,11 @@ def test_a_check_holds_where_its_interval_lies_in_the_claimed_range(
     [({}, {}, "one/up has no direction: say above, below or within"),
      ({"above": 0}, {"below": 1}, "no check reads the bound of the claim"),
      ({}, {"below": 1, "above": 0}, "one of above, below and within is enough"),
-     ({}, {"within": [1, 0]}, "within needs the lower bound first")],
+     ({}, {"within": [1, 0]}, "within needs the lower bound first"),
+     ({"section": ""}, {"above": 0}, "has no section")],
 )  # fmt: skip
-def test_a_check_needs_one_direction_and_a_bound_a_reader(claim, check, said, tmp_path, monkeypatch):
-    whole = {"sentence": "it is so", "checks": {"one/up": {"statement": "it is", **check}}, **claim}
+def test_a_claim_needs_a_section_a_check_one_direction_and_a_bound_a_reader(claim, check, said, tmp_path, monkeypatch):
+    whole = {"sentence": "it is so", "section": "1", "checks": {"one/up": {"statement": "it is", **check}}, **claim}
     monkeypatch.setattr(claims, "CLAIMS_FILE", tmp_path / "claims.yaml")
     claims.CLAIMS_FILE.write_text(json.dumps({"Paper": {"whole": whole}}))
     with pytest.raises(UserError, match=f"^claims.yaml: Paper.whole.*{said}"):
@@ -91,7 +96,12 @@ def test_a_check_needs_one_direction_and_a_bound_a_reader(claim, check, said, tm
 
 
 def test_a_check_belongs_to_one_claim(tmp_path, monkeypatch):
-    claim = {"sentence": "it is so", "measured": "number", "checks": {"one/*": {"statement": "it is", "above": 2.0}}}
+    claim = {
+        "sentence": "it is so",
+        "section": "1",
+        "measured": "number",
+        "checks": {"one/*": {"statement": "it is", "above": 2.0}},
+    }
     monkeypatch.setattr(claims, "CLAIMS_FILE", tmp_path / "claims.yaml")
     claims.CLAIMS_FILE.write_text(json.dumps({"Paper": {"whole": claim}}))
     found = claims.definitions("one", ["up"])["up"]

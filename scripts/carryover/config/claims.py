@@ -65,7 +65,7 @@ class Claim(Claimed):
     """One claim, with what its checks have in common."""
 
     sentence: str = Field(max_length=110)
-    section: str = OWN
+    section: str = ""
     checks: dict[str, Checked] = Field(
         min_length=1, description="<group>/<check>: what it says; * stands for any letters"
     )
@@ -85,9 +85,13 @@ def read_claims():
     """{paper: {name: `Claim`}} of claims.yaml; UserError for what is not allowed."""
     kind = dict[str, dict[str, Claim]]
     try:
-        return TypeAdapter(kind).validate_python(files.read(CLAIMS_FILE))
+        by_paper = TypeAdapter(kind).validate_python(files.read(CLAIMS_FILE))
     except ValidationError as error:
         raise UserError(f"{CLAIMS_FILE.name}: {parameters.sentence(error, kind)}") from None
+    if nowhere := [f"{paper}.{name}" for paper, said in by_paper.items() if paper != OWN
+                   for name, claim in said.items() if not claim.section]:  # fmt: skip
+        raise UserError(f"{CLAIMS_FILE.name}: {nowhere[0]} has no section: say where it stands, or that it is {OWN}'s.")
+    return by_paper
 
 
 def of_group(group):
@@ -102,7 +106,7 @@ def of_group(group):
                 if fnmatch.fnmatchcase(group, pattern.partition("/")[0]):
                     columns = {"statement": said.statement, "measured": said.measured or claim.measured,
                                "headline": headline, "sentence": claim.sentence, "headline_paper": paper,
-                               "headline_section": claim.section}  # fmt: skip
+                               "headline_section": claim.section or paper}  # fmt: skip
                     ends = [end if math.isfinite(end) else None for end in said.range or claim.range]
                     found.setdefault(pattern, []).append(columns | {"range": ends})
     return found
