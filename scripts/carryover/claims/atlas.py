@@ -6,15 +6,16 @@ A cell of a map that `comparisons.atlas` makes is a protocol, setting, row and n
 from functools import partial
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from carryover.claims.support.checks import Check, checks
 from carryover.statistics import jackknife
-from carryover.statistics.intervals import LEVEL, clopper_pearson
+from carryover.statistics.intervals import LEVEL
 
 ROUNDING = 1e-6  # gains and predictions up to this size are none: where nothing differs, rounding is as large
 CELL = ["protocol", "setting", "row", "samples"]
-PREDICTORS = {
+ORDERS = {
     "predicted": "predicted",
     "similarity": "similarity",
     "readout": "probe_r_squared",
@@ -22,15 +23,14 @@ PREDICTORS = {
 }
 """{check: column of the maps}; each check is on how well the column orders gains."""
 FEATURES = ["probe_r_squared", "target_alignment"]  # columns that are compared over the families that have both
+SHARES = ["side", "precision", "recall"]
 GROUPS = 6  # groups of seeds of which each is left out in turn, where several families are compared
 
 
 def atlas(data, p):
     """Roles: maps of families, as comparisons.atlas makes them; checks are named after them.
 
-    For each map with a prediction, the share of its decided cells, of all settings, with the predicted sign, and
-    whether that says more than a constant guess. Over all maps of finetuning, how well prediction, similarity and
-    properties of the pretrained features order the gains.
+    For each map with a prediction, `scores` of all settings, with intervals by the jackknife over seeds.
     """
     results = {}
     for role, pairs in data.items():
@@ -38,54 +38,95 @@ def atlas(data, p):
             if frame["predicted"].notna().any():
                 name, transfer = (role, "finetuning") if protocol == "finetuning" else (
                     f"{role}_transfer", "linear transfer")  # fmt: skip
-                # Decided cells with a prediction, of all seeds, then without each.
-                tables = leave_seeds_out([frame], lambda parts: cells(*parts).dropna(subset="right"))
-                # The sign that fewer cells have, which a constant guess would not predict.
-                rarer = -1.0 if (tables[0]["gain"] > 0).mean() > 0.5 else 1.0
-                of_sign = [table[rarer * table["predicted"] > ROUNDING] for table in tables]
-                values = {f"{name}_side": _share(tables), f"{name}_rarer": _share(of_sign)}
-                results |= checks(values, family=pairs.attrs["map_family"], transfer=transfer,
-                                  theory=pairs.attrs["map_theory_is"])  # fmt: skip
-    return results | _orders({pairs.attrs["map_family"]: finetuned(pairs) for pairs in data.values()})
+                tables = leave_seeds_out([frame], lambda parts: cells(*parts))
+                known = tables[0].dropna(subset=["gain", "predicted"])
+                rarer = -1.0 if (known["gain"][known["decided"]] > 0).mean() > 0.5 else 1.0
+                values = pd.DataFrame([scores(table, rarer) for table in tables])
+                results |= checks(
+                    {f"{name}_{check}": Check(of_check, partial(over_seeds, share=check in SHARES))
+                     for check, of_check in values.items()},
+                    family=pairs.attrs["map_family"], transfer=transfer, theory=pairs.attrs["map_theory_is"],
+                    sign="gain" if rarer > 0 else "loss", decided=known["decided"].sum(), cells=len(known),
+                )  # fmt: skip
+    return results
 
 
-def _share(tables):
-    """The check of the share of cells with the predicted sign, from tables of all seeds and without each.
+def over_seeds(values, bound, share):
+    """Jackknife over seeds; values that no seed changes have no interval where the bound stands for chance, 0."""
+    scale = jackknife.PROPORTION if share else jackknife.DIFFERENCE
+    found = jackknife.estimate(values, bound, scale, "seeds")
+    return found | {"low": np.nan, "high": np.nan} if bound == 0 and found["low"] == found["high"] else found
 
-    Its interval is a jackknife over seeds, or, if no seed changes the share, over cells.
+
+def scores(table, rarer):
+    """How well the prediction fits the cells of a map, a number each; NaN where no cell tells.
+
+    Of decided cells, `side` is the share with the predicted sign. `precision` is that of the cells with the predicted
+    sign `rarer` that have it, `recall` that of those with this sign in which it is predicted. `constant` and
+    `similarity` are `side` less what the best constant and the best threshold on the similarity get right. Of all cells
+    with finite numbers, `r_squared` is 1 − Σ(gain − predicted)² / Σ(gain − mean)², and `slope` that of gains over
+    predictions.
     """
-    values, shares = tables[0]["right"], [table["right"].mean() for table in tables]
-    if not len(values) or len(shares) == 1 or len(set(shares)) > 1:
-        return Check(shares, partial(jackknife.estimate, scale=jackknife.PROPORTION, over="seeds"))
-    return Check(values, partial(clopper_pearson, over="cells"))
+    known = table.dropna(subset="right")
+    is_rarer, named = rarer * known["gain"] > 0, rarer * known["predicted"] > ROUNDING
+    side, gains = known["right"].mean(), (known["gain"] > 0).mean()
+    finite = table[np.isfinite(table["predicted"]) & table["gain"].notna()]
+    gain, predicted = finite["gain"], finite["predicted"]
+    return {
+        "side": side,
+        "precision": is_rarer[named].mean(),
+        "recall": named[is_rarer].mean(),
+        "constant": side - max(gains, 1 - gains),
+        "similarity": side - _share([known], "similarity", _threshold([known], "similarity"))[0],
+        "r_squared": 1 - ((gain - predicted) ** 2).sum() / ((gain - gain.mean()) ** 2).sum(),
+        "slope": gain.cov(predicted) / predicted.var(),
+    }
 
 
-def _orders(frames):
-    """Rank correlations of predictors with the gain of finetuning, means over the families that have a prediction."""
-    theories = {family: frame for family, frame in frames.items() if frame["predicted"].notna().any()}
-    features = {family: frame for family, frame in theories.items()
-                if frame.reindex(columns=FEATURES).notna().any().all()}  # fmt: skip
+def _share(tables, column, thresholds):
+    """Shares of cells whose gain is positive just where a column is above thresholds (k,), means over tables: (k,)."""
+    sides = [(table[column].to_numpy() > thresholds[:, None]) == (table["gain"].to_numpy() > 0) for table in tables]
+    return np.mean([right.mean(axis=1) for right in sides], axis=0)
+
+
+def _threshold(tables, column):
+    """The value of a column, or −∞, above which to expect gains is right most often, by `_share`: (1,)."""
+    values = np.unique(np.concatenate([[-np.inf], *(table[column] for table in tables)]))
+    return values[[_share(tables, column, values).argmax()]]
+
+
+def atlas_orders(data, p):
+    """Roles: maps of families, as comparisons.atlas makes them; those with a prediction are compared.
+
+    Rank correlations of predictors with the gain of finetuning, means over families. And the share of decided cells
+    whose sign a threshold on the prediction, or on the similarity, gives that was chosen on the other families.
+    """
+    predicted = [pairs for pairs in data.values() if pairs["predicted"].notnull().any()]
+    maps, tuned = [by_seed(pairs) for pairs in predicted], [finetuned(pairs) for pairs in predicted]
+    tuned = [frame for frame in tuned if frame["predicted"].notna().any()]
+    features = [frame for frame in tuned if frame.reindex(columns=FEATURES).notna().any().all()]
 
     def order(frames, column):
         """Rank correlation of a column with the gain, mean over families."""
         return np.mean([frame[column].corr(frame["gain"], method="spearman") for frame in frames])
 
-    orders = {}
-    for name, column in PREDICTORS.items():
-        compared = features if column in FEATURES else theories
+    def left_out(frames, column):
+        """Share of cells on the side that a threshold chosen on the other families gives, mean over families."""
+        tables = [cells(frame).dropna(subset="right") for frame in frames]
+        others = (tables[:place] + tables[place + 1 :] for place in range(len(tables)))
+        return np.mean([_share([table], column, _threshold(rest, column))
+                        for table, rest in zip(tables, others, strict=True)])  # fmt: skip
+
+    results = {}
+    for name, column in ORDERS.items():
+        compared = features if column in FEATURES else tuned
         if len(compared) > 1:
-            orders[name] = np.array(leave_seeds_out([*compared.values()], partial(order, column=column), GROUPS))
-    if not orders:
-        return {}
-    orders["better"] = orders["predicted"] - orders["similarity"]
-    # A prediction that does not depend on the number of samples orders tasks, not cells: but for rounding, it gives
-    # cells the ranks that similarity gives them.
-    same = []
-    for family, frame in theories.items():
-        predicted = (frame["predicted"] / ROUNDING).round()
-        same += [family] if np.isclose(predicted.corr(frame["similarity"], method="spearman"), 1.0) else []
-    alike = f" (both give one order of {' and '.join(same)})" if same else ""
-    return checks(orders, partial(jackknife.estimate, over="groups of seeds"), alike=alike)
+            results[name] = np.array(leave_seeds_out(compared, partial(order, column=column), GROUPS))
+    if results:
+        results["better"] = results["predicted"] - results["similarity"]
+    for column in ("predicted", "similarity") if len(maps) > 1 else ():
+        results[f"left_out_{column}"] = leave_seeds_out(maps, partial(left_out, column=column), GROUPS)
+    return checks(results, partial(jackknife.estimate, over="groups of seeds"))
 
 
 def by_seed(data):

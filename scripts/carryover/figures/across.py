@@ -140,7 +140,7 @@ def atlas(data, p):
         ax.remove()
     label = f"gain: log₁₀ of risk from scratch / after transfer, cut at ±{LARGEST:g}"
     fig.colorbar(image, ax=fig.axes, label=label, shrink=0.6, extend="both", aspect=40)
-    notes = "dots: gains that the seeds do not decide, the others are counted", "dotted: one sample for each parameter"
+    notes = "dots: gains that the seeds leave open", "dotted: one sample for each parameter"
     return layout.finish(fig, p.title, *notes)
 
 
@@ -167,7 +167,7 @@ def _map(ax, about, protocol, setting, table):
     agrees = table["right"].dropna()
     transfer = "finetuning" if protocol == "finetuning" else "linear transfer"
     setting_in_words = f", {about['map_setting']} {setting:g}" if about["map_setting"] else ""
-    agreement = f", {agrees.sum():.0f} of {len(agrees)} as predicted" if len(agrees) else ""
+    agreement = f", {agrees.sum():.0f} of {len(agrees)} right, {len(undecided)} open" if len(agrees) else ""
     ax.set(xlabel=f"samples per {about['map_parameters_are']}", ylabel=about["map_similarity_is"])
     ax.set_title(f"{about['map_family']}{setting_in_words}\n{transfer}{agreement}")
     return image
