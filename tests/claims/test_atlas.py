@@ -22,7 +22,9 @@ def test_scores_of_cells_are_those_of_a_table_by_hand():
     predicted = np.array([2.0, 2, 2, 2, 1, -1, -1, -1, 1, np.inf, np.nan])
     similarity = np.array([9.0, 8, 7, 6, 5, 3, 4, 2, 1, 0, 0])  # above 4 five gain; the best threshold errs once
     right = np.where(np.arange(11) < 10, np.sign(gain) == np.sign(predicted), np.nan)
-    table = pd.DataFrame({"gain": gain, "predicted": predicted, "similarity": similarity, "right": right})
+    table = pd.DataFrame(
+        {"gain": gain, "predicted": predicted, "similarity": similarity, "right": right, "setting": 0.0}
+    )
     found = atlas.scores(table, -1.0)
     assert found["side"] == 0.7
     assert (found["precision"], found["recall"]) == (2 / 3, 1 / 2)
@@ -40,7 +42,7 @@ def test_a_prediction_that_is_right_everywhere_is_not_certain_to_beat_a_constant
         assert (row["statistic"], row["interval"], row["seeds"]) == (at_best, "none, all seeds are equal", 6)
         assert np.isnan(row["p_value"])
         assert row["verdict"] == ("undecided" if name == "constant" else "holds")
-    assert "6 of 9 cells" in rows.loc["toy_side", "statement"]
+    assert "3 of 9 cells" in rows.loc["toy_side", "statement"]
     assert "gain, the rarer sign" in rows.loc["toy_recall", "statement"]
 
 
@@ -92,8 +94,8 @@ def test_cells_have_means_over_seeds_and_students_interval():
         gains = pairs[(pairs["row"] == cell.row) & (pairs["samples"] == cell.samples)]["gain"]
         ends = stats.t.interval(0.95, 5, gains.mean(), stats.sem(gains))
         np.testing.assert_allclose([cell.gain, cell.low, cell.high], [gains.mean(), *ends])
-        assert cell.decided == (ends[0] > 0 or ends[1] < 0)
-    assert table["decided"].sum() == 6  # at an overlap of a half nothing is
+        assert cell.open == (ends[0] < 0 < ends[1])
+    assert table["open"].sum() == 3  # at an overlap of a half
 
 
 @pytest.mark.parametrize(("sign", "share"), [(1, 1.0), (-1, 0.0), (0, 0.0), (1e-8, 0.0), (np.nan, np.nan)])
