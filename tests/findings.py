@@ -211,6 +211,8 @@ def undecided_table(table):
             needed, unit = max(growth * check["seeds"], check["seeds"] + 1), check["interval"].rpartition(" over ")[2]
             trained = needed < MANY and unit == "seeds"
             text = f"{needed:.0f}" if needed < MANY else f"over {MANY}"
+            if math.isnan(half):  # no seed changes it
+                text, unit = "–", "seeds"
             found.append(f"`{name}`: {check['seeds']:g} → {text}{'' if unit == 'seeds' else f' {unit}'}")
             hours = max(hours, core_hours(name.partition("/")[0]) * (growth - 1) if trained else math.inf)
         cost = f"{max(hours, 0.1):.1f}" if hours < math.inf else "–"

@@ -18,9 +18,7 @@ def teachers(effect):
             return np.log10(1 + 1e-2 * 10.0 ** -size(effect, seed)) + alignment(seed, relation, samples, "exact")
         return {10: size(effect, seed), 120: -2.0, 190: -size(effect, seed)}[samples] * (relation == "leading")
 
-    def stretched(seed, depth, stretch, solver, **_):
-        if solver == "descent":
-            return 5.0
+    def stretched(seed, depth, stretch, **_):
         return (0.3 * size(effect, seed) if stretch == 8 else SAME * (1 - size(effect, seed))) * (depth == 1)
 
     def scaled(seed, depth, samples, target_norm, source_norm, **_):
@@ -67,7 +65,8 @@ def teachers(effect):
     norms = {"solver": ["exact"], "target_norm": [1.0, 8.0], "source_norm": [1.0, 8.0]}
     return {
         "alignment": runs(alignment, *aligned),
-        "stretch": runs(stretched, over),
+        "stretch": runs(stretched, over | {"solver": ["exact"]}),
+        "stretch_trained": runs(stretched, over),
         "coefficients": dataset(coefficients, over),
         "scale": runs(scaled, {**norms, "depth": [1, 7], "samples": [10, 25, 50]}),
         "frozen": runs(frozen, *grids),

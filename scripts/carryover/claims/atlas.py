@@ -6,31 +6,27 @@ A cell of a map that `comparisons.atlas` makes is a protocol, setting, row and n
 from functools import partial
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from carryover.claims.support.checks import Check, checks
 from carryover.statistics import jackknife
-from carryover.statistics.intervals import LEVEL, clopper_pearson
+from carryover.statistics.intervals import LEVEL
 
 ROUNDING = 1e-6  # gains and predictions up to this size are none: where nothing differs, rounding is as large
 CELL = ["protocol", "setting", "row", "samples"]
-PREDICTORS = {
-    "predicted": "predicted",
-    "similarity": "similarity",
-    "readout": "probe_r_squared",
-    "alignment": "target_alignment",
-}
+ORDERS = {"predicted": "predicted", "similarity": "similarity", "readout": "probe_r_squared",
+          "alignment": "target_alignment"}  # fmt: skip
 """{check: column of the maps}; each check is on how well the column orders gains."""
 FEATURES = ["probe_r_squared", "target_alignment"]  # columns that are compared over the families that have both
+SHARES = ["side", "precision", "recall"]
 GROUPS = 6  # groups of seeds of which each is left out in turn, where several families are compared
 
 
 def atlas(data, p):
     """Roles: maps of families, as comparisons.atlas makes them; checks are named after them.
 
-    For each map with a prediction, the share of its decided cells, of all settings, with the predicted sign, and
-    whether that says more than a constant guess. Over all maps of finetuning, how well prediction, similarity and
-    properties of the pretrained features order the gains.
+    For each map with a prediction, `scores` of all settings, with intervals by the jackknife over seeds.
     """
     results = {}
     for role, pairs in data.items():
@@ -38,54 +34,93 @@ def atlas(data, p):
             if frame["predicted"].notna().any():
                 name, transfer = (role, "finetuning") if protocol == "finetuning" else (
                     f"{role}_transfer", "linear transfer")  # fmt: skip
-                # Decided cells with a prediction, of all seeds, then without each.
-                tables = leave_seeds_out([frame], lambda parts: cells(*parts).dropna(subset="right"))
-                # The sign that fewer cells have, which a constant guess would not predict.
-                rarer = -1.0 if (tables[0]["gain"] > 0).mean() > 0.5 else 1.0
-                of_sign = [table[rarer * table["predicted"] > ROUNDING] for table in tables]
-                values = {f"{name}_side": _share(tables), f"{name}_rarer": _share(of_sign)}
-                results |= checks(values, family=pairs.attrs["map_family"], transfer=transfer,
-                                  theory=pairs.attrs["map_theory_is"])  # fmt: skip
-    return results | _orders({pairs.attrs["map_family"]: finetuned(pairs) for pairs in data.values()})
+                tables = leave_seeds_out([frame], lambda parts: cells(*parts).dropna(subset="predicted"))
+                rarer = -1.0 if (tables[0].dropna(subset="right")["gain"] > 0).mean() > 0.5 else 1.0
+                values = pd.DataFrame([scores(table, rarer) for table in tables])
+                results |= checks(
+                    {f"{name}_{check}": Check(of_check, partial(over_seeds, share=check in SHARES))
+                     for check, of_check in values.items()},
+                    family=pairs.attrs["map_family"], transfer=transfer, theory=pairs.attrs["map_theory_is"],
+                    sign="gain" if rarer > 0 else "loss", open=tables[0]["open"].sum(), cells=len(tables[0]),
+                )  # fmt: skip
+    return results
 
 
-def _share(tables):
-    """The check of the share of cells with the predicted sign, from tables of all seeds and without each.
+def over_seeds(values, bound, share):
+    """Jackknife over seeds, of a share or of another number, which has no interval if no seed changes it."""
+    found = jackknife.estimate(values, bound, jackknife.PROPORTION if share else jackknife.DIFFERENCE, "seeds")
+    return found if share or found["low"] < found["high"] else found | {"low": np.nan, "high": np.nan}
 
-    Its interval is a jackknife over seeds, or, if no seed changes the share, over cells.
+
+def scores(table, rarer):
+    """How well the prediction fits the cells of a map, a number each; NaN where no cell tells.
+
+    Of decided cells, `side` is the share with the predicted sign. `precision` is that of the cells with the predicted
+    sign `rarer` that have it, `recall` that of those with this sign in which it is predicted. `constant` and
+    `similarity` are `side` less what the best constant and, in each setting, the best threshold on the similarity get
+    right. Of all cells with finite numbers, `r_squared` is 1 − Σ(gain − predicted)² / Σ(gain − mean)², and `slope` that
+    of gains over predictions.
     """
-    values, shares = tables[0]["right"], [table["right"].mean() for table in tables]
-    if not len(values) or len(shares) == 1 or len(set(shares)) > 1:
-        return Check(shares, partial(jackknife.estimate, scale=jackknife.PROPORTION, over="seeds"))
-    return Check(values, partial(clopper_pearson, over="cells"))
+    known = table.dropna(subset="right")
+    is_rarer, named = rarer * known["gain"] > 0, rarer * known["predicted"] > ROUNDING
+    side, gains = known["right"].mean(), (known["gain"] > 0).mean()
+    similar = [len(part) * _share([part], "similarity", _threshold([part], "similarity"))[0]
+               for _, part in known.groupby("setting")]  # fmt: skip
+    finite = table[np.isfinite(table["predicted"] + table["gain"])]
+    gain, predicted = finite["gain"], finite["predicted"]
+    return {
+        "side": side,
+        "precision": is_rarer[named].mean(),
+        "recall": named[is_rarer].mean(),
+        "constant": side - max(gains, 1 - gains),
+        "similarity": side - sum(similar) / len(known) if similar else np.nan,
+        "r_squared": 1 - ((gain - predicted) ** 2).sum() / ((gain - gain.mean()) ** 2).sum(),
+        "slope": gain.cov(predicted) / predicted.var(),
+    }
 
 
-def _orders(frames):
-    """Rank correlations of predictors with the gain of finetuning, means over the families that have a prediction."""
-    theories = {family: frame for family, frame in frames.items() if frame["predicted"].notna().any()}
-    features = {family: frame for family, frame in theories.items()
-                if frame.reindex(columns=FEATURES).notna().any().all()}  # fmt: skip
+def _share(tables, column, thresholds):
+    """Shares of cells whose gain is positive just where a column is above thresholds (k,), means over tables: (k,)."""
+    sides = [(table[column].to_numpy() > thresholds[:, None]) == (table["gain"].to_numpy() > 0) for table in tables]
+    return np.mean([right.mean(axis=1) for right in sides], axis=0)
 
-    def order(frames, column):
-        """Rank correlation of a column with the gain, mean over families."""
-        return np.mean([frame[column].corr(frame["gain"], method="spearman") for frame in frames])
 
-    orders = {}
-    for name, column in PREDICTORS.items():
-        compared = features if column in FEATURES else theories
-        if len(compared) > 1:
-            orders[name] = np.array(leave_seeds_out([*compared.values()], partial(order, column=column), GROUPS))
-    if not orders:
-        return {}
-    orders["better"] = orders["predicted"] - orders["similarity"]
-    # A prediction that does not depend on the number of samples orders tasks, not cells: but for rounding, it gives
-    # cells the ranks that similarity gives them.
-    same = []
-    for family, frame in theories.items():
-        predicted = (frame["predicted"] / ROUNDING).round()
-        same += [family] if np.isclose(predicted.corr(frame["similarity"], method="spearman"), 1.0) else []
-    alike = f" (both give one order of {' and '.join(same)})" if same else ""
-    return checks(orders, partial(jackknife.estimate, over="groups of seeds"), alike=alike)
+def _threshold(tables, column):
+    """The value of a column, or −∞, above which to expect gains is right most often, by `_share`: (1,)."""
+    values = np.unique(np.concatenate([[-np.inf], *(table[column] for table in tables)]))
+    return values[[_share(tables, column, values).argmax()]]
+
+
+def order(frames, column):
+    """Rank correlation of a column with the gain in frames as `by_seed` returns them, mean over frames."""
+    return np.mean([frame[column].corr(frame["gain"], method="spearman") for frame in frames])
+
+
+def atlas_orders(data, p):
+    """Roles: maps of families, as comparisons.atlas makes them; those with a prediction are compared.
+
+    Rank correlations of predictors with the gain of finetuning, means over families. And the share of decided cells
+    whose sign a threshold on the prediction, or on the similarity, gives that was chosen on the other families.
+    """
+    maps = [by_seed(pairs) for pairs in data.values() if pairs["predicted"].notnull().any()]
+    tuned = [frame for frame in map(finetuned, data.values()) if frame["predicted"].notna().any()]
+    features = [frame for frame in tuned if frame.reindex(columns=FEATURES).notna().any().all()]
+
+    def left_out(frames, column):
+        """Share of cells on the side that a threshold chosen on the other families gives, mean over families."""
+        tables = [cells(frame).dropna(subset="right") for frame in frames]
+        return np.mean([_share([own], column, _threshold(tables[:place] + tables[place + 1 :], column))
+                        for place, own in enumerate(tables)])  # fmt: skip
+
+    results = {}
+    for name, column in ORDERS.items():
+        if len(compared := features if column in FEATURES else tuned) > 1:
+            results[name] = np.array(leave_seeds_out(compared, partial(order, column=column)))
+    if results:
+        results["better"] = results["predicted"] - results["similarity"]
+    for column in ("predicted", "similarity") if len(maps) > 1 else ():
+        results[f"left_out_{column}"] = leave_seeds_out(maps, partial(left_out, column=column))
+    return checks(results, partial(jackknife.estimate, over="groups of seeds"))
 
 
 def by_seed(data):
@@ -97,18 +132,19 @@ def by_seed(data):
 def cells(frame):
     """The cells of a map, from a frame as `by_seed` returns it: a data frame.
 
-    Means over seeds, and Student's 95 % interval `low`, `high` of the gain. `decided` are gains whose interval excludes
-    0, to `ROUNDING`. `right` is 1 for a decided gain with the predicted sign, 0 for another, also if no change is
-    predicted, and NaN if nothing is decided or predicted.
+    Means over seeds, and Student's 95 % interval `low`, `high` of the gain. Gains are decided if it excludes 0, to
+    `ROUNDING`, and `open` if it does not, and seeds differ. `right` is 1 for a decided gain with the predicted sign, 0
+    for another, also if no change is predicted, and NaN if nothing is decided or predicted.
     """
     groups = frame.groupby(CELL)
     table, gain = groups.mean().drop(columns="seed"), groups["gain"]
     half = stats.t.ppf(1 - LEVEL / 2, gain.count().clip(lower=2) - 1) * gain.sem()
     table["low"], table["high"] = table["gain"] - half, table["gain"] + half
-    table["decided"] = (table["low"] > ROUNDING) | (table["high"] < -ROUNDING)
+    decided = (table["low"] > ROUNDING) | (table["high"] < -ROUNDING)
+    table["open"] = ~decided & table["gain"].notna() & ~(half <= ROUNDING)
     clear = table["predicted"].where(table["predicted"].abs() > ROUNDING, 0.0 * table["predicted"])
     agrees = (np.sign(clear) == np.sign(table["gain"])).astype(float)
-    table["right"] = agrees.where(table["decided"] & table["predicted"].notna())
+    table["right"] = agrees.where(decided & table["predicted"].notna())
     return table.reset_index()
 
 
@@ -117,12 +153,12 @@ def finetuned(data):
     return by_seed(data).query("protocol == 'finetuning'").dropna(subset="gain")
 
 
-def leave_seeds_out(frames, statistic, groups=np.inf):
+def leave_seeds_out(frames, statistic):
     """A list of values of a statistic of several frames: with all seeds, then without each group of seeds in turn.
 
-    A group is left out of all frames at once. There are at most `groups`, and no more than any frame has seeds.
+    A group is left out of all frames at once. There are as many as any frame has seeds, or `GROUPS` of several frames.
     """
-    groups = min(groups, *(frame["seed"].nunique() for frame in frames))
+    groups = min(GROUPS if len(frames) > 1 else np.inf, *(frame["seed"].nunique() for frame in frames))
 
     def of_groups(included):
         return statistic([frame[(frame["seed"] % groups).isin(included)] for frame in frames])

@@ -21,10 +21,10 @@ PUBLISHED = 3.0  # constant in front of |Δ| in corollary 6.2
 
 
 def linear_teachers(data, p):
-    """Roles: `alignment` of differences in leading directions and in others, `stretch` and its `coefficients`, of
-    stretched sources over depths, `scale` over norms of source and target, `frozen` of two layers and `layers` of more,
-    several numbers of them frozen; and `small`, frozen after pretraining from several small scales of the weights.
-    Statistics are means over seeds, of risks in decades."""
+    """Roles: `alignment` of differences in leading directions and in others, `stretch` of stretched sources by depth,
+    `stretch_trained` and `coefficients` of such networks that were trained, `scale` over norms of source and target,
+    `frozen` of two layers and `layers` of more, several numbers of them frozen; and `small`, frozen after pretraining
+    from several small scales of the weights. Statistics are means over seeds, of risks in decades."""
     alignment, stretch, scale = (Runs(role, data[role]).where(solver="exact")
                                  for role in ("alignment", "stretch", "scale"))  # fmt: skip
 
@@ -40,7 +40,7 @@ def linear_teachers(data, p):
     }, few=few, many=many, middle=middle)  # fmt: skip
 
     # Where descent ends, against the limits of one layer (eq 1) and of more (eq 5), and the risk of one (eq 2).
-    distances = converged_distances(data["coefficients"], data["stretch"])
+    distances = converged_distances(data["coefficients"], data["stretch_trained"])
     differences = relative_differences(data["alignment"][["risk_final", "converged"]], "exact")
     regression, differences = distances[distances["depth"] == 1], differences[differences["converged"] == 1]
     results |= checks({name: np.log10(values.groupby("seed").max().clip(lower=SMALLEST)) for name, values in (

@@ -17,7 +17,9 @@ GaussianBounds = reading("curve")
 ImagePairs = reading("risk")
 LinearFinetuning = reading("diagram", optional=("simulated",))
 LinearLimit = reading("coefficients", "risk", "deep")
-LinearTeachers = reading("alignment", "stretch", "coefficients", "scale", "frozen", "layers", "small")
+LinearTeachers = reading(
+    "alignment", "stretch", "stretch_trained", "coefficients", "scale", "frozen", "layers", "small"
+)
 LinearTransfer = reading("diagram", optional=("loud", "ridge", "decay"))
 MeanFieldTransfer = reading("risk", "gram", "out_of_rkhs", "anchored")
 NtkBound = reading("bound", "narrow", "wide")

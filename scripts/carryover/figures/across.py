@@ -155,19 +155,19 @@ def atlas(data, p):
         ax.remove()
     label = f"gain: log₁₀ of risk from scratch / after transfer, cut at ±{LARGEST:g}"
     fig.colorbar(image, ax=fig.axes, label=label, shrink=0.6, extend="both", aspect=40)
-    notes = "dots: gains that the seeds do not decide, the others are counted", "dotted: one sample for each parameter"
+    notes = "dots: gains that the seeds leave open", "dotted: one sample for each parameter"
     return layout.finish(fig, p.title, *notes)
 
 
 def _map(ax, about, protocol, setting, table):
-    """Draw gains in colours, dots on cells of undecided sign, and a line where the predicted gain changes its sign."""
+    """Draw gains in colours, dots on cells of open sign, and a line where the predicted gain changes its sign."""
     per_parameter = table.groupby("samples")["samples_per_parameter"].mean()
     gain, predicted = (table.pivot(index="row", columns="samples", values=name) for name in ("gain", "predicted"))
-    undecided = table[~table["decided"] & table["gain"].notna()]
+    opened = table[table["open"]]
     x, rows = np.arange(gain.shape[1]), np.arange(gain.shape[0])
     edges = (np.arange(size + 1) - 0.5 for size in gain.shape[::-1])  # also of a map of one row or column
     image = panels.gain_map(ax, *edges, gain.to_numpy(float), LARGEST)
-    ax.plot(gain.columns.get_indexer(undecided["samples"]), undecided["row"], ".", color="0.35", markersize=2.2)
+    ax.plot(gain.columns.get_indexer(opened["samples"]), opened["row"], ".", color="0.35", markersize=2.2)
     if min(predicted.shape) > 1 and predicted.min().min() < 0 < predicted.max().max():
         clipped = predicted.clip(-LARGEST, LARGEST).where(predicted != 0)
         ax.contour(x, rows, clipped, levels=[0.0], colors="k", linewidths=1.4)
@@ -182,7 +182,7 @@ def _map(ax, about, protocol, setting, table):
     agrees = table["right"].dropna()
     transfer = "finetuning" if protocol == "finetuning" else "linear transfer"
     setting_in_words = f", {about['map_setting']} {setting:g}" if about["map_setting"] else ""
-    agreement = f", {agrees.sum():.0f} of {len(agrees)} as predicted" if len(agrees) else ""
+    agreement = f", {agrees.sum():.0f} of {len(agrees)} right, {table['open'].sum()} open" if len(agrees) else ""
     ax.set(xlabel=f"samples per {about['map_parameters_are']}", ylabel=about["map_similarity_is"])
     ax.set_title(f"{about['map_family']}{setting_in_words}\n{transfer}{agreement}")
     return image

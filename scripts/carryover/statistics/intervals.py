@@ -68,29 +68,17 @@ def median(values, bound):
     return estimate_of(statistic, low, high, p_value, "order statistics over seeds", len(values))
 
 
-def clopper_pearson(values, bound, over):
-    """Share of ones among independent zeros and ones, with Clopper and Pearson's interval and the exact binomial test.
+def wilson(values, bound, over="cells"):
+    """Share of ones among independent zeros and ones, with Wilson's interval and the score test.
 
     Parameters
     ----------
     values : array_like, shape (n,)
         At least one value.
     bound : float
-        Share under the null hypothesis, between 0 and 1. The p-value is twice that of the smaller tail.
+        Share under the null hypothesis, between 0 and 1.
     over : str
         Name of the independent units (seeds, cells, draws), in the plural.
-    """
-    count, ones = len(values), int(np.sum(values))
-    low, high = stats.binomtest(ones, count).proportion_ci(1 - LEVEL, "exact")
-    tails = stats.binom.cdf(ones, count, bound), stats.binom.sf(ones - 1, count, bound)
-    interval = f"Clopper and Pearson's over {over}, as if independent"
-    return estimate_of(ones / count, low, high, min(1.0, 2 * min(tails)), interval, count)
-
-
-def wilson(values, bound, over="cells"):
-    """Share of ones among independent zeros and ones, with Wilson's interval and the score test.
-
-    Parameters are those of `clopper_pearson`.
     """
     count, ones = len(values), int(np.sum(values))
     low, high = stats.binomtest(ones, count).proportion_ci(1 - LEVEL, "wilson")

@@ -33,6 +33,9 @@ PROPORTION = Scale(np.asarray, np.asarray, 0.0, 1.0)
 def estimate(values, bound, scale=DIFFERENCE, over="classes"):
     """Jackknife interval and test of a statistic, by Student's t with K − 1 degrees of freedom.
 
+    A statistic that no group changes says nothing about chance: the interval has no length and says so, and there is no
+    p-value.
+
     Parameters
     ----------
     values : array_like, shape (1 + K,)
@@ -57,7 +60,7 @@ def estimate(values, bound, scale=DIFFERENCE, over="classes"):
         return estimate_of(statistic, np.nan, np.nan, np.nan, f"none: no value{lacking}", count)
     error = np.sqrt((count - 1) / count * ((rest - rest.mean()) ** 2).sum())
     if error == 0:  # the way there and back would round the value
-        return estimate_of(statistic, statistic, statistic, float(statistic == bound), method, count)
+        return estimate_of(statistic, statistic, statistic, np.nan, f"none, all {over} are equal", count)
     half, distance = stats.t.ppf(1 - LEVEL / 2, count - 1) * error, abs(whole - float(scale.transform(bound)))
     low, high = scale.inverse(np.clip([whole - half, whole + half], scale.lowest, scale.highest)).tolist()
     return estimate_of(statistic, low, high, 2 * stats.t.sf(distance / error, count - 1), method, count)

@@ -115,58 +115,28 @@ def _three(values):
 
 
 def predictors(data, p):
-    """What predicts gains of finetuning: rank correlations of what could be known beforehand, within families and over
-    all of them, with intervals over seeds.
+    """What predicts gains of finetuning: rank correlations of what could be known beforehand.
 
     Roles: maps, as comparisons.atlas makes them.
 
     A data frame of texts: for each candidate Spearman's correlation with the gain of finetuning over the cells and
-    seeds of each map, and over those of all maps that have it, each map with the same weight; jackknife intervals of
-    95 %.
+    seeds of each map, and its mean over the maps that have it, with intervals of 95 % by the jackknife over seeds.
     """
     maps = {pairs.attrs["map_family"]: atlas.finetuned(pairs) for pairs in data.values()}
     maps = {family: frame for family, frame in maps.items() if len(frame)}
-    texts = []
+    texts = {}
     for name, meaning in CANDIDATES.items():
         known = {family: frame for family, frame in maps.items() if name in frame and frame[name].nunique() > 1}
         if known:
-            order = partial(_order, name=name)
-            by_family = {family: _text(atlas.leave_seeds_out([frame], order)) for family, frame in known.items()}
-            pooled = [*known.values()]
-            together = _text(atlas.leave_seeds_out(pooled, order, atlas.GROUPS)) if len(pooled) > 1 else ""
-            cells = [by_family.get(family, "") for family in maps]
-            texts.append((meaning, *cells, together, f"{len(pooled)} of {len(maps)}"))
-    return pd.DataFrame(texts, columns=["known beforehand", *maps, "all together", "families"])
+            texts[meaning] = {family: _order([frame], name) for family, frame in known.items()}
+            texts[meaning] |= {"mean": _order([*known.values()], name), "families": f"{len(known)} of {len(maps)}"}
+    table = pd.DataFrame.from_dict(texts, orient="index", columns=[*maps, "mean", "families"]).fillna("")
+    return table.rename_axis("known beforehand").reset_index()
 
 
 def _order(frames, name):
-    """Rank correlation of a column with the gain over the pairs of all maps, each map with the same total weight."""
-    counts = [frame[name].count() for frame in frames]
-    pairs = pd.concat([frame.assign(weight=max(counts) / n) for frame, n in zip(frames, counts, strict=True)])
-    return (-1 if name in FALLS else 1) * rank_correlation(pairs[name], pairs["gain"], pairs["weight"])
-
-
-def rank_correlation(x, y, weights):
-    """Spearman's correlation of weighted points (n,); NaN if x or y is constant.
-
-    The rank of a value, which may be infinite, is the weight below it and half of the weight at it. Points with a NaN
-    are left out.
-    """
-    known = ~(np.isnan(x) | np.isnan(y))
-    x, y, weights = (np.asarray(values, dtype=float)[known] for values in (x, y, weights))
-    if not len(x):
-        return np.nan
-    (xx, xy), (_, yy) = np.cov(_ranks(x, weights), _ranks(y, weights), aweights=weights, ddof=0)
-    return xy / np.sqrt(xx * yy) if xx * yy > 0 else np.nan
-
-
-def _ranks(values, weights):
-    _, place = np.unique(values, return_inverse=True)
-    at = np.bincount(place, weights)
-    return (np.cumsum(at) - at / 2)[place]
-
-
-def _text(values):
-    order = jackknife.estimate(values, 0.0, jackknife.DIFFERENCE, over="seeds")
+    """The mean rank correlation of a candidate with the gain, in words, with its interval."""
+    values = np.array(atlas.leave_seeds_out(frames, partial(atlas.order, column=name)))
+    order = jackknife.estimate(-values if name in FALLS else values, 0.0, over="seeds")
     low, high = max(order["low"], -1), min(order["high"], 1)
     return f"{order['statistic']:.2f} ({low:.2f} to {high:.2f})".replace("-", "−") if np.isfinite(values).all() else ""
