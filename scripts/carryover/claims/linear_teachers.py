@@ -9,7 +9,7 @@ import pandas as pd
 from carryover.claims.agreement import SMALLEST, converged_distances, relative_differences
 from carryover.claims.support.checks import Check, checks, listed
 from carryover.claims.support.runs import Runs, only, worst
-from carryover.statistics.intervals import clopper_pearson, student
+from carryover.statistics.intervals import student, wilson
 
 REST = 0.5  # the paper's norm ε of what a stretched target has beside the source
 LEAST = 0.1  # samples per dimension from which a frozen network is flat: fewer determine its one factor badly
@@ -149,7 +149,7 @@ def covariance_bound(data, p):
     late = curve["samples"].values[:-1] > float(curve["rank"])
     slopes = {f"{term}_rate": np.diff(np.log(curve[f"{term}_term"])) / np.diff(np.log(curve["samples"]))
               for term in ("top", "bottom")}  # fmt: skip
-    shares = partial(clopper_pearson, over="instances")
+    shares = partial(wilson, over="instances")
 
     def order(bound, *by):
         """Spearman's correlation of a bound with the risk in every group, mean by block."""
