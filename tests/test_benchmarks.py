@@ -1,4 +1,4 @@
-"""Every benchmark of `make bench` and `make bench-gpu` runs at its smallest size; one that fails stops no other."""
+"""Every benchmark of `make bench` and `make bench-gpu` runs at its smallest size."""
 
 import math
 import re
@@ -7,8 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from bench import run
 
 TESTS = Path(__file__).resolve().parent
 NAMES = {folder: sorted(file.stem for file in (TESTS / folder).glob("[!_]*.py")) for folder in ("bench", "bench_gpu")}
@@ -25,19 +23,3 @@ def test_a_benchmark_measures_a_ratio_in_every_row(folder, name):
     ratios = [float(ratio) for ratio in re.findall(r": (\S+) \(at least ", done.stdout)]
     assert ratios
     assert all(math.isfinite(ratio) and ratio > 0 for ratio in ratios), done.stdout
-
-
-def test_a_benchmark_that_fails_is_named_and_the_others_go_on(capsys):
-    def broken():
-        yield {"name": "early", "ratio": 3.0, "at_least": 2, "detail": "before it broke"}
-        raise ValueError("the reason\nand more")
-
-    def slow():
-        yield {"name": "late", "ratio": 1.5, "at_least": 2, "detail": "too slow"}
-
-    failed = run.report({"first": broken, "second": slow})
-    assert failed == ["first failed: ValueError: the reason", "late is below its bound"]
-    assert capsys.readouterr().out.splitlines() == [
-        "early: 3 (at least 2)", "    before it broke", failed[0], "late: 1.5 (at least 2)", "    too slow",
-    ]  # fmt: skip
-    assert run.report({"second": slow}, bounded=False) == []

@@ -5,18 +5,20 @@ import pytest
 
 from carryover.claims.agreement import distances
 from carryover.errors import UserError
-from toy.linear_runs import limits
+from carryover.networks.diagonal import weights_at
+from toy.linear_runs import limits, stopped
 from toy.made_up_runs import SEEDS, checks_of, dataset, size
 
 
-def solved(**solvers):
-    """Coefficients of one task by several solvers, off by {solver: relative distance}."""
+def solved(scale=0.1, **solvers):
+    """Coefficients of one task by several solvers, off by {solver: relative distance}, and from scratch."""
     off = {"exact": 0.0, **solvers}
 
     def values(seed, solver, **_):
         return {"coefficients": np.array([3.0, 4.0 + 5 * (1 + seed) * off[solver]])}
 
-    return dataset(values, {"protocol": ["finetuning"], "samples": [8], "solver": list(off)})
+    tuned = {"protocol": ["finetuning"], "samples": [8], "solver": list(off), "initial_scale": [np.nan]}
+    return dataset(values, tuned, tuned | {"protocol": ["single_task"], "solver": ["exact"], "initial_scale": [scale]})
 
 
 @pytest.mark.parametrize(("distance", "expected"), [(1e-5, "holds"), (1e-2, "fails")])
@@ -24,6 +26,15 @@ def test_solvers_are_held_to_their_distance_from_the_exact_limit(distance, expec
     checked = checks_of("exact_limit", {"coefficients": solved(flow=distance, descent=1e-4, symmetric=1e-2)})
     assert checked.sel(claim="flow_exact")["verdict"] == expected
     assert checked.sel(claim="not_symmetric")["statistic"] == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(("scale", "expected"), [(0.1, "holds"), (3.0, "fails")])
+def test_the_weaker_path_of_a_diagonal_network_is_what_flow_leaves_of_it(scale, expected):
+    found = checks_of("exact_limit", {"coefficients": solved(scale, flow=0.1, descent=0.1, symmetric=0.1)})
+    assert found.sel(claim="one_path")["verdict"] == expected
+    beta = np.array([3.0, 4.0])
+    _, _, first, second = weights_at(beta, scale, scale, scale, scale)
+    assert found.sel(claim="one_path")["statistic"] == pytest.approx((first * second * beta).sum() / 25)
 
 
 def descended(difference):
@@ -54,7 +65,7 @@ def image_pairs(effect):
     return {"risk": dataset(values, {"solver": ["exact", "descent"], "pair": [0, 1], "samples": [10, 40]})}
 
 
-MADE = {"linear_limit": limits, "relu_flow": relu_flow, "image_pairs": image_pairs}
+MADE = {"linear_limit": limits, "stopped_training": stopped, "relu_flow": relu_flow, "image_pairs": image_pairs}
 
 
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])

@@ -74,8 +74,8 @@ def networks(effect):
     }  # fmt: skip
 
 
-OF_RISKS = ("exponent", "power_law", "residual", "excess", "boundary_trend", "lazy_loses", "rich_loses")
-"""Claims about the sizes of risks, which are made up for them apart."""
+OF_RISKS = ("exponent", "power_law", "residual", "excess", "boundary_trend", "lazy_loses", "rich_loses", "resembles")
+"""Claims about the sizes and the order of risks, which are made up for them apart."""
 
 
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
@@ -140,6 +140,17 @@ def test_exponents_and_residuals_are_those_of_the_risks():
         )
         assert steps.loc["by_steps", "verdict"] == verdict
     assert (steps.loc[names[:-1], "statistic"] == checked.loc[names[:-1], "statistic"]).all()
+
+
+@pytest.mark.parametrize(("slope", "expected"), [(-2, "holds"), (2, "fails")])
+def test_diagrams_are_alike_where_gains_end_the_sooner_the_more_the_source_lacks(slope, expected):
+    def ending(seed, ablated, samples, teacher_scale):
+        return PREDICTED + slope * ablated - np.log2(samples)
+
+    made = networks(1.0)
+    grid = {"ablated": [0.0, HALF, MOST], "teacher_scale": [LAZY, RICH], "samples": SAMPLES}
+    checked = checks_of("mean_field_transfer", made | {"risk": risks(ending, grid, "ablated")})
+    assert checked.sel(claim="resembles")["verdict"] == expected
 
 
 def readouts():

@@ -77,6 +77,19 @@ def test_a_readout_keeps_what_its_data_do_not_see_of_features_that_are_many():
     np.testing.assert_allclose(trained["coefficients"], solved["coefficients"], atol=1e-4)
 
 
+@pytest.mark.parametrize("solver", ["exact", "descent"])
+def test_networks_of_several_initial_scales_are_those_that_have_each_alone(solver):
+    told = {"solver": "descent", "learning_rate": 0.05, "max_steps": 2000, "tolerance": 1e-10}
+    small, large, both = (pretrained(initial_scale=scales, **told) for scales in (0.01, 0.3, (0.01, 0.3)))
+    readout = told if solver == "descent" else {"truncation": 0.0}
+    *alone, found = (finetuned("linear_transfer", shard=shard, **readout) for shard in (small, large, both))
+    for scale, one in zip((0.01, 0.3), alone, strict=True):
+        assert set(one["pretrain_scale"].values) == {scale}
+        for name in ("coefficients", "feature_share"):
+            same = found[name].isel(run=(found["pretrain_scale"] == scale).values)
+            np.testing.assert_allclose(same, one[name], rtol=1e-4, atol=1e-6)
+
+
 def test_targets_differ_from_the_source_as_their_relation_says():
     told = {"leading": 4, "leading_eigenvalue": 2.0, "source_norm": (1.0, 3.0), "deviation": (0.5,)}
     shard = pretrained(leading=4, leading_eigenvalue=2.0, source_norm=(1.0, 3.0))

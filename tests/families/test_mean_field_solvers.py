@@ -51,6 +51,30 @@ def test_the_flow_is_the_paper_s_descent_with_ever_smaller_steps(protocol):
     assert "learning_rate" not in flow
 
 
+def test_training_that_stops_at_a_time_is_there_where_longer_training_was():
+    told = {
+        "width": 60,
+        "dimension": 8,
+        "teacher_scale": (1.0,),
+        "accuracy": 0.001,
+        "tolerance": 1e-9,
+        "max_steps": 20_000,
+    }
+    flow, _, _ = followed(None, "single_task", seeds=(0,), samples=(5,), scratch_time=(2.0, 8.0, 1e6),
+                          **told)  # fmt: skip
+    two = pretrained((0,), ablated=(0.5,), max_time=(2.0, 8.0), **told)
+    one = pretrained((0,), ablated=(0.5,), max_time=8.0, **told)
+    assert two["pretrain_time"].values.tolist() == [2.0, 8.0]
+    for stopped, whole in ((flow, flow.isel(run=2)), (two, one.isel(run=0))):
+        times, losses = whole["time"].values, np.log(whole["loss_curve"].values)
+        known = np.isfinite(times)
+        for run, end in enumerate((2.0, 8.0)):
+            assert np.nanmax(stopped["time"][run]) == pytest.approx(end, rel=1e-12)
+            expected = np.exp(np.interp(end, times[known], losses[known]))
+            np.testing.assert_allclose(stopped["loss"][run], expected, rtol=0.03)
+    assert flow["converged"].values.tolist() == [0, 0, 1]
+
+
 def test_the_risk_is_the_mean_over_new_inputs(start):
     data, problem, trained = followed(start, "finetuning")
     X = np.random.default_rng(0).standard_normal((40_000, 4))

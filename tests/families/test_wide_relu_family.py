@@ -35,6 +35,19 @@ def plain(first, signs, X, y, rate, tolerance):
             w -= rate * gradient
 
 
+def test_the_distance_of_gram_matrices_is_that_of_gradients_from_their_mean_over_weights(start):
+    data, problem, trained = followed(start, samples=(5,), distance=(1.0,))
+    rng = np.random.default_rng(2)
+    for run, network in enumerate(problem.task.sets):
+        X, (first, second) = problem.task.X[network], (trained.weights.first[run], trained.weights.second[run, 0])
+        w, inputs, readout = (torch.tensor(array, dtype=torch.float64) for array in (first, X, second))
+        gradient = torch.autograd.functional.jacobian(lambda w: torch.relu(inputs @ w.T) @ readout, w).numpy()  # noqa: B023
+        on = (X @ rng.standard_normal((400_000, 4)).T > 0).astype(float)
+        endless = X @ X.T * (on @ on.T) / 400_000
+        distance = np.linalg.norm(np.einsum("imd, jmd", gradient, gradient) - endless) / np.linalg.norm(endless)
+        assert data["gram_distance"].values[run] == pytest.approx(distance, rel=0.02)
+
+
 def test_risks_are_means_over_new_inputs(start, monkeypatch):
     monkeypatch.setattr(finetune, "TEST_SAMPLES", 40_000)
     data, problem, trained = followed(start, distance=(0.5, 1.5))

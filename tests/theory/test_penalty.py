@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from carryover.theory.penalty import paired_penalty, relu_penalty, relu_penalty_exponent, teacher_penalty
+from carryover.theory.penalty import (
+    paired_penalty,
+    relu_penalty,
+    relu_penalty_exponent,
+    stationary_points,
+    teacher_penalty,
+)
 
 
 def random_units(seed, size, decades=1.0):
@@ -129,3 +135,11 @@ def test_the_papers_prediction_takes_each_unit_from_the_nearest_feature():
     near, same = (paired_penalty([direction], [1.0], auxiliary, [100.0]) for direction in main)
     np.testing.assert_allclose([near, same], [relu_penalty(1.0, 10.0, rho, 0.0) for rho in (0.9, 1.0)], rtol=1e-9)
     assert same < 2 < near
+
+
+def test_stationary_points_are_where_the_slope_of_the_distance_changes_its_sign():
+    units, u = random_units(5, 200), np.geomspace(1e-4, 1e3, 40001)[:, None]
+    falling = np.diff(distance(u, *units), axis=0) < 0
+    changes = (falling[1:] != falling[:-1]).sum(axis=0)
+    assert set(changes) == {1, 3}
+    np.testing.assert_array_equal(stationary_points(*units), changes)

@@ -41,6 +41,10 @@ EXPERIMENTS = {
         20, (2,), "exact", [(ALL, "exact", {})],
         {"samples": (10,), "angle": (0.0, 0.25, 0.5, 0.75, 1.0), "target_norm": (0.5, 1.0)},
     ),
+    "stretched": (
+        10, (1, 2, 3), "exact", [(("finetuning",), "exact", {}), (("finetuning",), "descent", QUICK)],
+        {"samples": (3, 6), "noise": (0.0,), "relation": "stretch", "stretch": (1.0, 2.0)},
+    ),
     "scale": (
         20, (1, 7), "exact", [(("finetuning",), "exact", {})],
         {"source_norm": (1.0, 4.0), "target_norm": (1.0, 4.0), "samples": (5, 10), "noise": (0.0,)},
@@ -129,6 +133,8 @@ ROLES = {
     "linear_agreement": lambda: {
         "coefficients": measured("agreement", measure="coefficients"),
         "risk": measured("agreement"),
+        "depth_coefficients": measured("stretched", measure="coefficients"),
+        "depth_risk": measured("stretched"),
     },
 }
 

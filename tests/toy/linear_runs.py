@@ -68,21 +68,30 @@ def transfer():
 
 
 def finetuning(factor=True):
-    """Finetuning as eq 15 has it, with or without the norm factor."""
+    """Finetuning as eq 15 has it, with or without the norm factor; in the diagram, of each seed's own draw: its samples
+    leave a tenth more or less of source and target, which are not orthogonal outside them."""
 
     def gain(seed, gamma, angle, noise, depth, **_):
         return near(theory.finetune_transferability(gamma, np.pi * angle, noise, depth if factor else None), seed)
 
-    def limit(seed, gamma, angle, noise, depth, **_):
-        return gain(seed, gamma, angle, noise, depth) if gamma < 1 else 1e-9 * size(1, seed)
+    def drawn(seed, protocol, gamma, angle, noise, depth, **_):
+        if gamma > 1:
+            return {"risk_final": 10.0 + seed - 1e-9 * size(1, seed) * (protocol == "finetuning")}
+        theta, outside, crossed = np.pi * angle, (1 - gamma) * (1 + 0.1 * (-1) ** seed), 0.01 * (-1) ** seed
+        missed = outside + crossed * np.sin(2 * theta)
+        power = noise**2 * gamma / (1 - gamma)
+        phi = theory.norm_factor(1 - missed + power, outside, depth if factor else 1)
+        gain = 2 * phi * (np.cos(theta) * outside + np.sin(theta) * crossed) - phi**2 * outside
+        return {"risk_final": missed + power - near(gain, seed) * (protocol == "finetuning")}
 
     told = {"gamma": [0.5, 1.5], "angle": [0.5], "noise": [1.0], "depth": [1, 2]}
     tuned = gaining(gain, "finetuning", **(told | {"solver": ["exact", "descent"]}))
     scratch = (tuned["protocol"] == "single_task") & (tuned["solver"] == "descent")
     angles = {"angle": [0.05, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5], "noise": [0.0, 0.2, 1.0], "depth": [2]}
+    grid = {"protocol": ["single_task", "finetuning"], "solver": ["exact"], "gamma": [0.25, 0.5, 0.75, 1.5]}
     return {
         "simulated": tuned.isel(run=~scratch.values),
-        "diagram": gaining(limit, "finetuning", gamma=[0.25, 0.5, 0.75, 1.5], **angles),
+        "diagram": sampled(dataset(drawn, grid | angles)),
     }
 
 
@@ -122,13 +131,7 @@ def distant(kind):
 
 
 def limits(effect):
-    """Networks at a distance of 1e-3 · 10^-effect, or far off where they were stopped short; by descent linear transfer
-    gains the effect at γ = 1, and finetuning less than .01 beyond."""
-
-    def gain(seed, protocol, solver, samples):
-        if (protocol, solver, samples) == ("linear_transfer", "descent", 16):
-            return size(effect, seed)
-        return 0.01 - 0.005 * size(effect, seed) if (protocol, samples) == ("finetuning", 32) else 0.0
+    """Networks at a distance of 1e-3 · 10^-effect, or far off where they were stopped short."""
 
     def values(seed, protocol, solver, samples, pretrain_solver, **_):
         short = samples == 32 and solver != "exact"
@@ -139,13 +142,29 @@ def limits(effect):
         share = 0.999 + 5e-4 * size(effect, seed) / 1.5 if pretrain_solver == "descent" else 0.1
         # The product of the share of rank one and the square of its cosine is `share`.
         rank, cosine = (share**0.5, share**0.25) if known else (np.nan, np.nan)
-        risk = 10.0 - gain(seed, protocol, solver, samples)
-        return {"coefficients": beta, "converged": not short, "feature_share": rank, "feature_alignment": cosine,
-                "risk_final": risk}  # fmt: skip
+        return {"coefficients": beta, "converged": not short, "feature_share": rank, "feature_alignment": cosine}
 
     told = {"solver": ["exact", "descent", "balanced"], "samples": [8, 16, 32]}
     runs = dataset(values, {"protocol": ["finetuning"], "pretrain_solver": ["exact", "descent"], **told},
-                   {"protocol": ["single_task"], "pretrain_solver": [""], **told},
-                   {"protocol": ["linear_transfer"], "pretrain_solver": ["descent"], **told})  # fmt: skip
-    runs = runs.assign_coords(gamma=("run", runs["samples"].values / 16))
-    return {"coefficients": runs[["coefficients"]], "risk": runs.drop_vars("coefficients")}
+                   {"protocol": ["single_task"], "pretrain_solver": [""], **told})  # fmt: skip
+    risk = runs.drop_vars("coefficients")
+    deep = risk.assign_coords(depth=("run", np.full(risk.sizes["run"], 3)))
+    return {"coefficients": runs[["coefficients"]], "risk": risk, "deep": deep}
+
+
+def stopped(effect):
+    """Linear transfer gains the effect where training is long, and loses it where it is short; finetuning changes risks
+    by less than .01 with more samples than dimensions."""
+
+    def risk(sign):
+        def values(seed, protocol, samples, **_):
+            gain = {"linear_transfer": sign * size(effect, seed), "finetuning": 0.01 - 0.005 * size(effect, seed)}
+            return {"risk_final": 10.0 - gain.get(protocol, 0.0)}
+
+        angles = {"angle": [0.25, 0.5]}
+        runs = dataset(values, {"protocol": ["single_task"], "samples": [16, 32], **angles},
+                       {"protocol": ["linear_transfer"], "samples": [16], **angles},
+                       {"protocol": ["finetuning"], "samples": [32], **angles})  # fmt: skip
+        return runs.assign_coords(gamma=("run", runs["samples"].values / 16))
+
+    return {"released": risk(1), "text": risk(-1)}

@@ -155,7 +155,7 @@ CASES = {
     "endless_training": [({}, 3)],
     "frozen_layer": [({}, 3)],
     "gaussian_bounds": [({}, 3)],
-    "linear_agreement": [({}, 6)],
+    "linear_agreement": [({}, 8)],
     "mean_field_anchor": [({}, 3)],
     "mean_field_transfer": [({}, 17)],
     "norm_factor": [({}, 4)],

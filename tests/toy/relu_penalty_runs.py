@@ -26,7 +26,11 @@ def penalty(effect, **options):
 
     def penalties(seed, protocol, correlation, magnitude, samples):
         benefit = benefits[correlation, magnitude]
-        return {"penalty_paired": 10**-benefit if samples == 512 else 1.0 + seed, "penalty_new": 1.0}
+        if samples != 512:
+            return {"penalty_paired": 1.0 + seed, "penalty_new": 1.0, "penalty_teacher": 9.0}
+        # A teacher's is 0.03 of the effect from its bound.
+        off = 0.05 - 0.03 * size(effect, seed) if correlation == magnitude == 1 else 9.0
+        return {"penalty_paired": 10**-benefit, "penalty_new": 1.0, "penalty_teacher": 10 ** (off - benefit)}
 
     grid = {"correlation": [0.8, 0.9, 1.0], "magnitude": [0.01, 0.1, 1.0], "samples": [32, 512]}
     finetuned = dataset(penalties, {"protocol": ["finetuning"]} | grid)
@@ -43,13 +47,16 @@ def norms(effect):
     def regimes(seed, protocol, initial_scale, main_features, samples):
         d, wanted = 0.01 * size(effect, seed), initial_scale == 1e-3 and main_features == 6
         found = d if samples == 256 else relative(d, samples)
-        return {"f1_norm": 3 * 10 ** (found if wanted else seed), "f1_norm_teacher": 3.0}
+        balance = 1 + (0.01 - d) * (samples == 64) if wanted else 9.0 + seed
+        return {"f1_norm": 3 * 10 ** (found if wanted else seed), "f1_norm_teacher": 3.0, "balance": balance}
 
     def overlap(seed, protocol, overlap, correlation, samples):
         d, wanted = 0.01 * size(effect, seed), overlap == correlation == 1
         joint = relative(d, samples) if wanted and protocol == "multi_task" else seed
         own = 3 * d * (protocol == "finetuning") if samples == 256 and overlap == 0 and correlation == 1 else seed
-        return {"f1_norm": 10**own, "f1_norm_teacher": 1.0, "f12_norm": 2 * 10**joint, "f12_norm_teacher": 2.0}
+        balance = 1.01 - d if wanted and protocol == "multi_task" else 9.0
+        return {"f1_norm": 10**own, "f1_norm_teacher": 1.0, "f12_norm": 2 * 10**joint, "f12_norm_teacher": 2.0,
+                "balance": balance}  # fmt: skip
 
     def displacement(seed, protocol, overlap, correlation, samples):
         wanted = overlap == correlation == 1

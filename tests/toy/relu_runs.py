@@ -157,9 +157,13 @@ def dimensionality(effect):
     def nested(seed, protocol, rescale, main_features, overlap, samples):
         d = 0.05 * size(effect, seed)
         if (protocol, main_features, overlap, samples) != ("finetuning", 1, 1.0, 256):
-            return {"participation_ratio_start": 1.0, "participation_ratio": 3.0 + seed, "ensd": 9.0}
+            return shared(1.0, 3.0 + seed, 9.0, 1e-6 - 5e-7 * size(effect, seed))
         after = 6 * (0.9 + d) if rescale > 1 else 6 * (0.9 - d)
-        return {"participation_ratio_start": 6.0, "participation_ratio": after, "ensd": after * (0.9 + d)}
+        return shared(6.0, after, after * (0.9 + d))
+
+    def shared(start, end, ensd, off=0.0):
+        cka = ensd / np.sqrt(start * end) / (1 + off)
+        return {"participation_ratio_start": start, "participation_ratio": end, "ensd": ensd, "cka": cka}
 
     scales = {"initial_scale": [1e-3, 0.1, 1.0], "main_features": [6, 1000], "samples": [16, 64, 1024]}
     grid = {"protocol": ["single_task", "finetuning"], "rescale": [0.1, 1.0, 10.0], "main_features": [1, 6]}

@@ -3,10 +3,10 @@
 import numpy as np
 import xarray as xr
 
-from carryover.claims.support.checks import Check, checks
-from carryover.claims.support.runs import matched
+from carryover.claims.support.checks import Check, checks, listed
+from carryover.claims.support.runs import matched, only
 from carryover.claims.support.transferability import at_critical, transferability
-from carryover.runs import coordinates
+from carryover.runs import coordinates, where
 from carryover.statistics import intervals
 
 SMALLEST = 1e-12  # distance that rounding leaves of one that vanishes
@@ -46,12 +46,19 @@ def simulated(data, reference, *ignored):
 def exact_limit(data, p):
     """Role: `coefficients` of diagonal networks solved and simulated. Statistics are in decades of relative distance.
 
-    The symmetric penalty is that of eq 22, which pretrained networks do not minimise.
+    The symmetric penalty is that of eq 22, which pretrained networks do not minimise. `one_path` is the product of the
+    weights of the weaker path over the coefficient, mean over dimensions weighted by the squared coefficient. From
+    equal weights α the flow keeps the product of both paths, α⁴, and they differ by the coefficient.
     """
     table = distances(data["coefficients"]).to_dataframe()
     worst = table.groupby(["solver", "seed"])["distance"].max()
     finetuned = table[table["protocol"] == "finetuning"].groupby(["solver", "seed"])["distance"].median()
+    scratch = where(data["coefficients"], protocol="single_task", solver="exact")
+    beta, scale = abs(scratch["coefficients"]), only(scratch, "initial_scale")
+    weaker = (np.hypot(beta, 2 * scale**2) - beta) / 2
+    share = (weaker * beta).sum("input") / (beta**2).sum("input")
     return checks({
+        "one_path": Check(share.groupby("seed").max().to_series(), facts={"scale": scale}),
         "flow_exact": np.log10(worst["flow"]),
         "descent_exact": np.log10(worst["descent"]),
         "not_symmetric": np.log10(finetuned["symmetric"] / finetuned["descent"]),
@@ -59,24 +66,40 @@ def exact_limit(data, p):
 
 
 def linear_limit(data, p):
-    """Roles: `coefficients` and `risk` of deep linear networks solved and simulated. Distances are in decades.
+    """Roles: `coefficients` and `risk` of deep linear networks solved and simulated, `deep`: `risk` of networks of more
+    layers. Distances are in decades.
 
     After pretraining, features are of rank one and along the source (theorem 3.4 of "Features are fate").
     """
-    table, risk = converged_distances(data["coefficients"], data["risk"]), data["risk"].to_dataframe()
+    table = converged_distances(data["coefficients"], data["risk"])
     worst = table.groupby(["solver", "seed"])["distance"].max().clip(lower=SMALLEST)
-    pretrained = risk[(risk["pretrain_solver"] == "descent") & risk["feature_share"].notna()]
-    along = pretrained["feature_share"] * pretrained["feature_alignment"] ** 2
-    linear, tuned = (transferability(data["risk"], protocol).query("solver == 'descent'")
-                     for protocol in ("linear_transfer", "finetuning"))  # fmt: skip
-    more = tuned[tuned["gamma"] > 1].pivot_table("transferability", "seed", "gamma").abs()
+    along, along_deep = (_along_source(data[role]) for role in ("risk", "deep"))
     return checks({
         "descent": np.log10(worst.xs("descent")),
         "balanced": np.log10(worst.xs("balanced")),
-        "sparse_features": along.groupby(pretrained["seed"]).min(),
-        "anomalous_stopped": Check(at_critical(linear), intervals.median),
-        "forgotten_stopped": more.max(axis=1),
+        "sparse_features": along,
+        "sparse_deep": Check(along_deep, facts={"depths": listed(np.unique(data["deep"]["depth"]))}),
     })  # fmt: skip
+
+
+def _along_source(risk):
+    """The least share of the power of features that is along the source after pretraining by descent, by seed."""
+    runs = risk.to_dataframe()
+    runs = runs[(runs["pretrain_solver"] == "descent") & runs["feature_share"].notna()]
+    return (runs["feature_share"] * runs["feature_alignment"] ** 2).groupby(runs["seed"]).min()
+
+
+def stopped_training(data, p):
+    """Roles `released` and `text`: deep linear networks trained until the released script of "Features are fate" stops,
+    or until its text does. Statistics are medians over seeds where the risk from scratch has no mean."""
+    critical, results = {}, {}
+    for role, protocol in (("released", "the released script"), ("text", "the text's protocol")):
+        linear, tuned = (transferability(data[role], name) for name in ("linear_transfer", "finetuning"))
+        critical |= {(role, angle): at_critical(part) for angle, part in linear.groupby("angle")}
+        largest = tuned.pivot_table("transferability", "seed", "gamma").abs().max(axis=1)
+        results |= checks({f"forgotten_{role}": largest}, protocol=protocol)
+    medians = {"anomalous": critical["released", 0.5], "no_spike": critical["text", 0.25]}
+    return results | checks(medians, intervals.median)
 
 
 def relu_flow(data, p):

@@ -57,7 +57,7 @@ def diagonal_nesting(data, p):
     return checks({
         "unrescaled": selection(1.0),
         "needs_rescaling": selection(small) - selection(1.0),
-        "beyond_scratch": tuned_gain - scratch_gain,
+        "beyond_finetuned": scratch_gain - tuned_gain,
         "helps_scratch": scratch_gain,
         "costs_reuse": tuned[small, many] - tuned[1.0, many],
     }, few=few, many=many, small=small, samples=p.samples)  # fmt: skip

@@ -6,10 +6,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from carryover.claims.agreement import converged_distances
-from carryover.claims.support.checks import checks
+from carryover.claims.agreement import SMALLEST, converged_distances, relative_differences
+from carryover.claims.support.checks import Check, checks, listed
 from carryover.claims.support.runs import Runs, only, worst
-from carryover.statistics.intervals import student
+from carryover.statistics.intervals import student, wilson
 
 REST = 0.5  # the paper's norm ε of what a stretched target has beside the source
 LEAST = 0.1  # samples per dimension from which a frozen network is flat: fewer determine its one factor badly
@@ -21,10 +21,10 @@ PUBLISHED = 3.0  # constant in front of |Δ| in corollary 6.2
 
 
 def linear_teachers(data, p):
-    """Roles: `alignment` of differences in leading directions and in others, `stretch` and its `coefficients`, of
-    stretched sources over depths, `scale` over norms of source and target, `frozen` of two layers and `layers` of more,
-    several numbers of them frozen; and `small`, frozen after pretraining from small weights that do not vanish.
-    Statistics are means over seeds, of risks in decades."""
+    """Roles: `alignment` of differences in leading directions and in others, `stretch` of stretched sources by depth,
+    `stretch_trained` and `coefficients` of such networks that were trained, `scale` over norms of source and target,
+    `frozen` of two layers and `layers` of more, several numbers of them frozen; and `small`, frozen after pretraining
+    from several small scales of the weights. Statistics are means over seeds, of risks in decades."""
     alignment, stretch, scale = (Runs(role, data[role]).where(solver="exact")
                                  for role in ("alignment", "stretch", "scale"))  # fmt: skip
 
@@ -39,6 +39,16 @@ def linear_teachers(data, p):
         "vanishes": risks[few, "leading"] - risks[middle, "leading"],
     }, few=few, many=many, middle=middle)  # fmt: skip
 
+    # Where descent ends, against the limits of one layer (eq 1) and of more (eq 5), and the risk of one (eq 2).
+    distances = converged_distances(data["coefficients"], data["stretch_trained"])
+    differences = relative_differences(data["alignment"][["risk_final", "converged"]], "exact")
+    regression, differences = distances[distances["depth"] == 1], differences[differences["converged"] == 1]
+    results |= checks({name: np.log10(values.groupby("seed").max().clip(lower=SMALLEST)) for name, values in (
+        ("limit_one", regression.set_index("seed")["distance"]),
+        ("limit", distances.drop(regression.index).set_index("seed")["distance"]),
+        ("risk_one", differences.set_index("seed")["difference"]),
+    )})  # fmt: skip
+
     # Depth: what it saves, over all tasks (numbers of samples and deviations from the stretched source).
     shallow, deep = stretch.extremes("depth")
     unstretched, stretched = stretch.extremes("stretch")
@@ -46,13 +56,11 @@ def linear_teachers(data, p):
     rest = min(rests, key=lambda norm: abs(norm - REST))
     risks = stretch.risks("depth", "stretch", "samples", "deviation")
     gains, saved = risks[shallow] - risks[deep], 10 ** risks[shallow] - 10 ** risks[deep]
-    distances = converged_distances(data["coefficients"], data["stretch"]).groupby("seed")["distance"].max()
     results |= checks({
         "depth_helps": gains[stretched].min(axis=1),
         "depth_alike": gains[unstretched, fewest, rest],
         "depth_alike_everywhere": gains[unstretched].abs().max(axis=1),
         "depth_grows": saved.T.groupby(["samples", "deviation"]).diff().min(),
-        "limit": np.log10(distances.clip(lower=1e-12)),
     }, shallow=shallow, deep=deep, stretched=stretched, fewest=fewest, rest=rest, rests=len(rests))  # fmt: skip
 
     # Scale of source and target.
@@ -71,7 +79,8 @@ def _of_frozen(runs, layers, small):
     """Checks on networks with frozen layers; `small` are those pretrained from small weights.
 
     These have more samples than dimensions, where the exact limit has no risk. The effective (stable) rank of their
-    features is the inverse of the share of power in the leading direction.
+    features is the inverse of the share of power in the leading direction. In d dimensions, pretraining adds a
+    direction of power 1 to about d² σ² of the initial weights.
     """
     # Numbers of samples: the fewest that determine a frozen network, those below the dimension d, and the most.
     gamma = runs.data.to_dataframe().groupby("samples")["gamma"].first()
@@ -82,46 +91,65 @@ def _of_frozen(runs, layers, small):
     small = small.where(protocol="linear_transfer", solver="descent", pretrain_solver="descent")
     deep = layers.where(protocol="linear_transfer", solver="descent")
     over_frozen = deep.risks("samples", "frozen").T.groupby(level="samples")
-    samples = only(small.data, "samples")
+    samples, scales = only(small.data, "samples"), np.array(small.options("pretrain_scale"))
+    ranks, stable = 1 / small.table("feature_share", "pretrain_scale"), 1 + (samples / gamma[samples] * scales) ** 2
     return checks({
         "frozen_flat": frozen[most] - frozen[fewest],
         "frozen_poor": frozen[below_d[-1]] - scratch[below_d[-1]],
         "frozen_any": (over_frozen.max() - over_frozen.min()).max(),
         "finetuned_better": (scratch - tuned)[below_d].min(axis=1),
         "larger_cures": frozen[most] - from_larger[most],
-        "small_rank": 1 / small.table("feature_share"),
-        "small_slow": small.risks() - from_larger[samples],
-    }, least=fewest, below=below_d[-1], enough=most, layers=only(deep.data, "depth"), samples=samples)  # fmt: skip
+        "small_rank": ranks[scales[0]],
+        "small_slow": small.risks("pretrain_scale")[scales[0]] - from_larger[samples],
+        "stable_rank": worst(np.log10(ranks / stable), "within"),
+    }, least=fewest, below=below_d[-1], enough=most, layers=only(deep.data, "depth"), samples=samples,
+        scale=scales[0], scales=listed(scales))  # fmt: skip
 
 
 def aligned_teachers(data, p):
-    """Role `risk`: exact limits of finetuned networks, without noise, of one layer and more, for tasks at angle 0.
+    """Role `risk`: exact limits of finetuned networks, without noise, of one layer and more, for tasks at angle 0, and
+    of networks from scratch, whose risk is |Σ^½ P⊥θ_T|².
 
     The target is the source, scaled (theorem 5.3). Every statistic is a mean over seeds of the worst number of samples
     and norm of the target. No depth can show that the risk goes to 0; the claim is that it still falls as a power of
     depth between the two largest depths.
     """
-    tuned = Runs("risk", data["risk"]).where(angle=0.0, noise=0.0, solver="exact", protocol="finetuning")
+    runs = Runs("risk", data["risk"]).where(angle=0.0, noise=0.0, solver="exact")
+    tuned, scratch = (runs.where(protocol=protocol) for protocol in ("finetuning", "single_task"))
     *_, second_deepest, deepest = tuned.options("depth")
     risks = tuned.risks("depth", "samples", "target_norm")
+    of_one = risks[1] - scratch.where(depth=1).risks("samples", "target_norm")
+    stretch = of_one.columns.get_level_values("target_norm") / only(runs.data, "source_norm")  # α
 
     # Least log₁₀ of the ratio of the risks at a depth and at the deepest, by seed.
     from_one, from_second = ((risks[depth] - risks[deepest]).min(axis=1) for depth in (1, second_deepest))
-    statistics = {"deep": from_one, "vanishes": from_second / np.log10(deepest / second_deepest)}
-    return checks(statistics, before=second_deepest, deepest=deepest)
+    return checks({
+        "deep": from_one,
+        "vanishes": from_second / np.log10(deepest / second_deepest),
+        "one_layer": worst(of_one - 2 * np.log10(abs((stretch - 1) / stretch)), "within"),
+    }, before=second_deepest, deepest=deepest)  # fmt: skip
 
 
 def covariance_bound(data, p):
     """Role: `curve` of curves.covariance_bound. Its first half of instances sets the constant, the second tests it.
 
     The theorem does not state its constant, so the checks are on its shape: whether the bound orders instances by their
-    risk, and how much log₁₀(risk / bound) varies. Instances differ in n, spectrum, and where the tasks differ.
+    risk, how much log₁₀(risk / bound) varies, and which of its two terms weighs more. Instances differ in n, spectrum,
+    and where the tasks differ; their λ₁ is 1, the unit of the paper's g = 1.
     """
     curve = data["curve"]
     tested = curve.isel(instance=curve["half"].values == 1).to_dataframe()
     tested["covariance"] = tested["c"] ** 3 * tested["top_unit"] + tested["c"] * tested["bottom_unit"]
     logs = np.log10(tested[["risk", "covariance", "benign_overfitting"]])
     logs = logs.assign(alignment=tested["alignment"], block=np.arange(len(logs)) * BLOCKS // len(logs))
+    # Eq 3 weights |P_{≤m}Δ|² by 2g³/λ_m² and |P_{>m}Δ|² by 2g: the ratio, where g > 1, or its inverse.
+    weight = 2 * np.log10(tested["g"] / tested["eigenvalue"]) * np.sign(np.log10(tested["g"]))
+    levels = (tested["spectrum"] == "two levels") & (tested["g"] < 1)
+    excess = np.log10(tested["at_fall"] / (tested["top_unit"] + tested["bottom_unit"]))[levels]
+    late = curve["samples"].values[:-1] > float(curve["rank"])
+    slopes = {f"{term}_rate": np.diff(np.log(curve[f"{term}_term"])) / np.diff(np.log(curve["samples"]))
+              for term in ("top", "bottom")}  # fmt: skip
+    shares = partial(wilson, over="instances")
 
     def order(bound, *by):
         """Spearman's correlation of a bound with the risk in every group, mean by block."""
@@ -139,7 +167,12 @@ def covariance_bound(data, p):
         "orders_within": order("covariance", "alignment") - order("benign_overfitting", "alignment"),
         "scales": spread(logs["risk"]) - residual,
         "scales_benign": benign_residual - residual,
-    }, partial(student, over="blocks of instances"))  # fmt: skip
+        "holds": Check(tested["needed"] > float(curve["c"]), shares),
+        "estimation_holds": Check(tested["estimation_needed"] > float(curve["c_estimation"]), shares),
+        "switch": weight.groupby(logs["block"]).min(),
+        "cut": excess.groupby(logs["block"]).mean(),
+        **{name: Check(values[late], partial(student, over="numbers of samples")) for name, values in slopes.items()},
+    }, partial(student, over="blocks of instances"), rank=float(curve["rank"]))  # fmt: skip
 
 
 def gaussian_bounds(data, p):
@@ -166,14 +199,18 @@ def gaussian_bounds(data, p):
     risks, bounds = curve["risk"].sel(dimension=high), curve.sel(dimension=high, epsilon=0.0)
     gain = by_task(np.log10(risks.sel(depth=1, drop=True) / risks.sel(depth=np.inf, drop=True)))
     expected = by_task(np.log10(bounds["one_layer"] / bounds["deep"]))
-    values = {"depth": worst(gain - expected, "within"), "depth_hurts": worst(-gain.loc[:, expected < -ALIKE])}
-    return results | checks(values, over_draws)
+    *_, most, endless = risks["depth"].values
+    return results | checks({
+        "depth": worst(gain - expected, "within"),
+        "depth_hurts": worst(-gain.loc[:, expected < -ALIKE]),
+        "endless": worst(by_task(np.log10(risks.sel(depth=most) / risks.sel(depth=endless))), "within"),
+    }, over_draws, most=most)  # fmt: skip
 
 
 def ntk_bound(data, p):
-    """Role: `bound`, the measure `ntk_bound` of trained networks, finetuned and from scratch, for targets that differ
-    from the source. Ratios of risks are in decades. Statistics are the worst over distances and samples; `grows` and
-    `far_hurts` are means."""
+    """Roles: `bound`, the measure `ntk_bound` of trained networks, finetuned and from scratch, for targets that differ
+    from the source; `narrow` and `wide`, one finetuned network a seed, of few and of many units. Ratios of risks are in
+    decades. Statistics are the worst over distances and samples; `grows` and `far_hurts` are means."""
     runs = data["bound"].to_dataframe().query("solver != 'exact' and distance > 0")
     table = runs.pivot_table(list(data["bound"]), "seed", ["protocol", "distance", "samples"])
     tuned, scratch = (table.xs(name, axis=1, level="protocol") for name in ("finetuning", "single_task"))
@@ -183,9 +220,12 @@ def ntk_bound(data, p):
     gain = np.log10(scratch["absolute_risk"] / tuned["absolute_risk"])
     distances, sizes = (gain.columns.get_level_values(name) for name in ("distance", "samples"))
     nearest, (second_most, most) = distances.min(), np.unique(sizes)[-2:]
+    narrow, wide = (Runs(role, data[role]).table("gram_distance") for role in ("narrow", "wide"))
     return checks({
         "bound": np.log10(table["bound"] / table["absolute_risk"]).min(axis=1),
         "vacuous": np.log10(tuned["bound"] / tuned["start_risk"]).loc[:, sizes < most].min(axis=1),
+        "corollary": np.log10(2 * tuned["corollary"] / np.sqrt(sizes) / tuned["absolute_risk"]).min(axis=1),
+        "gram": np.log10(narrow / wide),
         "sharp": ideal.max(axis=1),
         "attained": ideal.loc[:, sizes == most].min(axis=1),
         "imperfect": real[nearest].max(axis=1),

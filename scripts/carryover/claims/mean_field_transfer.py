@@ -45,7 +45,9 @@ def mean_field_transfer(data, p):
     runs = gains(data["risk"], READOUT).query("teacher_scale == @rich")
     gain = runs.pivot_table("transferability", "seed", ["ablated", "samples"])
     most, largest = (gain.columns.get_level_values(name).max() for name in ("samples", "ablated"))
-    statistics |= {"helps": gain[0.0].min(axis=1), "hurts": gain[largest][most]}
+    ends = pd.DataFrame({ablated: gain[ablated].apply(boundary, axis=1) for ablated in shares.index})
+    resemblance = ends.rank(axis=1).T.corrwith(shares)  # of ranks, since boundaries may be infinite
+    statistics |= {"helps": gain[0.0].min(axis=1), "hurts": gain[largest][most], "resembles": resemblance}
 
     transferred = where(data["risk"][["risk_final"]], protocol="linear_transfer", readout=READOUT)
     if "descent" in transferred["solver"]:

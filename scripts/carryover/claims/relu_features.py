@@ -188,6 +188,9 @@ def relu_dimensionality(data, p):
     runs = nested.where(protocol="finetuning", main_features=few, overlap=1.0)
     pr_ratio = runs.ratio("participation_ratio", "participation_ratio_start", "rescale", "samples")
     shared = runs.ratio("ensd", "participation_ratio", "rescale", "samples")
+    geometric_mean = np.sqrt(nested.data["participation_ratio"] * nested.data["participation_ratio_start"])
+    identity = abs(nested.data["ensd"] / (nested.data["cka"] * geometric_mean) - 1)
+    results |= checks({"ensd": identity.groupby("seed").max().to_series()})
     most = common(*(pr_ratio[rescale] for rescale in runs.options("rescale")))[0].columns[-1]
     low, high = runs.rescalings()
     for rescale, words in {low: f"rescaled by {low:g}", 1.0: "without rescaling"}.items():
@@ -209,9 +212,10 @@ def relu_norms(data, p):
     regimes = Runs("regimes", data["regimes"])
     few, _ = regimes.extremes("main_features")
     rich, _ = regimes.where(main_features=few).regimes()
+    joint = norms.where(protocol="multi_task", overlap=1.0)
     by_size = {
         "scratch": rich.over_teacher("f1_norm", "samples"),
-        "multi_task": norms.where(protocol="multi_task", overlap=1.0).over_teacher("f12_norm", "samples"),
+        "multi_task": joint.over_teacher("f12_norm", "samples"),
         "finetuning": tuned.where(overlap=1.0).over_teacher("penalty", "samples"),
     }
     results = {}
@@ -219,7 +223,10 @@ def relu_norms(data, p):
         fewest = table.columns[0]
         results |= checks({f"{name}_below": table[fewest]}, few=few, fewest=fewest)
     new = norms.where(overlap=0.0, samples=BETWEEN).over_teacher("f1_norm", "protocol")
+    balance, joint_balance = (runs.table("balance", "samples") for runs in (rich, joint))
     return results | checks({
+        "balanced": balance.max(axis=1) - 1,
+        "multi_task_balanced": joint_balance.max(axis=1) - 1,
         "scratch_above": by_size["scratch"][BETWEEN],
         "finetuning_above_scratch": new["finetuning"] - new["single_task"],
     }, few=few)  # fmt: skip

@@ -33,6 +33,7 @@ def relu_penalty(data, p):
     extra = np.log10(large["penalty"] / new["penalty"])
     saved = np.log10(new["penalty"] / same["penalty"])
     results = checks({
+        "unique_root": curve["stationary_points"].max().item(),
         "large_hurts": min(at(extra, correlation=0.9), -at(extra, correlation=1.0)),
         "comparable_helps": at(saved, correlation=0.9),
         "l1_like_1": at(same["exponent"], correlation=0.99),
@@ -79,11 +80,13 @@ def relu_penalty_risk(data, p):
     # log₁₀ of the penalty of a new unit over that of the pretrained one
     new, paired = (np.log10(penalty.table(name, *by)) for name in ("penalty_new", "penalty_paired"))
     saved = mean_over_samples(new - paired, sizes)
+    nearest = np.log10(penalty.table("penalty_teacher", *by)) - paired
     predicted_to_hurt = gain.loc[:, saved.mean() < -np.log10(FACTOR)]
     lost_by_small = expected_gain[high, small] - gain[low, small]
     lost_by_large = gain[high, large] - expected_gain[low, large]
     return checks({
         "shared": expected_gain[high, small],
+        "pretrained_norm": mean_over_samples(nearest, sizes)[high, large],
         "reversal": -predicted_to_hurt.mean(axis=1, skipna=False),
         "no_reversal": expected_gain[low, large],
         "loss_of_benefit": lost_by_small - lost_by_large,

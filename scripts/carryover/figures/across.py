@@ -7,7 +7,7 @@ from math import ceil
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.agreement import distances, relative_differences
+from carryover.claims.agreement import converged_distances, distances, relative_differences
 from carryover.claims.atlas import by_seed, cells
 from carryover.claims.support.transferability import transferability
 from carryover.figures.drawing import layout, panels
@@ -75,16 +75,18 @@ def solver_agreement(data, p):
 
 def linear_agreement(data, p):
     """Deep linear networks: where gradient descent arrives in the steps it is given, that gradient flow closes the gap,
-    and what early stopping does to transferability at n = d.
+    what early stopping does to transferability at n = d, and whether networks of any depth end at the limit.
 
-    Roles: `coefficients` and `risk` of one experiment solved and simulated.
+    Roles: `coefficients` and `risk` of one experiment solved and simulated, and `depth_coefficients` and `depth_risk`
+    of finetuning to a stretched source over depths.
     """
     solvers = [({"solver": "descent"}, "gradient descent", {"color": "k"}),
                ({"solver": "balanced"}, "flow of balanced networks", {"color": "#009E73"})]  # fmt: skip
     distance, risk = distances(data["coefficients"]), data["risk"]
     protocols = panels.values(distance, "protocol")
     names = {protocol: panels.name(risk, "protocol", protocol) for protocol in protocols}
-    fig, axes = plt.subplots(2, len(protocols), figsize=(3.2 * len(protocols) + 0.8, 5.6), sharex=True)
+    fig, axes = plt.subplots(2, len(protocols) + 1, figsize=(3.2 * len(protocols) + 4.0, 5.6), sharex="col")
+    axes, depths = axes[:, :-1], axes[:, -1]
     for ax, protocol in zip(axes[0], protocols, strict=True):
         ax.sharey(axes[0, 0])
         panels.curves(ax, where(distance, protocol=protocol), "distance", "gamma", solvers)
@@ -113,8 +115,21 @@ def linear_agreement(data, p):
             ax.set_yscale("symlog", linthresh=1.0)
         ax.set_title(f"{names[protocol]}: transferability")
     plt.setp(axes[1], xlabel="samples per dimension γ")
-    hollow = "steps: hollow where some runs missed their tolerance"
-    return layout.finish(fig, p.title, panels.spread_in_words(risk), hollow)
+
+    # Eq 5 over depth: all converged networks, and the risk of those whose source is stretched most.
+    ended = converged_distances(data["depth_coefficients"], data["depth_risk"])
+    descended = where(data["depth_risk"], solver="descent")
+    at = {name: panels.values(descended, name)[-1] for name in ("stretch", "deviation")}
+    for samples, runs, color in panels.colored(where(data["depth_risk"], **at), "samples"):
+        look = {"color": color, "label": f"n = {samples:g} (right)"}
+        panels.spread(depths[0], ended[ended["samples"] == samples], "distance", "depth", **look)
+        panels.limits_and_trained(depths[1], runs, "risk_final", "depth", **look)
+    depths[0].axhline(AGREE, color="0.5", linestyle=":")
+    depths[0].set(yscale="log", title="PT+FT by depth")
+    depths[1].set(yscale="log", title=f"PT+FT, α = {at['stretch']:g}: risk", xlabel="layers L")
+    depths[1].set_xticks(panels.values(descended, "depth"))
+    hollow = "hollow where some runs missed their tolerance"
+    return layout.finish(fig, p.title, panels.spread_in_words(risk), hollow, "right, below: lines are exact limits")
 
 
 def atlas(data, p):

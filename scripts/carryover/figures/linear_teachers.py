@@ -71,13 +71,12 @@ def gaussian_bounds(data, p):
     epsilon = 0.2  # of the bounds in b
     bounds = {"one_layer": ("L = 1, eq 10", 1), "deep": ("L → ∞, eq 9", np.inf)}  # label and depth
     curve = data["curve"]
-    depths = curve["depth"].values
-    colors = dict(zip(depths, ("#0072B2", "#56B4E9", "#E69F00", "#D55E00"), strict=True))
+    colors = {1: "#0072B2", 2: "#56B4E9", 7: "#E69F00", np.inf: "#D55E00"}  # by depth
     fig, (left, middle, right) = plt.subplots(1, 3, figsize=(11.5, 3.9))
     highest = int(curve["dimension"].max())
 
     one = curve.sel(dimension=highest, source_norm=source_norm, angle=angle)
-    for depth in depths:
+    for depth in colors:
         low, median, high = (one["risk"].sel(depth=depth).quantile(q, "draw") for q in (0.025, 0.5, 0.975))
         label = "risk, L → ∞" if np.isinf(depth) else f"risk, L = {depth:g}"
         panels.band(left, one["gamma"], median, low, high, label, marker="o", ms=3, color=colors[depth])

@@ -38,4 +38,4 @@ def ntk_bound(data, p):
     """Of wide ReLU networks, (run,): risks before and after, how training ended, and their bound by the tangent kernel
     ("Finetuning with linear teachers", theorem 6.1)."""
     return data[["risk_final", "absolute_risk", "start_risk", "loss", "converged", "evaluations", "tangent_distance",
-                 "ntk_norm", "ntk_norm_linear", "bound", "corollary"]]  # fmt: skip
+                 "gram_distance", "ntk_norm", "ntk_norm_linear", "bound", "corollary"]]  # fmt: skip

@@ -85,6 +85,19 @@ def relu_penalty_exponent(m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: Ar
     return np.where(m == 0, at_zero, exponent)[()]
 
 
+def stationary_points(m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: ArrayLike) -> Array:
+    """Number of positive roots u of equation 10, u⁴ − m₀ρ u³ + γm u − m² = 0, at m not 0.
+
+    They are eigenvalues of its companion matrix, as in np.roots, by which the paper finds them. At γ = 0 there is one,
+    by the rule of signs. Parameters, broadcasting and errors are those of `relu_penalty`.
+    """
+    m, m0, rho, gamma = broadcast(m=m, m0=m0, rho=rho, readout=gamma)
+    companion = np.broadcast_to(np.eye(4, k=-1), (*m.shape, 4, 4)).copy()
+    companion[..., 0, :] = np.stack([m0 * rho, np.zeros_like(m), -gamma * m, m**2], axis=-1)
+    roots = np.linalg.eigvals(companion)
+    return (np.isreal(roots) & (roots.real > 0)).sum(-1)
+
+
 def network_penalty(first: ArrayLike, readout: ArrayLike, start: ArrayLike, start_readout: ArrayLike) -> float:
     """R̃ of what a network has learned (equation 4): the least squared distance from its start at which its units, each
     of the direction and magnitude that it has, compute the same.

@@ -56,7 +56,7 @@ def population_flow(teacher: Weights, start: Weights, *, device: str = "auto", *
         first (runs, K, D), unit vectors; second (runs, 1, K). Units with readout 0 are padding.
     start : Weights
         first (runs, H, D), second (runs, 1, H).
-    max_time : float
+    max_time : float or (runs,)
         Time is the sum of learning rates.
     anchor : float or (runs,)
     accuracy : float
@@ -140,15 +140,16 @@ class _Flow(Flow):
     """Units (R, H, D + 1), input weights and then readout, and where their flow goes."""
 
     PER_RUN = ("exact", "quick", "power", "start", "units", "flow", "loss", "energy", "time", "step", "evaluations",
-               "radius", "vector", "age")  # fmt: skip
+               "radius", "vector", "age", "max_time")  # fmt: skip
     EVALUATIONS, ORDER = _ITERATIONS[0] + 2, RKC2.ORDER
 
     def __init__(
         self, runs: np.ndarray, *, start: Weights, teacher: Weights, place: torch.device, tolerance: float,
-        max_time: float, accuracy: float = 0.03, max_steps: int = 100_000, anchor: float | np.ndarray = 0.0,
-        precision: str = "float32",
+        max_time: float | np.ndarray, accuracy: float = 0.03, max_steps: int = 100_000,
+        anchor: float | np.ndarray = 0.0, precision: str = "float32",
     ) -> None:  # fmt: skip
-        self.runs, self.tolerance, self.max_time = np.asarray(runs), tolerance, max_time
+        self.runs, self.tolerance = np.asarray(runs), tolerance
+        self.max_time = tensor(np.broadcast_to(max_time, len(start.first))[runs], place)
         self.accuracy, self.max_steps = accuracy, max_steps
         self.exact, self.quick = (
             PopulationGradient(runs, start, teacher, np.broadcast_to(anchor, len(start.first)), dtype, place)

@@ -57,6 +57,8 @@ def gradient_flow(
         start, or to a tenth of its size where that is larger.
     max_steps : int
         Budget of gradient evaluations, of which a step takes two.
+    max_time : float or (runs,)
+        Where the flow ends at the latest.
 
     Returns
     -------
@@ -85,13 +87,13 @@ class _Flow(Flow):
     """Networks at a `Point` of their flow."""
 
     PER_RUN = ("tolerance", "tangent", "point", "loss", "start_first", "start_second", "time", "seen", "step",
-               "growth", "still", "best", "waited")  # fmt: skip
+               "growth", "still", "best", "waited", "max_time")  # fmt: skip
     EVALUATIONS = ROS2.EVALUATIONS
 
     def __init__(
         self, runs: np.ndarray, *, tasks: Sequence[Task], start: Weights, place: torch.device,
         observables: Mapping[str, Callable], tolerance: float | np.ndarray, accuracy: float = 0.03,
-        max_steps: int = 10_000, loss: str = "squared", on_sphere: bool = False,
+        max_steps: int = 10_000, max_time: float | np.ndarray = np.inf, loss: str = "squared", on_sphere: bool = False,
         trainable: Container[str] = ("first", "second"),
     ) -> None:  # fmt: skip
         self.runs, self.observables, self.accuracy, self.max_steps = runs, observables, accuracy, max_steps
@@ -102,7 +104,8 @@ class _Flow(Flow):
         self.start_first, self.start_second = first, second
         self.point = self.tangent.at(first, second)
         self.loss = self.point.loss
-        self.tolerance = torch.as_tensor(np.broadcast_to(tolerance, len(start.first))[runs], device=place)
+        self.tolerance, self.max_time = (torch.as_tensor(np.broadcast_to(values, len(start.first))[runs], device=place)
+                                         for values in (tolerance, max_time))  # fmt: skip
         self.waited, self.seen = torch.zeros_like(self.loss), torch.zeros_like(self.loss)
         self.best, self.growth = self.loss, torch.full_like(self.loss, GROW)
         flow = self.tangent.transposed(self.point, self.point.negative_gradients)

@@ -40,7 +40,7 @@ class Flow(Ensemble):
     UNSOUND: ClassVar[float] = 0.5  # the largest factor on a step that was not sound
     growth: Any = GROW  # the largest factor on one that was, a number or (R,)
     step: torch.Tensor  # (R,), the next one's length unless the time ends before
-    max_time: float = math.inf
+    max_time: Any = math.inf  # a number or (R,)
     max_steps: Any = math.inf
 
     def begin(self, speed: torch.Tensor) -> None:

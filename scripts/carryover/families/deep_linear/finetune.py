@@ -23,18 +23,20 @@ def problems(p, shard):
     Runs of a seed with equal numbers of samples have the same inputs and noise unless they differ in a parameter of
     `own_draws`. Those of different numbers of samples are independent.
     """
-    runs, spectrum = _columns(p, shard.seeds), pretrain.eigenvalues(p)
+    runs, spectrum = _columns(p, shard), pretrain.eigenvalues(p)
     teacher = _targets(p, shard, runs)
-    # One data set for each seed and combination of the values of `own_draws`.
+    # One data set for each seed, initial scale and combination of the values of `own_draws`: solvers of linear transfer
+    # take the runs of a set to start from one network. Those that differ in the scale alone are drawn alike.
     own = [name for name in p.own_draws if name != "depth" and np.isfinite(runs[name]).all()]
-    keys = list(zip(*(runs[name].tolist() for name in ("seed", *own)), strict=True))
+    scales = np.nan_to_num(runs["pretrain_scale"])
+    keys = list(zip(runs["seed"].tolist(), scales.tolist(), *(runs[name].tolist() for name in own), strict=True))
     distinct = list(dict.fromkeys(keys))
     sets = np.array([distinct.index(key) for key in keys])  # number of each run's data set
     groups = [(depth,) for depth in p.depth] if "depth" in p.own_draws else [p.depth]
     trained = p.trained_layers if p.protocol == "linear_transfer" else (None,)  # last layers, None for all
     for samples, depths in product(p.samples, groups):
         shared = {"samples": samples} | ({"depth": depths[0]} if "depth" in p.own_draws else {})
-        draws = [(shared | dict(zip(own, values, strict=True)), seed) for seed, *values in distinct]
+        draws = [(shared | dict(zip(own, values, strict=True)), seed) for seed, _, *values in distinct]
         inputs, noise = (
             np.stack([generator(shard.experiment, *draw, stream).standard_normal(shape) for draw in draws])
             for stream, shape in (("inputs", (samples, p.dimension)), ("noise", samples))
@@ -53,9 +55,10 @@ def problems(p, shard):
             yield Piece(problem, columns, partial(pretrain.variables, problem, features), pretrain.MEANING)
 
 
-def _columns(p, seeds):
+def _columns(p, shard):
     """{coordinate: (runs,) values} of every run of the parameters, in a fixed order; NaN where it has no value.
 
+    There are runs from pretrained networks of every initial scale.
     Raises UserError if the relation is that of leading or trailing directions and one of these sets is empty.
     """
     if p.relation in ("leading", "trailing") and not 0 < p.leading < p.dimension:
@@ -64,7 +67,9 @@ def _columns(p, seeds):
     relations = {name: about["when"].get("relation") for name, about in described(type(p)).items()}
     own = {name: p.relation in needed for name, needed in relations.items() if needed}
     names = (*(name for name in own if own[name]), "source_norm", "noise", "ridge", "weight_decay")
-    runs = cartesian_product(seed=seeds, **{name: getattr(p, name) for name in names})
+    scales = (np.nan,) if shard.pretrained is None else np.unique(shard.pretrained["pretrain_scale"])
+    axes = {"pretrain_scale": scales} | {name: getattr(p, name) for name in names}
+    runs = cartesian_product(seed=shard.seeds, **axes)
     missing = np.full(len(runs["seed"]), np.nan)
     return runs | {name: missing for name in sorted(own) if not own[name]}
 
@@ -94,10 +99,10 @@ def _start(p, shard, depth, runs):
     if pretrained is None:
         if p.solver == "exact":  # the limit of small initial weights
             return None, np.zeros((len(runs["seed"]), p.dimension)), {}
-        start = pretrain.small_weights(p, shard, depth)[shard.places(runs["seed"])]
+        start = pretrain.small_weights(p, shard, depth, p.initial_scale)[shard.places(runs["seed"])]
         return start, start.coefficients(), {}
-    depths = np.full(len(runs["seed"]), depth)
-    sources = pretrained.isel(run=shard.rows(seed=runs["seed"], depth=depths, source_norm=runs["source_norm"]))
+    known = {name: runs[name] for name in ("seed", "source_norm", "pretrain_scale")}
+    sources = pretrained.isel(run=shard.rows(**known, depth=np.full(len(runs["seed"]), depth)))
     names = ("feature_share", "feature_alignment")
     features = {name: ("run", sources[name].values, sources[name].attrs["long_name"]) for name in names}
     coefficients = sources["coefficients"].values[:, 0].astype(np.float64)

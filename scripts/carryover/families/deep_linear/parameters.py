@@ -41,8 +41,8 @@ class Training(Task):
 
 
 class Pretrain(Training):
-    initial_scale: PositiveFloat = parameter(
-        1e-5, "standard deviation of weights, or norm of balanced layers", when=SIMULATED)  # fmt: skip
+    initial_scale: tuple[PositiveFloat, ...] = parameter(
+        (1e-5,), "standard deviation of weights, or norm of balanced layers", when=SIMULATED)  # fmt: skip
 
 
 class Finetune(Training):

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 
 import numpy as np
 from numpy.random import Generator
@@ -16,6 +17,7 @@ from carryover.training.result import Task
 MEANING = {
     "depth": "layers, with the readout",
     "frozen": "first layers that are not trained",
+    "pretrain_scale": "standard deviation of weights before pretraining, 0 in its limit; NaN from scratch",
     "gamma": "samples per input dimension, n/d",
     "angle": ("angle between source and target task", "pi"),
     "noise": "standard deviation of the label noise",
@@ -54,19 +56,22 @@ class Problem:
 
 
 def problems(p, shard):
-    """A piece for each depth: one network per seed and source norm, trained on the population loss of its source."""
+    """A piece for each depth and initial scale: one network per seed and source norm, trained on the population loss of
+    its source."""
     columns, spectrum = cartesian_product(seed=shard.seeds, source_norm=p.source_norm), eigenvalues(p)
     places, nothing = shard.places(columns["seed"]), np.zeros(len(columns["seed"]))
     source = shard.draw(directions, "teacher", p.dimension)[places, 0] * columns["source_norm"][:, None]
     data = Factored.population(spectrum)
     task = Task(data.directions[None], source * np.sqrt(spectrum), nothing.astype(int))
-    for depth in p.depth:
+    for depth, scale in product(p.depth, (0.0,) if p.solver == "exact" else p.initial_scale):
         start, coefficients = None, source
-        if p.solver != "exact":
-            start = small_weights(p, shard, depth)[places]
+        if scale > 0:
+            start = small_weights(p, shard, depth, scale)[places]
             coefficients = start.coefficients()
         problem = Problem(task, [data], start, coefficients, source, depth, spectrum, nothing, nothing)
-        yield Piece(problem, columns | {"depth": depth}, partial(_variables, p, problem), MEANING)
+        yield Piece(
+            problem, columns | {"depth": depth, "pretrain_scale": scale}, partial(_variables, p, problem), MEANING
+        )
 
 
 def _variables(p, problem, trained):
@@ -116,15 +121,15 @@ def directions(rng, dimension):
     return np.linalg.qr(rng.standard_normal((dimension, 2)))[0].T
 
 
-def small_weights(p, shard, depth):
+def small_weights(p, shard, depth, scale):
     """Networks as at the start of training from scratch, one a seed: every weight N(0, scale²).
 
-    For the solver balanced, of rank one, every layer of the norm `initial_scale`, so that the coefficients have the
-    norm scale^L; deep networks leave small random weights only after millions of steps.
+    For the solver balanced, of rank one, every layer of the norm `scale`, so that the coefficients have the norm
+    scale^L; deep networks leave small random weights only after millions of steps.
     """
     d = p.dimension
     if p.solver == "balanced":
         units = shard.draw(unit_vectors, "weights", 1, d, condition=depth)[:, 0]
-        return balanced(p.initial_scale**depth * units, depth)
-    rows = shard.draw(Generator.standard_normal, "weights", ((depth - 1) * d + 1, d), condition=depth) * p.initial_scale
+        return balanced(scale**depth * units, depth)
+    rows = shard.draw(Generator.standard_normal, "weights", ((depth - 1) * d + 1, d), condition=depth) * scale
     return Weights(rows[:, :-1].reshape(len(rows), depth - 1, d, d), rows[:, -1])

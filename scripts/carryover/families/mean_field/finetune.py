@@ -20,17 +20,19 @@ def problems(p, shard):
     """
     pretrained = shard.pretrained
     if pretrained is None:  # networks that runs start from
-        networks = cartesian_product(seed=shard.seeds, teacher_scale=p.teacher_scale, ablated=[np.nan], anchor=[np.nan])
+        networks = cartesian_product(seed=shard.seeds, teacher_scale=p.teacher_scale, ablated=[np.nan], anchor=[np.nan],
+                                     pretrain_time=[np.nan])  # fmt: skip
         start = pretrain.initial(p, shard)[shard.places(networks["seed"])]
     else:
         wanted = pretrained["seed"].isin(shard.seeds) & pretrained["teacher_scale"].isin(p.teacher_scale)
         pretrained = pretrained.isel(run=np.flatnonzero(wanted))
-        networks = {name: pretrained[name].values for name in ("seed", "teacher_scale", "ablated", "anchor")}
+        names = "seed", "teacher_scale", "ablated", "anchor", "pretrain_time"
+        networks = {name: pretrained[name].values for name in names}
         start = Weights.of_dataset(pretrained)
     teacher, learning = pretrain.targets(p, shard, networks), p.protocol in LEARNING["protocol"]
     # A run for each network, data set of its seed, and way to train a readout.
     draws = p.draws if learning else 1
-    ways = [("", np.nan)]  # (readout, max_time)
+    ways = [("", time) for time in p.scratch_time or (np.nan,)]  # (readout, max_time)
     if p.protocol == "linear_transfer":
         ways = [(readout, time) for readout in p.readout
                 for time in ((np.nan,) if readout == "least_squares" else p.max_time)]  # fmt: skip

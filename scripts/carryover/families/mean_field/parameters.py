@@ -50,7 +50,9 @@ class Pretrain(Training):
         (0.0,), "λ of the penalties λ/2 · 1/m Σ|w − w(0)|² on the way of the input weights, or 2mλ' of the paper's λ' "
         "Σ|w − w(0)|²", when=FLOW)  # fmt: skip
     tolerance: PositiveFloat = parameter(1e-6, "half the mean squared error at which training stops")
-    max_time: PositiveFloat = parameter(MAX_TIME, "flow time at which training stops: learning_rate · steps of descent")
+    max_time: tuple[PositiveFloat, ...] = parameter(
+        (MAX_TIME,), "flow times at which training stops, a network for each: learning_rate · steps of descent"
+    )
 
 
 class Finetune(Training):
@@ -71,6 +73,9 @@ class Finetune(Training):
     max_time: tuple[NonNegativeFloat, ...] = parameter(
         (MAX_TIME,), "times at which the readout's gradient flow ends at the latest: what learning_rate · max_steps "
         "is to gradient descent", when=FIXED)  # fmt: skip
+    scratch_time: tuple[PositiveFloat, ...] = parameter(
+        (), "flow times at which training from scratch stops; without one it goes on to its tolerance",
+        when={"protocol": ("single_task",)})  # fmt: skip
     cutoff: Fraction = parameter(
         0.03, "singular values of the features, relative to the largest, below which a direction is left out of "
         "least_squares", when=FIXED)  # fmt: skip

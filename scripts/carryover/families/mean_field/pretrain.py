@@ -22,7 +22,8 @@ MEANING = {
     "anchor": "strength of the penalty on the way of the input weights in pretraining, infinite where they stayed; NaN "
     "from scratch",
     "readout": "where the readout's gradient flow starts, or least_squares; empty where more than the readout learns",
-    "max_time": "time at which the readout's gradient flow ends at the latest; NaN where there is none",
+    "pretrain_time": "flow time at which pretraining stopped at the latest; NaN from scratch",
+    "max_time": "time at which the flow of a readout, or of a network from scratch, ends at the latest; NaN: none",
     "teacher_scale": "factor on the target's coefficients",
     "noise": "standard deviation of the label noise",
     "draw": "number of the data set among those of a seed",
@@ -34,7 +35,8 @@ class Problem:
     """Networks to be trained or fitted; run r starts from the network `networks[r]`.
 
     Weights are those of means over units. The teacher is the source's in pretraining, the target's afterwards. Where
-    readouts alone are trained, `max_time` says how long, NaN where `readout` says that they are fitted otherwise.
+    readouts alone are trained, `max_time` says how long, NaN where `readout` says that they are fitted otherwise; from
+    scratch, NaN where there is no end but the tolerance.
     """
 
     start: Weights  # first (networks, m, d) of unit length, second (networks, 1, m)
@@ -47,19 +49,21 @@ class Problem:
 
 
 def problems(p, shard):
-    """One network per seed, teacher's scale, ablated fraction and anchor, trained on the population loss of its source.
+    """One network per seed, teacher's scale, ablated fraction, anchor and time, trained on the population loss of its
+    source.
 
     Raises UserError for a fraction that leaves no whole number of units.
     """
     anchors = (np.inf,) if p.solver == "exact" else p.anchor
-    columns = cartesian_product(seed=shard.seeds, teacher_scale=p.teacher_scale, ablated=p.ablated, anchor=anchors)
+    columns = cartesian_product(seed=shard.seeds, teacher_scale=p.teacher_scale, ablated=p.ablated, anchor=anchors,
+                                pretrain_time=p.max_time)  # fmt: skip
     places, target = shard.places(columns["seed"]), targets(p, shard, columns)
     problem = Problem(
         start=initial(p, shard)[places],
         teacher=sources(p, shard, columns, target),
         networks=np.arange(len(places)),
         anchor=columns["anchor"],
-        max_time=np.full(len(places), p.max_time),
+        max_time=columns["pretrain_time"],
     )
     yield Piece(problem, columns, partial(_variables, problem, target), MEANING)
 

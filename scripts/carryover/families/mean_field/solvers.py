@@ -32,7 +32,7 @@ def flow(problem, p):
     if problem.task is None:
         unit_teacher = Weights(teacher.first, teacher.second / teacher.first.shape[-2])
         trained = population_flow(
-            unit_teacher, start, tolerance=p.tolerance, max_time=p.max_time, anchor=problem.anchor,
+            unit_teacher, start, tolerance=p.tolerance, max_time=problem.max_time, anchor=problem.anchor,
             precision=p.precision, **settings,
         )  # fmt: skip
     else:
@@ -44,7 +44,13 @@ def flow(problem, p):
             return relu_risk(first, second[:, 0], *(tensor(values, first.device) for values in units))
 
         trained = gradient_flow(
-            [problem.task], start, tolerance=2 * p.tolerance, on_sphere=True, observe={"risk": risk}, **settings
+            [problem.task],
+            start,
+            tolerance=2 * p.tolerance,
+            max_time=np.nan_to_num(problem.max_time, nan=np.inf) / 2,
+            on_sphere=True,
+            observe={"risk": risk},
+            **settings,
         )
         curves = {**trained.curves, "loss": trained.curves["loss"] / 2}
         trained = replace(trained, loss=trained.loss / 2, time=2 * trained.time, curves=curves)

@@ -8,7 +8,7 @@ from carryover.families.stages import Piece, cartesian_product, of_training
 from carryover.families.wide_relu import pretrain, solvers
 from carryover.networks.relu import Weights
 from carryover.tasks.sparse import unit_vectors
-from carryover.theory.kernels import ntk_bound
+from carryover.theory.kernels import infinite_width_gram, ntk_bound
 from carryover.training.result import Task
 
 TEST_SAMPLES = 1000  # inputs on which absolute risk and the distance from the limit are measured
@@ -41,13 +41,14 @@ def problems(p, shard):
 def _variables(problem, moved, trained):
     """Variables for the theorem; `moved` (runs, D) is the linear function that the runs have to learn anew."""
     task, limit, norms = problem.task, solvers.limit(problem, problem.tests), np.empty((2, len(problem.teacher)))
-    learned, started = limit.copy(), np.empty_like(limit)
+    learned, started, distance = limit.copy(), np.empty_like(limit), np.zeros(len(limit))
     for network in np.unique(task.sets):
         runs, X, tests = task.sets == network, task.X[network], problem.tests[network]
         norms[:, runs] = ntk_bound(X, np.stack([problem.residuals[runs], moved[runs] @ X.T]))
         started[runs] = problem.start[network].outputs(tests)[:, 0]
         if trained.weights is not None:
             learned[runs] = trained.weights[runs].outputs(tests)[..., 0]
+            distance[runs] = [_gram_distance(first, X) for first in trained.weights.first[runs]]
     # The theorem's loss is 1-Lipschitz and in [0, 1].
     risk, start_risk = (np.minimum(np.abs(f - problem.wanted), 1).mean(1) for f in (learned, started))
     return of_training(trained) | {name: ("run", values, text) for name, values, text in (
@@ -55,6 +56,9 @@ def _variables(problem, moved, trained):
         ("start_risk", start_risk, "the same before training: what the bound must be below to say that training helps"),
         ("tangent_distance", np.sqrt(((learned - limit) ** 2).mean(1)),
          "root mean square over test inputs of the difference from the limit of infinite width"),
+        ("gram_distance", distance,
+         "Frobenius norm of H(t) − H as a share of that of H, Gram matrices of the tangent kernel after training and "
+         "of infinite width"),
         ("ntk_norm", norms[0],
          "√(ỹᵀ H⁻¹ ỹ) of the residuals ỹ at the start and the tangent kernel's Gram matrix H of infinite width"),
         ("ntk_norm_linear", norms[1],
@@ -63,3 +67,9 @@ def _variables(problem, moved, trained):
         ("corollary", 3 * np.linalg.norm(moved, axis=1),
          "3 |θ_T − θ_S|, or 3 |θ_T| from scratch, which corollary 6.2 says bounds √(ỹᵀ H⁻¹ ỹ)"),
     )}  # fmt: skip
+
+
+def _gram_distance(first, X):
+    """‖H − H^∞‖/‖H^∞‖ (Frobenius), H_ij = x_i·x_j times the share of the units (m, D) that are on at both inputs."""
+    on, endless = (X @ first.T > 0).astype(float), infinite_width_gram(X)
+    return np.linalg.norm(X @ X.T * (on @ on.T) / len(first) - endless) / np.linalg.norm(endless)

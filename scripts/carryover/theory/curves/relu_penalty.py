@@ -10,13 +10,16 @@ from carryover.labels import described
 from carryover.theory import penalty
 from carryover.theory.norms import q_norm
 
+READOUT = 1e-3  # where the papers' networks start to finetune
+
 
 def relu_penalty(p):
     """Penalty and exponent, both (correlation, auxiliary_magnitude, magnitude) and dimensionless.
 
     Equation 11 of the paper; the pretrained input weights have the norm √auxiliary_magnitude (section 1.2). The
-    readout starts at 0. Those of a diagonal network (auxiliary_magnitude, magnitude) are of Q, equation 22 of "Feature
-    reuse in multi-task learning and finetuning", whose slope is 2 arcsinh(β/auxiliary_magnitude).
+    readout starts at 0, or, where stationary points are counted, at `READOUT`. Those of a diagonal network
+    (auxiliary_magnitude, magnitude) are of Q, equation 22 of "Feature reuse in multi-task learning and finetuning",
+    whose slope is 2 arcsinh(β/auxiliary_magnitude).
     """
     correlation, auxiliary = np.array(p.correlation, float), np.array(p.auxiliary_magnitude, float)
     magnitude, by_auxiliary = np.geomspace(1e-3, 1e3, p.points), auxiliary[:, None]
@@ -30,6 +33,7 @@ def relu_penalty(p):
         {
             "penalty": (dims, penalty.relu_penalty(*unit), "penalty on the distance from the pretrained unit"),
             "exponent": (dims, penalty.relu_penalty_exponent(*unit), "local exponent d log penalty / d log magnitude"),
+            "stationary_points": (dims, penalty.stationary_points(*unit[:3], READOUT), "positive roots of equation 10"),
             "diagonal_penalty": (dims[1:], diagonal, "Q penalty of a diagonal network's coefficient"),
             "diagonal_exponent": (dims[1:], diagonal_exponent, "local exponent d log Q / d log magnitude"),
         },
