@@ -1,35 +1,63 @@
-"""Whether committed pictures show what is drawn today: `python tests/pictures.py [--write]`, after `make papers` and
-`snakemake --configfile config/config.yaml config/replay.yaml`.
+"""Whether committed pictures show what the archive gives: `python tests/pictures.py [--drawn | --write]`.
 
-docs/pictures/papers has every figure of the papers' scale that an item of a paper names, 640 pixels wide; two that
-pages show are 1200 wide. All have 256 colours. Pictures are compared in squares: another digit in a title differs by
-more than `ALLOWED`, another processor's rounding does not. --write puts what is drawn in the place of what differs.
+docs/pictures/papers has every figure of the papers' scale that an item of a paper names; two more are on pages. Each
+picture keeps a digest of its archived data, options and published tables; another one means that it is stale.
+
+--drawn also compares pictures with the figures that `make papers` and `snakemake --configfile config/config.yaml
+config/replay.yaml` draw, in squares: another digit in a title differs by more than `ALLOWED`, another processor's
+rounding does not. --write draws what differs anew, as wide as it was, 640 pixels if it is new, in 256 colours.
 """
 
 import sys
+from hashlib import sha256
 
-from PIL import Image, ImageChops
+from PIL import Image, ImageChops, PngImagePlugin
 
 import findings
+from carryover.provenance.job_record import json_digest
 from carryover.report.page import reproduction_items
 
 SQUARE, ALLOWED = 8, 8  # pixels, and levels of 255, mean over a square
-WIDE = {"papers_atlas.png": "paper/figures/atlas.png", "replay.png": "replay/figures/replay.png"}
+NEW = 640  # pixels across
+ON_PAGES = {"papers_atlas.png": ("paper", "atlas"), "replay.png": ("replay", "replay")}
+SECTIONS = {"comparisons": "comparisons", "theory": "curves"}
+"""{folder of results: section of the configuration} of what is not archived but computed."""
 
 
 def expected():
-    """{file in docs/pictures: (file in results/, width)}."""
+    """{file in docs/pictures: (configuration that overlays the default one, figure)}."""
     config = findings.configured("config/config.yaml", "config/paper.yaml")
     items = (item for paper in config["papers"].values() for item in reproduction_items(paper, config, {}))
-    narrow = {f"papers/{name}.png": (f"paper/figures/{name}.png", 640) for item in items for name in item["figures"]}
-    return narrow | {name: (figure, 1200) for name, figure in WIDE.items()}
+    return {f"papers/{name}.png": ("paper", name) for item in items for name in item["figures"]} | ON_PAGES
+
+
+def digest(overlay, figure):
+    """Of the options of a figure and of all that it shows, and of the archived files and tables behind that."""
+    config = findings.configured("config/config.yaml", f"config/{overlay}.yaml")
+    entry = config["figures"][figure]
+    parts, data = {"figure": entry["options"]}, [*entry["data"].values()]
+    for name in data:  # which grows
+        folder, _, rest = name.partition("/")
+        found = [findings.ROOT / file for file in (f"{config['archive']}/{name}.nc.xz", name)]
+        if file := next((file for file in found if file.is_file()), None):
+            parts[name] = sha256(file.read_bytes()).hexdigest()
+        else:
+            parts[name] = config[SECTIONS[folder]][rest]
+            data += parts[name].get("data", {}).values()
+    return json_digest(parts)
+
+
+def opened(file):
+    with Image.open(file) as image:
+        image.load()
+    return image
 
 
 def scaled(figure, width):
     """A figure as it is committed."""
-    with Image.open(figure) as image:
-        size = width, round(image.height * width / image.width)
-        return image.convert("RGB").resize(size, Image.Resampling.LANCZOS).quantize(256)
+    image = opened(figure)
+    size = width, round(image.height * width / image.width)
+    return image.convert("RGB").resize(size, Image.Resampling.LANCZOS).quantize(256)
 
 
 def alike(one, other):
@@ -45,15 +73,20 @@ def main(*words, pictures=findings.ROOT / "docs/pictures", results=findings.ROOT
     shown, wrong = expected(), []
     there = {file.relative_to(pictures).as_posix() for file in pictures.rglob("*.png")}
     wrong += [f"{name}: no item or page shows it" for name in sorted(there - shown.keys())]
-    for name, (figure, width) in shown.items():
-        if not (results / figure).is_file():
-            wrong.append(f"{name}: there is no results/{figure}")
+    for name, (overlay, figure) in shown.items():
+        committed = opened(pictures / name) if name in there else None
+        now, drawn = digest(overlay, figure), results / overlay / f"figures/{figure}.png"
+        stale = not committed or committed.info.get("archive") != now
+        if words and not drawn.is_file():
+            wrong.append(f"{name}: {drawn} is not drawn")
             continue
-        drawn = scaled(results / figure, width)
-        if name not in there or not alike(Image.open(pictures / name), drawn):
-            wrong.append(f"{name}: shows another state than results/{figure}")
+        picture = scaled(drawn, committed.width if committed else NEW) if words else committed
+        if stale or not alike(committed, picture):
+            wrong.append(f"{name}: is stale")
             if "--write" in words:
-                drawn.save(pictures / name, optimize=True)
+                kept = PngImagePlugin.PngInfo()
+                kept.add_text("archive", now)
+                picture.save(pictures / name, optimize=True, pnginfo=kept)
     return "\n".join(wrong) or 0
 
 
