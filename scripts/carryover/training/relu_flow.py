@@ -55,17 +55,14 @@ def gradient_flow(
     accuracy : float
         Bound of the error that one step makes in the weights of any unit, relative to its displacement since the
         start, or to a tenth of its size where that is larger.
-    max_steps : int
-        Budget of gradient evaluations, of which a step takes two.
-    max_time : float or (runs,)
-        Where the flow ends at the latest.
+    max_steps, max_time : int, and float or (runs,)
+        Budgets of gradient evaluations, of which a step takes two, and of time.
 
     Returns
     -------
     Trained
-        `converged` is false for a run that is over its budget, or that stalls where steps no longer move it (samples
-        that contradict each other or excite no unit, a kink that it cannot leave); `at_rest` says whether it came to
-        the end of the flow.
+        `converged` is false for a run that is over a budget, or stalls where steps do not move it (samples contradict
+        each other or excite no unit, a kink cannot be left); `at_rest` says whether it came to the end of the flow.
 
     Raises
     ------
