@@ -5,6 +5,7 @@ import textwrap
 from functools import partial
 
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.font_manager import FontProperties
 from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullLocator
 
@@ -118,13 +119,19 @@ def compose(rows, title, *notes):
 
 
 def name_ticks(ax, values, base=10):
-    """A logarithmic x axis with a tick at each of some values: as many are named as have room, evenly from the last."""
+    """A logarithmic x axis with a tick at each of some values; those that have room are named, from the last on."""
     ax.set_xscale("log", base=base)
     values = sorted(values)
-    names = [f"{value:g}" for value in values]
     room = ax.get_window_extent().width / ax.figure.dpi / (0.64 * 8 / 72)  # in digits of 8 points
-    step = math.ceil(sum(len(name) + 1 for name in names) / room)
-    ax.set_xticks(values, [name if (place - len(names)) % step == 0 else "" for place, name in enumerate(names, 1)])
+    logs = np.log(values)
+    places = 0.9 * room * (logs - logs[0]) / (np.ptp(logs) or 1)  # of the axis, .1 is margin
+    names, edge = [], np.inf
+    for value, place in zip(values[::-1], places[::-1], strict=True):
+        name = f"{value:g}"
+        reach = len(name) / 2 + 0.2
+        names.append(name if place + reach <= edge else "")
+        edge = place - reach if names[-1] else edge
+    ax.set_xticks(values, names[::-1])
     ax.minorticks_off()
 
 
