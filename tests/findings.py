@@ -233,16 +233,8 @@ def core_hours(group):
 
 
 COMMITTED = {"headlines": headline_table, "reproduction": reproduction_links}
-ON_SITE = {
-    "verdicts": verdict_table,
-    "failed": failed_table,
-    "undecided": undecided_table,
-    "reproduction": reproduction_index,
-}
-
-
-def on_site(block, table):
-    return ON_SITE[block["kind"]](table, *block["names"].split())
+ON_SITE = {"verdicts": verdict_table, "failed": failed_table, "undecided": undecided_table,
+           "reproduction": reproduction_index}  # fmt: skip
 
 
 def pages():
@@ -258,7 +250,8 @@ def site():
     shown = {}
     for path, text, table in pages():
         if path.parent == ROOT / "docs" and table is not None:
-            shown[path.name] = SITE.sub(lambda block, table=table: on_site(block, table), text)
+            shown[path.name] = SITE.sub(
+                lambda block, table=table: ON_SITE[block["kind"]](table, *block["names"].split()), text)  # fmt: skip
     return shown
 
 

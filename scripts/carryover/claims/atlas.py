@@ -53,7 +53,7 @@ def over_seeds(values, bound, share):
 
 
 def scores(table, rarer):
-    """How well the prediction fits the cells of a map, a number each; NaN where no cell tells.
+    """How well the prediction fits the cells of a map, a number each; NaN without a decided cell.
 
     Of decided cells, `side` is the share with the predicted sign. `precision` is that of the cells with the predicted
     sign `rarer` that have it, `recall` that of those with this sign in which it is predicted. `constant` and
