@@ -6,7 +6,7 @@ from carryover.workflow import command_line, plugin_job
 
 
 def main(argv):
-    with plugin_job.started(argv, "check_claims", __doc__, said=claims.of_group) as (job, check, arguments):
+    with plugin_job.open_job(argv, "check_claims", __doc__, said=claims.of_group) as (job, check, arguments):
         found = plugin_job.of_data(check, dict, arguments)
         columns = claims.definitions(arguments.output[0].stem, found)
         job.save(checks.table(found, columns, arguments.data, job.portable_result))

@@ -6,7 +6,7 @@ from carryover.workflow import command_line, plugin_job
 
 
 def main(argv):
-    with plugin_job.started(argv, "compare", __doc__) as (job, compare, arguments):
+    with plugin_job.open_job(argv, "compare", __doc__) as (job, compare, arguments):
         job.save(plugin_job.of_data(compare, xr.Dataset, arguments))
 
 

@@ -5,7 +5,7 @@ from carryover.workflow import command_line, plugin_job
 
 
 def main(argv):
-    with plugin_job.started(argv, "figure", __doc__, files=[style.FILE]) as (job, draw, arguments):
+    with plugin_job.open_job(argv, "figure", __doc__, files=[style.FILE]) as (job, draw, arguments):
         style.use(style.FILE)
         style.save(plugin_job.of_data(draw, style.Figure, arguments), job, *arguments.output)
 

@@ -4,7 +4,7 @@ from carryover.workflow import collecting, command_line, plugin_job
 
 
 def main(argv):
-    with plugin_job.started(argv, "measure", __doc__) as (job, measure, arguments):
+    with plugin_job.open_job(argv, "measure", __doc__) as (job, measure, arguments):
         job.save(collecting.measured(measure, arguments.p, *arguments.data))
 
 

@@ -7,7 +7,7 @@ from carryover.workflow import command_line, plugin_job
 
 
 def main(argv):
-    with plugin_job.started(argv, "table", __doc__) as (job, rows, arguments):
+    with plugin_job.open_job(argv, "table", __doc__) as (job, rows, arguments):
         typesetting.save(plugin_job.of_data(rows, pd.DataFrame, arguments), job, *arguments.output)
 
 

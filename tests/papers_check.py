@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from carryover import archive, runs
-from carryover.config import files, parameters, plugins
+from carryover.config import files, plugins
 from carryover.config.artifacts import STAGES
 from carryover.errors import UserError
 from carryover.families import stages
@@ -189,8 +189,7 @@ def retrain(sweep, experiment, measure, run):
     for p in run.stages:
         trained = stages.run(p, experiment, run.seeds, trained)
     options = sweep.typed.experiments[experiment].measures[measure]
-    p = parameters.read(parameters.model_of("measures", measure), options, "")
-    return plugins.function_of("measures", measure)(trained, p)
+    return plugins.call("measures", measure, trained, **options)
 
 
 def compared(sweep, experiment, measure, trainings, band):

@@ -13,7 +13,7 @@ import tempfile
 from itertools import product
 from pathlib import Path
 
-from carryover.config import parameters
+from carryover.config import parameters, plugins
 from carryover.config.artifacts import STAGES
 from carryover.config.parameters import applies, described
 from carryover.errors import UserError, sentence
@@ -167,10 +167,10 @@ def _normalized(requested):
     same axes, each with some of the values of another parameter.
     """
     complete = {name: requested[name] for name in ("experiment", "measure", "family", "seeds")}
-    options = parameters.model_of("measures", requested["measure"])(**requested["options"])
+    options = plugins.model_of("measures", requested["measure"])(**requested["options"])
     complete["options"] = {name: _listed(value) for name, value in options}
     for stage in STAGES:
-        model, points = parameters.model_of(f"families.{requested['family']}", stage), {}
+        model, points = plugins.model_of(f"families.{requested['family']}", stage), {}
         fields = described(model)
         axes = [name for name, about in fields.items() if about["axis"]]
         for grid in requested[stage].values():

@@ -40,6 +40,10 @@ def test_the_script_checks_claims_and_writes_them(tmp_path):
     assert found.sizes["claim"] == 4
     assert (found["data"] == f"{tmp_path.name}/risk").all()
     assert (found["portable"] == "distribution").all()
-    with pytest.raises(UserError, match=r"does not find what it needs in the data of .*risk\.nc: risk$"):
+    with pytest.raises(UserError, match=r"^--roles: risk is missing\.$"):
         check_claims.main([words[0], "--roles", "risks", *words[3:], "--output", str(tmp_path / "none.nc")])
+    with job_record.Job(outputs=[tmp_path / "risk.nc"], **told) as job:
+        job.save(data.drop_vars("risk_final"))
+    with pytest.raises(UserError, match=r"does not find what it needs in the data of .*risk\.nc: .*risk_final"):
+        check_claims.main([*words, "--output", str(tmp_path / "none.nc")])
     assert not (tmp_path / "none.nc").exists()

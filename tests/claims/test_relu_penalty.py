@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from carryover.config.parameters import model_of
-from carryover.theory.curves import relu_penalty as curves
+from carryover.config import plugins
 from carryover.theory.norms import q_norm
 from toy.made_up_runs import checks_of
 
-CURVE = curves.relu_penalty(model_of("theory.curves", "relu_penalty")())
+CURVE = plugins.call("theory.curves", "relu_penalty")
 
 
 def test_diagonal_networks_are_like_themselves():

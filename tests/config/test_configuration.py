@@ -12,7 +12,7 @@ import yaml
 from snakemake.utils import update_config
 
 from carryover.config import configuration, papers
-from carryover.config.parameters import model_of
+from carryover.config.plugins import model_of
 from carryover.errors import UserError
 from carryover.workflow.sweep import Sweep
 

@@ -13,7 +13,8 @@ import xarray as xr
 
 from carryover import families
 from carryover.config import plugins
-from carryover.config.parameters import described, model_of
+from carryover.config.parameters import described
+from carryover.config.plugins import model_of
 from carryover.errors import UserError
 from carryover.families import stages
 from carryover.provenance import job_record, store

@@ -7,7 +7,7 @@ import pytest
 from scipy.linalg import lstsq
 from sklearn.datasets import load_digits
 
-from carryover.config.parameters import model_of
+from carryover.config.plugins import model_of
 from carryover.errors import UserError
 from carryover.families.image_pairs import pretrain, solvers
 from carryover.families.stages import Shard

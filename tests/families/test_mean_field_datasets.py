@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from carryover.config.parameters import model_of
+from carryover.config.plugins import model_of
 from carryover.families.mean_field import parameters, pretrain
 from carryover.families.stages import Shard
 from toy.mean_field_toys import TASK, finetuned, followed, outputs, pretrained

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from carryover.config.parameters import model_of
+from carryover.config.plugins import model_of
 from carryover.families import stages
 
 ROOT = Path(__file__).resolve().parents[2]

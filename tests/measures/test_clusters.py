@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from carryover.config.parameters import model_of
+from carryover.config.plugins import model_of
 from carryover.errors import UserError
 from carryover.measures import clusters
 from carryover.measures.clusters import alignment, effective_clusters, inertia

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import KernelCenterer
 
-from carryover.config.parameters import model_of
+from carryover.config.plugins import model_of
 from carryover.measures import dimensionality
 from carryover.measures.dimensionality import cka, ensd, participation_ratio
 from carryover.streams import generator

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from carryover.config.parameters import model_of
 from carryover.measures.relu_solutions import displacement
 from toy import made_up_networks
 
@@ -24,7 +23,7 @@ def network(first, second, start_first, start_second, main=(0.5, 0.0), cosine=0.
 
 
 def measured(*told, **more):
-    found = displacement(network(*told, **more), model_of("measures", "displacement")()).isel(run=0)
+    found = displacement(network(*told, **more)).isel(run=0)
     assert all(variable.attrs["long_name"] for variable in found.values())
     return {name: float(value) for name, value in found.items()}
 

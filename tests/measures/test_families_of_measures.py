@@ -1,10 +1,13 @@
-"""The families that a measure names are those whose networks it can measure."""
+"""A measure measures the networks that keep what it needs, and families say what theirs keep."""
 
 import pytest
 
 from carryover.config import plugins
-from carryover.config.parameters import applies, model_of
+from carryover.config.parameters import applies
+from carryover.config.plugins import model_of
 from carryover.errors import UserError
+from carryover.provenance import store
+from carryover.workflow import collecting
 from toy import image_pair_toys, mean_field_toys, relu_toys, shards, trainer_shards, wide_relu_toys
 
 SHARDS = {
@@ -27,13 +30,20 @@ def test_there_is_a_shard_of_every_family():
 
 
 @pytest.mark.parametrize("family", SHARDS)
-def test_a_measure_measures_the_families_that_it_names_and_no_other(family):
-    shard = SHARDS[family]()
-    protocol = {"protocol": shard["protocol"].values[0]}
+def test_what_a_family_keeps_decides_what_is_measured(family, tmp_path):
+    shard, path = SHARDS[family](), tmp_path / "shard.nc"
+    keeps = model_of(f"families.{family}", "finetune").KEEPS
+    assert keeps.keys() <= shard.data_vars.keys()
+    store.save(shard, path)
+    protocol, measured = {"protocol": shard["protocol"].values[0]}, set()
     for name in plugins.names("measures"):
-        measure, p = plugins.function_of("measures", name), model_of("measures", name)(**SMALL.get(name, {}))
-        if family in (p.FAMILIES or plugins.names("families")):
-            assert measure(shard, p).sizes["run"] == shard.sizes["run"], name
-        elif applies(p.APPLIES_TO, protocol):
-            with pytest.raises((KeyError, UserError)):
-                measure(shard, p)
+        measure = plugins.find("measures", name)
+        conditions = {axis: values for axis, values in measure.applies_to.items() if axis in protocol}
+        if applies(conditions, protocol) and all(keeps.keys() & set(names) for names in measure.any_of):
+            (result,) = collecting.measured(measure, measure.model(**SMALL.get(name, {})), path)
+            assert result.sizes["run"] == shard.sizes["run"], name
+            measured.add(name)
+        else:
+            with pytest.raises(UserError, match=f"^{name} measures nothing in "):
+                collecting.measured(measure, measure.model(), path)
+    assert len(measured) > 1

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from carryover.config.parameters import model_of
+from carryover.config.plugins import model_of
 from carryover.measures.pretrained_features import gram, out_of_rkhs
 from carryover.streams import generator
 from toy import made_up_networks

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from carryover.config.parameters import model_of
+from carryover.config.plugins import model_of
 from carryover.measures.relu_solutions import least_penalty
 from carryover.theory.penalty import relu_penalty
 from toy import made_up_networks

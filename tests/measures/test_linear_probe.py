@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from carryover.config.parameters import model_of
+from carryover.config.plugins import model_of
 from carryover.measures import linear_probe
 from carryover.networks.convnet import ResNet18
 from carryover.networks.convnet_layers import renewing_statistics

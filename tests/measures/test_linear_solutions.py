@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from carryover.config.parameters import model_of
+from carryover.config.plugins import model_of
 from carryover.measures.linear_solutions import auxiliary_share, norms, sparsity, top_k_variance
 from toy import made_up_networks
 

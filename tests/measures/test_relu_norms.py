@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
 
-from carryover.config.parameters import model_of
 from carryover.measures.relu_solutions import relu_norms
 from toy import made_up_networks
 
@@ -19,7 +18,7 @@ def measured(first, second):
         "teacher_directions": [MAIN], "teacher_readout": [[0.5, -2.0, 0.0]],
         "auxiliary_directions": [AUXILIARY], "auxiliary_readout": [[1.2, -3.0]],
     }  # fmt: skip
-    return relu_norms(made_up_networks.networks(variables), model_of("measures", "relu_norms")()).isel(run=0)
+    return relu_norms(made_up_networks.networks(variables)).isel(run=0)
 
 
 @pytest.mark.parametrize("outputs", [1, 2])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from carryover.config.parameters import model_of
+from carryover.config.plugins import model_of
 from carryover.measures import stages
 from carryover.measures.dimensionality import cka, compare_kernels, ensd, participation_ratio
 from carryover.measures.stages import centred_kernel

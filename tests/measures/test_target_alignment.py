@@ -6,7 +6,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.preprocessing import KernelCenterer
 
-from carryover.config.parameters import model_of
+from carryover.config.plugins import model_of
 from carryover.measures import target_alignment
 from carryover.measures.dimensionality import cka
 from carryover.streams import generator

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from carryover.config.parameters import model_of
+from carryover.config.plugins import model_of
 from carryover.families import stages
 from carryover.networks.convnet import EfficientNetLite0, ResNet18
 from carryover.networks.convnet_weights import installed_weights, load_weights

@@ -7,13 +7,12 @@ import pytest
 from scipy.stats import beta, binom
 
 from carryover.config import plugins
-from carryover.config.parameters import model_of
 from carryover.theory.interpolation import interpolation_risk
 from carryover.training.exact import diagonal_flow_limit
 
 
 def curve(name, **told):
-    return plugins.function_of("theory.curves", name)(model_of("theory.curves", name)(**told))
+    return plugins.call("theory.curves", name, **told)
 
 
 def test_constants_of_the_covariance_bound_are_the_smallest_without_a_violation_in_the_first_half():

@@ -3,7 +3,7 @@
 import numpy as np
 
 from carryover.claims.comparisons import atlas
-from carryover.config.parameters import model_of
+from carryover.config.plugins import model_of
 from toy.made_up_runs import dataset
 
 GRID = {"overlap": [0.0, 0.5, 1.0], "samples": [10, 20, 40]}

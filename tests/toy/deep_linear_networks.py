@@ -2,7 +2,8 @@
 
 from functools import cache
 
-from carryover.config.parameters import model_of
+from carryover.config import plugins
+from carryover.config.plugins import model_of
 from carryover.theory.curves import linear_teachers, linear_transfer
 from toy import shards
 
@@ -106,7 +107,7 @@ def distances():
 
 @cache
 def bound():
-    return linear_teachers.covariance_bound(model_of("theory.curves", "covariance_bound")(instances=200))
+    return plugins.call("theory.curves", "covariance_bound", instances=200)
 
 
 @cache

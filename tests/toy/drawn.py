@@ -1,12 +1,11 @@
 """Figures drawn of data in memory, and what is written below them."""
 
 from carryover.config import plugins
-from carryover.config.parameters import model_of
 
 
 def drawn(plot, data, **options):
     """The figure of a plot's data by role, with its options."""
-    return plugins.function_of("figures", plot)(data, model_of("figures", plot)(**options))
+    return plugins.call("figures", plot, data, **options)
 
 
 def legends_of(figure):

@@ -8,7 +8,6 @@ import xarray as xr
 
 from carryover.claims.support import checks
 from carryover.config import claims, plugins
-from carryover.config.parameters import model_of
 from carryover.statistics.intervals import student
 
 SEEDS = range(6)
@@ -47,7 +46,7 @@ def dataset(values, *grids, along="input"):
 
 def checks_of(name, data, **options):
     """The dataset of a claims plug-in, by its name, and its data."""
-    found = plugins.function_of("claims", name)(data, model_of("claims", name)(**options))
+    found = plugins.call("claims", name, data, **options)
     return checks.table(found, claims.definitions(name, found))
 
 

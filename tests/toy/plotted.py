@@ -8,8 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from carryover.claims.replay import RUN
-from carryover.config.parameters import model_of
-from carryover.theory.curves import relu_penalty
+from carryover.config import plugins
 from toy import (
     convnet_networks,
     convnet_runs,
@@ -112,7 +111,7 @@ ROLES = {
         "norms": measured_relu("overlap", "relu_norms"), "regimes": measured_relu("regimes", "relu_norms"),
         "displacement": measured_relu("overlap", "displacement"),
     },
-    "relu_penalty": lambda: {"curve": relu_penalty.relu_penalty(model_of("theory.curves", "relu_penalty")(points=21))},
+    "relu_penalty": lambda: {"curve": plugins.call("theory.curves", "relu_penalty", points=21)},
     "replay": lambda: {"published": pd.read_csv(TABLE), "relu": replayed(), "rounded": replayed()},
     "solver_agreement": lambda: {
         **{name: measured("agreeing", name) for name in ("coefficients", "trajectory", "risk")},

@@ -3,7 +3,7 @@
 from unittest.mock import patch
 
 from carryover.config import plugins
-from carryover.config.parameters import model_of
+from carryover.config.plugins import model_of
 from carryover.families import stages
 from carryover.labels import labelled
 from carryover.workflow.collecting import collect
@@ -31,5 +31,4 @@ def followed(make, *arguments, **told):
 
 def measured(family, measure, shards, **told):
     """The collected dataset of a measure, by its name."""
-    take, p = plugins.function_of("measures", measure), model_of("measures", measure)(**told)
-    return labelled(collect([take(one, p) for one in shards]), family)
+    return labelled(collect([plugins.call("measures", measure, one, **told) for one in shards]), family)

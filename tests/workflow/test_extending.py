@@ -20,11 +20,8 @@ def blocks(kind):
 def test_an_experiment_a_measure_and_a_claim_of_which_only_what_changed_is_remade(fresh):
     experiment, entry, _ = map(yaml.safe_load, blocks("yaml"))
     fresh.configure(experiment | entry)
-    measure, its_model, claim, model = blocks("python")[:4]
-    for file, text, more in (("measures/nonzero.py", measure, its_model), ("claims/my_claim.py", claim, model)):
+    for file, text in zip(("measures/nonzero.py", "claims/my_claim.py"), blocks("python")[:2], strict=True):
         (fresh.folder / "scripts/carryover" / file).write_text(text)
-        with (fresh.folder / "scripts/carryover" / file).with_name("parameters.py").open("a") as models:
-            models.write(f"\n\n{more}")
     claims = fresh.folder / "scripts/carryover/claims/claims.yaml"
     claims.write_text(f"{claims.read_text()}\n{blocks('yaml')[2]}")
     fresh.make("claims_table")

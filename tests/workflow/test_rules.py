@@ -1,7 +1,6 @@
 """Rules have every section and no logic, and name environments that have what their jobs import."""
 
 import ast
-import importlib
 import re
 import sys
 
@@ -14,6 +13,7 @@ from carryover.provenance import code_digest
 from toy.small_project import ROOT
 
 SCRIPTS = ROOT / "scripts"
+FAMILIES = SCRIPTS / "carryover/families"
 SECTIONS = ("input", "output", "log", "conda", "threads", "resources", "params", "shell")
 # Rules that need nothing made before.
 ROOTS = ("pretrain", "curve")
@@ -38,17 +38,19 @@ RULES = rules()
 MAKERS = [rule for rule in RULES if rule != "audit"]
 
 
+def declared(kind):
+    return [plugins.find(kind, name) for name in plugins.names(kind)]
+
+
 def imports(rule):
     """Top-level packages that the script and any plug-in of a rule import, our own and the standard library's aside."""
     names = [rule]
     if rule == "collect":
-        modules = plugins.modules("measures").values()
-        names += [name for name in modules if getattr(importlib.import_module(name), "SELECTS", False)]
-    if kind := PLUGINS.get(rule, "families" if rule in STAGES else None):
-        for plugin in plugins.modules(kind).values():
-            place = SCRIPTS.joinpath(*plugin.split("."))
-            inside = sorted(place.glob("*.py")) or [place.with_suffix(".py")]
-            names += [".".join(file.relative_to(SCRIPTS).with_suffix("").parts) for file in inside]
+        names += [measure.module for measure in declared("measures") if measure.selects]
+    if rule in PLUGINS:
+        names += [plugin.module for plugin in declared(PLUGINS[rule])]
+    if rule in STAGES:
+        names += [".".join(file.relative_to(SCRIPTS).with_suffix("").parts) for file in FAMILIES.glob("*/*.py")]
     names = [name.removesuffix(".__init__") for name in names]
     found = set()
     for file in code_digest.closure_files(SCRIPTS, *names):

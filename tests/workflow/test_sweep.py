@@ -67,7 +67,9 @@ def test_what_starts_from_pretraining_needs_it(sweep):
 def test_a_measure_of_weights_asks_for_them_before_anything_is_trained(sweep):
     finetune = {"protocol": "single_task", "samples": 16}
     measured = {"family": "convnet", "measures": {"stages": {}}}
-    with pytest.raises(UserError, match=r"toy\.measures\.stages asks of finetune that keep_weights is true\.$"):
+    with pytest.raises(
+        UserError, match=r"toy\.measures\.stages needs state, which networks of convnet keep if keep_weights is true\.$"
+    ):
         sweep(finetune, **measured).check()
     sweep({**finetune, "keep_weights": True}, **measured).check()
 

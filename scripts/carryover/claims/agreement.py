@@ -6,6 +6,7 @@ import xarray as xr
 from carryover.claims.support.checks import Check, checks, listed
 from carryover.claims.support.runs import matched, only
 from carryover.claims.support.transferability import at_critical, transferability
+from carryover.config import plugins
 from carryover.runs import coordinates, where
 from carryover.statistics import intervals
 
@@ -43,7 +44,8 @@ def simulated(data, reference, *ignored):
     return matched(runs, others, ("solver", *ignored), f"run of the solver {reference} to compare with")
 
 
-def exact_limit(data, p):
+@plugins.check(data=["coefficients"])
+def exact_limit(data):
     """Role: `coefficients` of diagonal networks solved and simulated. Statistics are in decades of relative distance.
 
     The symmetric penalty is that of eq 22, which pretrained networks do not minimise. `one_path` is the product of the
@@ -65,7 +67,8 @@ def exact_limit(data, p):
     })  # fmt: skip
 
 
-def linear_limit(data, p):
+@plugins.check(data=["coefficients", "risk", "deep"])
+def linear_limit(data):
     """Roles: `coefficients` and `risk` of deep linear networks solved and simulated, `deep`: `risk` of networks of more
     layers. Distances are in decades.
 
@@ -89,7 +92,8 @@ def _along_source(risk):
     return (runs["feature_share"] * runs["feature_alignment"] ** 2).groupby(runs["seed"]).min()
 
 
-def stopped_training(data, p):
+@plugins.check()
+def stopped_training(data):
     """Roles `released` and `text`: deep linear networks trained until the released script of "Features are fate" stops,
     or until its text does. Statistics are medians over seeds where the risk from scratch has no mean."""
     critical, results = {}, {}
@@ -102,7 +106,8 @@ def stopped_training(data, p):
     return results | checks(medians, intervals.median)
 
 
-def relu_flow(data, p):
+@plugins.check(data=["risk"])
+def relu_flow(data):
     """Role: `risk` of ReLU networks by flow and by descent with several learning rates. Statistics are in decades.
 
     Differences of risks are relative. Runs that did not reach their learning rate or their tolerance are included.
@@ -117,7 +122,8 @@ def relu_flow(data, p):
     }, smallest=low, largest=high)  # fmt: skip
 
 
-def image_pairs(data, p):
+@plugins.check(data=["risk"])
+def image_pairs(data):
     """Role: `risk` of pairs of image tasks, solved exactly and by descent. Only converged runs of descent count."""
     both = simulated(data["risk"][["risk_final", "converged"]], "exact")
     both = both[both["converged"] == 1]

@@ -10,6 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from carryover.claims.support.checks import Check, checks
+from carryover.config import plugins
 from carryover.statistics import jackknife
 from carryover.statistics.intervals import LEVEL
 
@@ -23,7 +24,8 @@ SHARES = ["side", "precision", "recall"]
 GROUPS = 6  # groups of seeds of which each is left out in turn, where several families are compared
 
 
-def atlas(data, p):
+@plugins.check()
+def atlas(data):
     """Roles: maps of families, as comparisons.atlas makes them; checks are named after them.
 
     For each map with a prediction, `scores` of all settings, with intervals by the jackknife over seeds.
@@ -96,7 +98,8 @@ def order(frames, column):
     return np.mean([frame[column].corr(frame["gain"], method="spearman") for frame in frames])
 
 
-def atlas_orders(data, p):
+@plugins.check()
+def atlas_orders(data):
     """Roles: maps of families, as comparisons.atlas makes them; those with a prediction are compared.
 
     Rank correlations of predictors with the gain of finetuning, means over families. And the share of decided cells

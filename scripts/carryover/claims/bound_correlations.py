@@ -4,8 +4,11 @@ over pairs of the error with each bound."""
 from functools import partial
 
 import xarray as xr
+from pydantic import NonNegativeFloat
 
 from carryover.claims.support.checks import Check, checks
+from carryover.config import plugins
+from carryover.config.parameters import Model, parameter
 from carryover.statistics import jackknife
 
 BOUNDS = {
@@ -23,7 +26,14 @@ def in_words(estimator):
     return words.get(kind, "least squares")
 
 
-def bound_correlations(data, p):
+class BoundCorrelations(Model):
+    images: str = parameter("MNIST", "whose classes the pairs are of, in words")
+    constant: NonNegativeFloat = parameter(
+        1.0, "c of eq 3, which the paper leaves open; 0 for the limit of small ones")  # fmt: skip
+
+
+@plugins.check(data=["bounds"])
+def bound_correlations(data, p: BoundCorrelations):
     """Role: `bounds`, the measure of an experiment of the family image_pairs.
 
     Statistics are R² over pairs of tasks and differences of R²: means over numbers of samples and repeats, for each

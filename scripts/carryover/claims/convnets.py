@@ -12,10 +12,13 @@ independent; means over the tasks of each seed are. Seeds draw their tasks among
 
 import numpy as np
 import pandas as pd
+from pydantic import PositiveFloat
 
 from carryover.claims.support.checks import Check, checks, listed
 from carryover.claims.support.published_convnets import by_network
 from carryover.claims.support.runs import Runs, common, mean_over_samples, worst
+from carryover.config import plugins
+from carryover.config.parameters import Condition, Model, parameter
 from carryover.labels import value_labels
 from carryover.runs import conditions, where
 
@@ -25,7 +28,12 @@ FACTOR = 0.5
 AS_RATES = (0.5, 0.25)  # factors that are compared with the learning rate over their square
 
 
-def convnet_rescaling(data, p):
+class ConvnetRescaling(Model):
+    factors: tuple[PositiveFloat, ...] = parameter((), "further factors on the weights, of which the gain is tested")
+
+
+@plugins.check()
+def convnet_rescaling(data, p: ConvnetRescaling):
     """Roles: `risk` of any experiments, each with networks finetuned with the factor and without, and from scratch; or
     the table of published accuracies.
 
@@ -91,7 +99,15 @@ def _over_best(controls, scaled):
     return Check(_gain(best, scaled), facts={"sizes": listed(best.columns.unique("samples")), "rates": len(controls)})
 
 
-def convnet_stages(data, p):
+class ConvnetStages(Model):
+    stages: tuple[str, ...] = parameter(("layer3", "layer4"), "stages that the claims are about, each for itself")
+    factors: tuple[PositiveFloat, ...] = parameter((), "factors on the weights; empty for all below 1")
+    network: str = parameter("resnet18", "network of the published table")
+    only: tuple[Condition, ...] = parameter((), "conditions on the runs, as coordinate=value")
+
+
+@plugins.check(data=["stages"])
+def convnet_stages(data, p: ConvnetStages):
     """Role: `stages` of networks finetuned with factors below 1, and with 1, or the table of published dimensions. PR:
     participation ratio of a stage's outputs for images of the task; ENSD: effective number of dimensions that start and
     end share."""
@@ -119,7 +135,8 @@ def convnet_stages(data, p):
     return results
 
 
-def pretrained_rescaling(data, p):
+@plugins.check(data=["pairs", "sets", "sizes", "probe"])
+def pretrained_rescaling(data):
     """Roles: `pairs` and `sets`, risks of networks finetuned with factors and at further learning rates, and from
     scratch, at one number of samples; `sizes`, with and without the factor at others; `probe`, linear probes."""
     results, which = {}, {role: " on ".join(in_words(data[role])) for role in ("pairs", "sets", "sizes")}

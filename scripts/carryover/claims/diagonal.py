@@ -13,9 +13,12 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+from pydantic import PositiveInt
 
 from carryover.claims.support.checks import checks
 from carryover.claims.support.runs import Runs, only
+from carryover.config import plugins
+from carryover.config.parameters import Model, parameter
 
 HALF = 0.5  # share of features in common at which sharing is looked at
 FITTED = 0.3  # training loss from which on networks count as fitted
@@ -26,7 +29,12 @@ FAMILIES = {"diagonal": "Diagonal networks", "relu": "ReLU networks"}
 NETWORKS = {"finetuning": "finetuned", "multi_task": "multi-task"}
 
 
-def feature_reuse(data, p):
+class FeatureReuse(Model):
+    samples: PositiveInt = parameter(32, "main-task samples at which protocols are compared")
+
+
+@plugins.check(data=["risk"])
+def feature_reuse(data, p: FeatureReuse):
     """Role: `risk` of the overlap experiment."""
     runs = Runs("risk", data["risk"]).where(samples=p.samples)
     all_shared = runs.extremes("overlap")[1]
@@ -40,7 +48,12 @@ def feature_reuse(data, p):
     }, samples=p.samples)  # fmt: skip
 
 
-def diagonal_nesting(data, p):
+class DiagonalNesting(Model):
+    samples: PositiveInt = parameter(16, "main-task samples at which networks are compared")
+
+
+@plugins.check(data=["risk"])
+def diagonal_nesting(data, p: DiagonalNesting):
     """Role: `risk` of a nested experiment, rescaled by 1 and by less."""
     runs = Runs("risk", data["risk"]).where(overlap=1.0, samples=p.samples)
     few, many = runs.extremes("main_features")
@@ -63,7 +76,8 @@ def diagonal_nesting(data, p):
     }, few=few, many=many, small=small, samples=p.samples)  # fmt: skip
 
 
-def diagonal_solutions(data, p):
+@plugins.check(data=["norms", "sparsity", "rescaled"])
+def diagonal_solutions(data):
     """Roles: `norms` and `sparsity` of the overlap experiment, `rescaled` sparsity of the nested one.
 
     Norms are those of solutions over their teachers'. Means over n are over all numbers of samples.
@@ -112,7 +126,8 @@ def diagonal_solutions(data, p):
     return results | checks({"rescaling_lowers": shares[1.0].mean(axis=1) - shares[small].mean(axis=1)}, small=small)
 
 
-def cross_entropy(data, p):
+@plugins.check(data=["diagonal", "relu"])
+def cross_entropy(data):
     """Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. Means over seeds."""
     results = {}
 
@@ -157,7 +172,8 @@ def interpolated(x, y, at):
     return np.interp(at, x[known], y[known], left=np.nan, right=np.nan)
 
 
-def endless_training(data, p):
+@plugins.check(data=["trajectory"])
+def endless_training(data):
     """Role `trajectory`: PT+FT, and STL and MTL from two initial scales, on cross-entropy with all features shared.
 
     Statistics are means over seeds; STL is that from the smallest scale.

@@ -9,6 +9,7 @@ import pandas as pd
 from carryover.claims.agreement import SMALLEST, converged_distances, relative_differences
 from carryover.claims.support.checks import Check, checks, listed
 from carryover.claims.support.runs import Runs, only, worst
+from carryover.config import plugins
 from carryover.statistics.intervals import student, wilson
 
 REST = 0.5  # the paper's norm ε of what a stretched target has beside the source
@@ -20,7 +21,8 @@ ALIKE = 1e-9  # what rounding may make of equal numbers
 PUBLISHED = 3.0  # constant in front of |Δ| in corollary 6.2
 
 
-def linear_teachers(data, p):
+@plugins.check(data=["alignment", "stretch", "stretch_trained", "coefficients", "scale", "frozen", "layers", "small"])
+def linear_teachers(data):
     """Roles: `alignment` of differences in leading directions and in others, `stretch` of stretched sources by depth,
     `stretch_trained` and `coefficients` of such networks that were trained, `scale` over norms of source and target,
     `frozen` of two layers and `layers` of more, several numbers of them frozen; and `small`, frozen after pretraining
@@ -106,7 +108,8 @@ def _of_frozen(runs, layers, small):
         scale=scales[0], scales=listed(scales))  # fmt: skip
 
 
-def aligned_teachers(data, p):
+@plugins.check(data=["risk"])
+def aligned_teachers(data):
     """Role `risk`: exact limits of finetuned networks, without noise, of one layer and more, for tasks at angle 0, and
     of networks from scratch, whose risk is |Σ^½ P⊥θ_T|².
 
@@ -130,7 +133,8 @@ def aligned_teachers(data, p):
     }, before=second_deepest, deepest=deepest)  # fmt: skip
 
 
-def covariance_bound(data, p):
+@plugins.check(data=["curve"])
+def covariance_bound(data):
     """Role: `curve` of curves.covariance_bound. Its first half of instances sets the constant, the second tests it.
 
     The theorem does not state its constant, so the checks are on its shape: whether the bound orders instances by their
@@ -175,7 +179,8 @@ def covariance_bound(data, p):
     }, partial(student, over="blocks of instances"), rank=float(curve["rank"]))  # fmt: skip
 
 
-def gaussian_bounds(data, p):
+@plugins.check(data=["curve"])
+def gaussian_bounds(data):
     """Role: `curve` of curves.gaussian_bounds, with two values of d or more and with ε = 0. Statistics are taken at the
     n/d and the pair of tasks at which they are worst; `<bound>_falls` is a mean over them."""
     curve = data["curve"]
@@ -207,7 +212,8 @@ def gaussian_bounds(data, p):
     }, over_draws, most=most)  # fmt: skip
 
 
-def ntk_bound(data, p):
+@plugins.check(data=["bound", "narrow", "wide"])
+def ntk_bound(data):
     """Roles: `bound`, the measure `ntk_bound` of trained networks, finetuned and from scratch, for targets that differ
     from the source; `narrow` and `wide`, one finetuned network a seed, of few and of many units. Ratios of risks are in
     decades. Statistics are the worst over distances and samples; `grows` and `far_hurts` are means."""

@@ -7,6 +7,7 @@ import pandas as pd
 from carryover.claims.support.checks import Check, checks, listed
 from carryover.claims.support.runs import Runs, nearest, only, worst
 from carryover.claims.support.transferability import at_critical, at_rows, predicted, transferability, with_decay
+from carryover.config import plugins
 from carryover.statistics.intervals import median
 from carryover.statistics.jackknife import leave_one_out, pseudovalues
 from carryover.theory import transfer
@@ -32,7 +33,8 @@ def _trained(risk):
     return "" if set(np.unique(risk["solver"])) == {"exact"} else " (trained)"
 
 
-def linear_transfer(data, p):
+@plugins.check(data=["diagram"], optional=["loud", "ridge", "decay"])
+def linear_transfer(data):
     """Roles: `diagram` of single-task and linearly transferred networks; `loud`, the same with more label noise than
     signal; and, for the claims on penalties, `ridge` of transfer with ridge penalties and `decay` of single-task
     networks with weight decay. Statistics are means over draws."""
@@ -144,7 +146,8 @@ def first_loss(gain):
     return np.interp(0.0, values[around], x[around])
 
 
-def linear_finetuning(data, p):
+@plugins.check(data=["diagram"], optional=["simulated"])
+def linear_finetuning(data):
     """Roles: `diagram` of networks, and, for the claim on both formulas, `simulated` runs of several depths and noises
     trained by gradient descent. Statistics are means over draws."""
     runs = transferability(data["diagram"], "finetuning").set_index("seed").query("gamma != 1")
@@ -215,7 +218,8 @@ def _with_formulas(runs):
     return below.assign(**gains)
 
 
-def dataset_distances(data, p):
+@plugins.check(data=["diagram", "risk", "distances"])
+def dataset_distances(data):
     """Roles: `diagram`, linear transfer to targets of one norm at angles up to π/2, over samples and noises; `risk`,
     linear transfer to targets of several norms at any angle; `distances` of these targets' data from the source's.
     Statistics are means over draws, of rank correlations and of a gain."""

@@ -8,6 +8,7 @@ from carryover.claims.agreement import relative_differences
 from carryover.claims.support.checks import Check, checks
 from carryover.claims.support.runs import Runs, worst
 from carryover.claims.support.transferability import FITTED, from_scratch, normalised, transferability
+from carryover.config import plugins
 from carryover.runs import where
 from carryover.statistics import intervals, power_law
 from carryover.statistics.jackknife import leave_one_out, pseudovalues
@@ -17,7 +18,8 @@ FACTOR = 2.0  # factor between predicted and found boundary that counts as near
 ROUNDING = 1e-12  # relative error of what agrees exactly
 
 
-def mean_field_transfer(data, p):
+@plugins.check(data=["risk", "gram", "out_of_rkhs", "anchored"])
+def mean_field_transfer(data):
     """Roles: `risk`, `gram`, `out_of_rkhs` over ablated shares and scales of the teacher, and `anchored`, the risks of
     networks pretrained with several anchors. Statistics are means over seeds, risks shares of the target's variance."""
     gram, outside = (Runs(role, data[role]) for role in ("gram", "out_of_rkhs"))

@@ -5,10 +5,15 @@ Statistics of risks are log₁₀ of a ratio, means over seeds. A network uses K
 leave next to nothing of their weight unexplained.
 """
 
+from typing import Literal
+
 import numpy as np
+from pydantic import PositiveInt
 
 from carryover.claims.support.checks import checks
 from carryover.claims.support.runs import Runs, common, only, worst
+from carryover.config import plugins
+from carryover.config.parameters import Model, parameter
 
 AUXILIARY_FEATURES = 6  # teacher units of the auxiliary task of the role overlap
 BETWEEN = 256  # samples at which networks are not yet the teacher, and no longer far below its norm
@@ -17,7 +22,12 @@ LEARNT = 0.01  # risk below which a task is learnt; the teachers' mean squares a
 LAZY = {"single_task": "those from large (lazy) weights", "single_task_kernel": "the tangent kernel"}
 
 
-def relu_sharing(data, p):
+class ReluSharing(Model):
+    samples: PositiveInt = parameter(64, "main-task samples at which protocols are compared")
+
+
+@plugins.check(data=["risk"])
+def relu_sharing(data, p: ReluSharing):
     """Role: `risk` of an overlap experiment. Most statistics are at `p.samples` samples."""
     runs = Runs("risk", data["risk"])
     # Training must have come to its end where a risk is expected to be the larger one; likewise below.
@@ -42,7 +52,8 @@ def relu_sharing(data, p):
     return checks(results, samples=p.samples)
 
 
-def relu_nesting(data, p):
+@plugins.check(data=["risk"])
+def relu_nesting(data):
     """Role: `risk` of a nested experiment.
 
     That PT+FT beats kernel regression on the pretrained features does not show that networks select features: as many
@@ -68,7 +79,15 @@ def relu_nesting(data, p):
     }, few=few, many=many, small=small, large=large)  # fmt: skip
 
 
-def relu_richness(data, p):
+class ReluRichness(Model):
+    samples: PositiveInt = parameter(256, "samples at which networks are compared")
+    lazy: Literal["single_task", "single_task_kernel"] = parameter(
+        "single_task", "what rich networks face: those from the largest initial scale, or the tangent kernel at the "
+        "smallest")  # fmt: skip
+
+
+@plugins.check(data=["risk"], optional=["norms"])
+def relu_richness(data, p: ReluRichness):
     """Roles: `risk` of single-task learning, and, if wanted, its `norms`, the measure `relu_norms`.
 
     The rich regime helps if, and only if, the teacher is sparse; on a dense one it matches the teacher with the most
@@ -96,7 +115,8 @@ def relu_richness(data, p):
     return results
 
 
-def relu_clusters(data, p):
+@plugins.check(data=["regimes", "overlap", "nested", "overlap_risk", "nested_risk"])
+def relu_clusters(data):
     """Roles: `clusters` of the experiments `regimes` (single-task learning), `overlap` and `nested`; `overlap_risk` and
     `nested_risk`, the risks of the latter.
 
@@ -172,7 +192,8 @@ def _clusters_of_subset(runs, risk):
     }, few=few, low=low, high=high, fewest=fewest, learnt=LEARNT)  # fmt: skip
 
 
-def relu_dimensionality(data, p):
+@plugins.check(data=["regimes", "nested"])
+def relu_dimensionality(data):
     """Roles: `dimensionality` of the experiments `regimes` (single-task) and `nested`. PR: participation ratio.
 
     Rich networks have the smaller PR at every n. Finetuning on few of the auxiliary features changes PR, and the
@@ -202,7 +223,8 @@ def relu_dimensionality(data, p):
     return results | checks(lazy, few=few, rescaled=f"rescaled by {high:g}", samples=most)
 
 
-def relu_norms(data, p):
+@plugins.check(data=["norms", "displacement", "regimes"])
+def relu_norms(data):
     """Roles: `norms` and `displacement` of an overlap experiment, `regimes`: norms of single-task learning.
 
     The norm is F₁ from scratch, F₁,₂ of both tasks for multi-task networks, and R̃ after pretraining. Solutions at

@@ -8,6 +8,7 @@ from scipy.stats import spearmanr
 from carryover.claims.support.checks import checks
 from carryover.claims.support.runs import Runs, mean_over_samples, only, worst
 from carryover.claims.support.transferability import at
+from carryover.config import plugins
 from carryover.errors import UserError
 from carryover.statistics import intervals
 
@@ -21,7 +22,8 @@ CELL = ["protocol", "samples", "correlation", "magnitude"]
 TINY = 1e-12  # floor of the angles by which weights turned
 
 
-def relu_penalty(data, p):
+@plugins.check(data=["curve"])
+def relu_penalty(data):
     """Role: `curve` of curves.relu_penalty, with cosines .9, .99 and 1 and auxiliary magnitudes .01, 1 and 100.
 
     Statistics are computed, not drawn. Raises UserError for a cosine or magnitude that the curve does not have.
@@ -58,7 +60,8 @@ def relu_penalty(data, p):
     return results
 
 
-def relu_penalty_risk(data, p):
+@plugins.check(data=["risk", "penalty"])
+def relu_penalty_risk(data):
     """Roles: `risk` over correlation and magnitude, and `penalty`, the measure `displacement` of finetuned networks.
 
     Each statistic is by seed, of means over all numbers of samples from `SAMPLES` on; `order` is a rank correlation
@@ -94,7 +97,8 @@ def relu_penalty_risk(data, p):
     }, low=low, high=high, small=small, large=large, fewest=sizes[0])  # fmt: skip
 
 
-def relu_displacement(data, p):
+@plugins.check(data=["overlap", "nested", "magnitude"])
+def relu_displacement(data):
     """Roles: `displacement` of the experiments `overlap`, `nested` and `magnitude`, of finetuned networks.
 
     Do weights stay as near their start as the learned function allows? The first two claims are on the condition and
@@ -117,7 +121,8 @@ def relu_displacement(data, p):
     }, low=low, small=small, most=most)  # fmt: skip
 
 
-def relu_least_penalty(data, p):
+@plugins.check(data=["least", "spread"])
+def relu_least_penalty(data):
     """Role `least`: the measure `least_penalty` of networks finetuned and from scratch, over correlation and magnitude.
     Role `spread`: the same of networks finetuned on similar units after their pretrained weights were rotated apart.
 

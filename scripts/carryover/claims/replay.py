@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from carryover.claims.support.checks import Check, checks
+from carryover.config import plugins
 from carryover.errors import UserError
 from carryover.statistics import intervals
 
@@ -46,7 +47,8 @@ def replayed(data):
     return rows.assign(group=group, setup=setup, difference=rows["risk_best"] / rows["risk_published"] - 1)
 
 
-def replay(data, p):
+@plugins.check()
+def replay(data):
     """Roles: `published` (the table), and `risk` of runs of the family published, by any names.
 
     Statistics are over runs, those of networks from one pretraining as if they were independent.
@@ -71,7 +73,8 @@ def compare_rounded(data):
     return rows.assign(band=rows.groupby(["protocol", "samples"])["own"].transform("max"))
 
 
-def replay_rounding(data, p):
+@plugins.check()
+def replay_rounding(data):
     """Roles: `published` (the table), and risks of replayed runs, `relu`, and of their repetitions, `rounded`.
 
     Where rounding alone parts the replay from the published run, a repetition is as far from the replay as this is. The

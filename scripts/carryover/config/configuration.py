@@ -170,7 +170,7 @@ def schema() -> dict[str, Any]:
 
 
 def _section(family: str, stage: str) -> dict[str, Any]:
-    model = parameters.model_of(f"families.{family}", stage)
+    model = plugins.model_of(f"families.{family}", stage)
     own = dict(parameters.described(model))
     for name, about in own.items():
         if about["axis"] or "items" in about:

@@ -10,11 +10,10 @@ a job of its own. ``when`` names the values of axes under which the parameter is
 of the job, so that changing it reruns nothing there. A ``path`` names a file, or a folder, whose files become inputs
 of the job.
 
-Models stand in modules called `parameters`, which import nothing large: the Snakefile reads them.
+The Snakefile reads the models: what they are made of imports nothing large.
 """
 
 import argparse
-import importlib
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -26,6 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from carryover.errors import UserError
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
+Several = Annotated[int, Field(ge=2)]
 Condition = Annotated[str, Field(pattern="^[^=]+=")]
 """On runs, as coordinate=value."""
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")
@@ -34,18 +34,13 @@ _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")
 class Model(BaseModel):
     """Parameters of a stage or a plug-in; without any, those of a plug-in that has none.
 
-    Class variables say more of a plug-in: the `FAMILIES` whose networks a measure is for; by axis, the values for which
-    it is taken (`APPLIES_TO`), that it asks for (`NEEDS`), or for which finetuning `STARTS_FROM` pretrained networks;
-    the `ROLES` of the data that it reads (None: any), and `OPTIONAL_ROLES`.
+    `Finetune` of a family says more: by axis, the values for which it `STARTS_FROM` pretrained networks, and the
+    variables of its datasets that measures need, `KEEPS`, each with the parameters with which it is kept.
     """
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
-    FAMILIES: ClassVar[tuple[str, ...]] = ()
-    APPLIES_TO: ClassVar[dict[str, tuple]] = {}
-    NEEDS: ClassVar[dict[str, tuple]] = {}
     STARTS_FROM: ClassVar[dict[str, tuple]] = {}
-    ROLES: ClassVar[tuple[str, ...] | None] = None
-    OPTIONAL_ROLES: ClassVar[tuple[str, ...]] = ()
+    KEEPS: ClassVar[dict[str, dict[str, tuple]]] = {}
 
     def __init__(self, **values):
         try:
@@ -92,9 +87,9 @@ def parameter(
     return Field(default, description=meaning, json_schema_extra=extra)
 
 
-def reading(*roles: str, optional: tuple[str, ...] = (), base: type[Model] = Model) -> type[Model]:
-    """The model of a plug-in that reads data of these roles; one with options extends it."""
-    return type("Reading", (base,), {"ROLES": roles, "OPTIONAL_ROLES": optional, "__module__": __name__})
+def keeps(*names: str, when: dict[str, tuple] | None = None) -> dict[str, dict[str, tuple]]:
+    """Variables for `KEEPS` of a family: those that its datasets have where parameters have these values, or always."""
+    return {name: when or {} for name in names}
 
 
 @cache
@@ -102,12 +97,6 @@ def described(cls: type[Model]) -> dict[str, dict[str, Any]]:
     """{name: JSON schema} of each parameter: its type, or that of its `items` if it takes several values, meaning,
     default and limits, and the arguments axis, when and path of `parameter`."""
     return cls.model_json_schema()["properties"]
-
-
-def model_of(folder: str, name: str) -> type[Model]:
-    """The model of a plug-in `carryover.<folder>.<name>`; an empty one where it has no parameters."""
-    models = importlib.import_module(f"carryover.{folder}.parameters")
-    return getattr(models, "".join(part.title() for part in name.split("_")), Model)
 
 
 def read(cls: type[Model], values: Any, where: str) -> Model:

@@ -1,36 +1,234 @@
-"""The plug-ins that there are, found by their names."""
+"""Plug-ins, found by the decorators of their functions; the Snakefile plans with what these declare.
 
+    class EffectiveNumber(Model):
+        power: PositiveFloat = parameter(2.0, "coefficients are weighted by |β| to this power")
+
+
+    @plugins.measure(needs=["coefficients"])
+    def effective_number(data, p: EffectiveNumber):
+        ...
+
+The model that annotates `p` has the options; a function without options takes no `p`. Of a module, only decorators,
+models and what these are made of are executed here: the Snakefile's environment may lack what plug-ins import.
+"""
+
+import ast
 import importlib
 import re
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+from carryover.config.parameters import Model
+from carryover.errors import UserError
 
 load = importlib.import_module
 LIBRARY = Path(__file__).resolve().parents[1]
-_FUNCTION = re.compile(r"^def ([a-z]\w*)\((?:data, )?p\)", re.MULTILINE)
+DECORATORS = {
+    "measures": "measure",
+    "theory.curves": "curve",
+    "claims": "check",
+    "claims.comparisons": "comparison",
+    "figures": "figure",
+    "figures.tables": "table",
+}
+"""The decorator of each kind of plug-in, by the folder of its modules in `carryover`."""
+
+
+def measure(
+    *,
+    needs: Sequence[str | tuple[str, ...]] = (),
+    applies_to: Mapping[str, Any] | None = None,
+    selects: bool = False,
+    files: Sequence[str] = (),
+) -> Callable:
+    """Declare a measure, a function of a finetuned dataset that returns a dataset of the same runs.
+
+    Parameters
+    ----------
+    needs
+        Variables of the finetuned networks without which there is nothing to measure; of a tuple, any one. They decide
+        which families and runs are measured.
+    applies_to
+        {parameter of finetuning: values} of the runs that are measured, `{"protocol": ("finetuning",)}`.
+    selects
+        Whether it only selects variables: then their values are not read.
+    files
+        Attributes of the data with paths of further files that it reads.
+    """
+    return _declare(needs=_listed(needs), applies_to=applies_to or {}, selects=selects, files=_listed(files))
+
+
+def curve() -> Callable:
+    """Declare a theory curve, a function of its options that returns a dataset."""
+    return _declare()
+
+
+def _of_roles(*, data: Sequence[str] | None = None, optional: Sequence[str] = ()) -> Callable:
+    """Declare a plug-in that reads datasets by their roles: `data` are those that it needs, `optional` those that it
+    may have; without `data` it takes any."""
+    return _declare(roles=None if data is None else _listed(data), optional_roles=_listed(optional))
+
+
+check = comparison = figure = table = _of_roles
+
+
+def _declare(**declared):
+    def decorator(function):
+        function.declared = declared
+        return function
+
+    return decorator
+
+
+def _listed(names):
+    if isinstance(names, str):
+        raise TypeError(f"{names!r} must be a list of names")
+    return tuple(names)
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """What the function of a plug-in declares."""
+
+    name: str
+    module: str
+    options: type[Model] | None
+    needs: tuple = ()
+    applies_to: Mapping[str, Any] = field(default_factory=dict)
+    selects: bool = False
+    files: tuple = ()
+    roles: tuple | None = None
+    optional_roles: tuple = ()
+
+    @property
+    def model(self) -> type[Model]:
+        """The model of its options; one without fields where it has none."""
+        return self.options or Model
+
+    @property
+    def any_of(self) -> list[tuple[str, ...]]:
+        """For each need, the variables of which any one is enough."""
+        return [(names,) if isinstance(names, str) else names for names in self.needs]
+
+    @property
+    def full_name(self) -> str:
+        """`measures.clusters.inertia` of the function `inertia` in measures/clusters.py."""
+        return f"{self.module}.{self.name}".removeprefix("carryover.")
+
+    @property
+    def function(self) -> Callable:
+        return getattr(load(self.module), self.name)
+
+    def __call__(self, *data, p: Model):
+        return self.function(*data, p) if self.options else self.function(*data)
 
 
 @cache
-def modules(kind):
-    """{plug-in: its module} of one kind, sorted by name; nothing is imported.
-
-    A plug-in is a public function of `(data, p)`, or of a curve `(p)`, in a module of `carryover.<kind>`. A family is a
-    folder; the other modules there are shared by all families.
-    """
-    folder = LIBRARY.joinpath(*kind.split("."))
-    if kind == "families":
-        names = sorted(file.parent.name for file in folder.glob("*/parameters.py"))
-        return {name: f"carryover.families.{name}" for name in names}
-    found = {name: f"carryover.{kind}.{file.stem}" for file in folder.glob("*.py")
-             for name in _FUNCTION.findall(file.read_text(encoding="utf-8"))}  # fmt: skip
+def _functions(kind: str) -> dict[str, tuple[Path, ast.Module, ast.FunctionDef]]:
+    """{name: (module's file and tree, function)} of the plug-ins of one kind; nothing is executed."""
+    found: dict[str, tuple[Path, ast.Module, ast.FunctionDef]] = {}
+    decorator = DECORATORS[kind]
+    for file in sorted(LIBRARY.joinpath(*kind.split(".")).glob("*.py")):
+        source = file.read_text(encoding="utf-8")
+        if not re.search(rf"^@(plugins\.)?{decorator}\b", source, re.MULTILINE):
+            continue
+        try:
+            tree = ast.parse(source)
+        except SyntaxError as error:
+            raise UserError(f"{_place(file, error.lineno)}: {error.msg}.") from None
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef) and decorator in _decorators(node):
+                if node.name in found:
+                    other, _, first = found[node.name]
+                    places = f"{_place(other, first.lineno)}, and {_place(file, node.lineno)}"
+                    raise UserError(f"two plug-ins are called {node.name}: {places}.")
+                found[node.name] = file, tree, node
     return dict(sorted(found.items()))
 
 
-def names(kind):
-    """Names of the plug-ins of one kind, sorted."""
-    return list(modules(kind))
+@cache
+def find(kind: str, name: str) -> Plugin:
+    """A plug-in by its kind and name; UserError, naming file and line, for a wrong declaration."""
+    file, tree, function = _functions(kind)[name]
+    module = f"carryover.{kind}.{file.stem}"
+    try:
+        declared = _execute(tree, function, file, module)
+    except Exception as error:  # of what its author wrote
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
+        raise UserError(f"{_place(file, (lines or [function.lineno])[-1])}: {error}.") from error
+    arguments = [] if kind == "theory.curves" else ["data"]
+    given, options = [argument.arg for argument in function.args.args], None
+    if given == [*arguments, "p"]:
+        options = declared.__annotations__.get("p")
+        if not (isinstance(options, type) and issubclass(options, Model)):
+            place = _place(file, function.lineno)
+            raise UserError(f"{place}: p of {name} must be annotated with the model of its options.")
+    elif given != arguments:
+        wanted, place = ", ".join([*arguments, "p"]), _place(file, function.lineno)
+        raise UserError(f"{place}: {name} must have the arguments ({wanted}), without p if it has no options.")
+    return Plugin(name, module, options, **declared.declared)
 
 
-def function_of(kind, name):
-    """The function of a plug-in, whose module is imported."""
-    return getattr(load(modules(kind)[name]), name)
+def names(kind: str) -> list[str]:
+    """Names of the plug-ins of one kind, or of the families, sorted."""
+    if kind == "families":
+        return sorted(file.parent.name for file in LIBRARY.glob("families/*/parameters.py"))
+    return list(_functions(kind))
+
+
+def call(kind: str, name: str, *data: Any, **options: Any) -> Any:
+    """The result of a plug-in of its data, with options by name."""
+    plugin = find(kind, name)
+    return plugin(*data, p=plugin.model(**options))
+
+
+def model_of(kind: str, name: str) -> type[Model]:
+    """The model of a plug-in's options, or of a stage of a family (`families.relu`, `finetune`)."""
+    if kind.startswith("families."):
+        return getattr(load(f"carryover.{kind}.parameters"), name.title())
+    return find(kind, name).model
+
+
+def _place(file: Path, line: int | None) -> str:
+    return f"{file.relative_to(LIBRARY.parents[1]).as_posix()}, line {line}"
+
+
+def _decorators(function: ast.FunctionDef) -> set[str]:
+    """Names of a function's decorators, without the module that they are from."""
+    called = [getattr(node, "func", node) for node in function.decorator_list]
+    return {ast.unparse(node).rpartition(".")[2] for node in called}
+
+
+def _execute(tree: ast.Module, function: ast.FunctionDef, file: Path, module: str) -> Any:
+    """The decorated function without its body, after the execution of what its declaration is made of."""
+    defined = {name: statement for statement in tree.body for name in _bound(statement)}
+    p = [argument if argument.arg == "p" else ast.arg(argument.arg) for argument in function.args.args]
+    empty = ast.FunctionDef(function.name, ast.arguments([], p, None, [], [], None, []), [ast.Pass()],
+                            function.decorator_list, None)  # fmt: skip
+    defined[function.name] = ast.copy_location(empty, function)
+    needed: list[ast.stmt] = []
+    todo = [function.name]
+    while todo:
+        statement = defined.get(todo.pop())
+        if statement and statement not in needed:
+            needed.append(statement)
+            loaded = (node for node in ast.walk(statement) if isinstance(getattr(node, "ctx", None), ast.Load))
+            todo += [node.id for node in loaded if isinstance(node, ast.Name)]
+    body = ast.fix_missing_locations(ast.Module(sorted(needed, key=lambda statement: statement.lineno), []))
+    known: dict[str, Any] = {"__name__": module}
+    exec(compile(body, file, "exec"), known)
+    return known[function.name]
+
+
+def _bound(statement: ast.stmt) -> list[str]:
+    """The names that a statement defines."""
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        return [alias.asname or alias.name.partition(".")[0] for alias in statement.names]
+    if isinstance(statement, ast.ClassDef | ast.FunctionDef):
+        return [statement.name]
+    targets = getattr(statement, "targets", [getattr(statement, "target", None)])
+    return [node.id for target in targets if target for node in ast.walk(target) if isinstance(node, ast.Name)]

@@ -7,9 +7,9 @@ A family is a folder carryover/families/<family>/, found by its name:
     solvers.py                   a `Solver` for each value of the parameter `solver`, of that name
     labels.json                  labels of coordinates that only its runs have: see `carryover.labels`
 
-The models have the axis `solver`; `Finetune` also the axis `protocol`, and `STARTS_FROM`, {axis: its values for which a
-run starts from a pretrained network}. A family whose loss is not the squared error says so as `loss`. Models refuse
-parameters that contradict each other.
+The models have the axis `solver`; `Finetune` also the axis `protocol`, `STARTS_FROM`, {axis: its values for which a run
+starts from a pretrained network}, and `KEEPS`, the variables of its datasets that measures need. A family whose loss is
+not the squared error says so as `loss`. Models refuse parameters that contradict each other.
 
 A stage poses problems and a solver solves them; `run` does the rest for all families.
 """

@@ -6,11 +6,15 @@ from math import ceil
 
 import matplotlib.pyplot as plt
 import numpy as np
+from pydantic import NonNegativeInt, PositiveInt
 
 from carryover.claims.agreement import converged_distances, distances, relative_differences
 from carryover.claims.atlas import by_seed, cells
 from carryover.claims.support.transferability import transferability
+from carryover.config import plugins
+from carryover.config.parameters import parameter
 from carryover.figures.drawing import layout, panels
+from carryover.figures.titled import Titled
 from carryover.runs import where
 
 FLOW, DESCENT = {"color": "#332288"}, {"color": "#DDAA33"}
@@ -23,7 +27,12 @@ SOLVERS = [
 ]
 
 
-def solver_agreement(data, p):
+class SolverAgreement(Titled):
+    samples: PositiveInt = parameter(32, "samples of the run whose training is shown")
+
+
+@plugins.figure(data=["coefficients", "trajectory", "risk", "relu"])
+def solver_agreement(data, p: SolverAgreement):
     """How far trained networks end from the exact limit, and what training costs. ReLU networks, which have no exact
     limit: descent compared with the flow.
 
@@ -73,7 +82,8 @@ def solver_agreement(data, p):
     return layout.finish(fig, p.title, panels.spread_in_words(data["coefficients"]), columns=2)
 
 
-def linear_agreement(data, p):
+@plugins.figure(data=["coefficients", "risk", "depth_coefficients", "depth_risk"])
+def linear_agreement(data, p: Titled):
     """Deep linear networks: where gradient descent arrives in the steps it is given, that gradient flow closes the gap,
     what early stopping does to transferability at n = d, and whether networks of any depth end at the limit.
 
@@ -132,7 +142,12 @@ def linear_agreement(data, p):
     return layout.finish(fig, p.title, panels.spread_in_words(risk), hollow, "right, below: lines are exact limits")
 
 
-def atlas(data, p):
+class Atlas(Titled):
+    settings: NonNegativeInt = parameter(0, "maps of each family, by settings such as the noise; 0: the usual one")
+
+
+@plugins.figure()
+def atlas(data, p: Atlas):
     """Maps of what pretraining gains in several families, over samples and similarity, in one colour scale (E7).
 
     Roles: the maps of families, as comparisons.atlas makes them, by any names.

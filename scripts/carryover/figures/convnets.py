@@ -5,10 +5,14 @@ from itertools import product
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from pydantic import PositiveFloat, PositiveInt
 
 from carryover.claims.convnets import FACTOR, by_classes, in_words, most_common
 from carryover.claims.support.published_convnets import by_network
+from carryover.config import plugins
+from carryover.config.parameters import parameter
 from carryover.figures.drawing import layout, panels
+from carryover.figures.titled import Titled
 from carryover.runs import chosen, where
 
 PERCENT = 0.0, 100.0
@@ -76,7 +80,12 @@ def _system(runs):
     return [*in_words(tuned), pretrained]
 
 
-def convnet_rescaling(data, p):
+class ConvnetRescaling(Titled):
+    rescale: PositiveFloat = parameter(0.5, "factor on the weights that is compared with no rescaling")
+
+
+@plugins.figure()
+def convnet_rescaling(data, p: ConvnetRescaling):
     """Whether convolutional networks are finetuned better with their weights rescaled before (Fig. 7).
 
     A column for each role, a `risk` dataset, and each number of classes of its tasks: test accuracy, and below it the
@@ -114,7 +123,8 @@ def convnet_rescaling(data, p):
     return layout.finish(fig, p.title, INTERVALS, "scales of gains differ")
 
 
-def convnet_factors(data, p):
+@plugins.figure()
+def convnet_factors(data, p: Titled):
     """Gain of finetuning by each factor on the weights, against samples (Figs. 2h and 7).
 
     A column for each role, a `risk` dataset, or each network of the published table: differences between runs of the
@@ -138,7 +148,12 @@ def convnet_factors(data, p):
     return layout.finish(fig, p.title, INTERVALS)
 
 
-def convnet_dimensions(data, p):
+class ConvnetDimensions(Titled):
+    samples: PositiveInt = parameter(1000, "training images of the task")
+
+
+@plugins.figure()
+def convnet_dimensions(data, p: ConvnetDimensions):
     """How many dimensions finetuning leaves of those before, and how many of them it inherits, by stage and factor
     (Fig. 8d).
 
@@ -163,7 +178,13 @@ def convnet_dimensions(data, p):
     return layout.finish(fig, p.title, f"n = {p.samples:g}", INTERVALS)
 
 
-def convnet_controls(data, p):
+class ConvnetControls(Titled):
+    learning_rate: PositiveFloat = parameter(0.01, "step of gradient descent where it is not compared")
+    samples: PositiveInt = parameter(8, "training images of the task")
+
+
+@plugins.figure(data=["risk", "trajectory"])
+def convnet_controls(data, p: ConvnetControls):
     """What of the gain by rescaling is due to which weights, to the learning rate and to the length of training.
 
     Panels a–c. Roles: `risk` and `trajectory` of one experiment, whose networks were finetuned with the factor on parts
@@ -219,7 +240,8 @@ def convnet_controls(data, p):
     return layout.finish(fig, p.title, *notes)
 
 
-def pretrained_rescaling(data, p):
+@plugins.figure(data=["pairs", "sets", "sizes"])
+def pretrained_rescaling(data, p: Titled):
     """The gain by rescaling a network pretrained on ImageNet, and all controls (Fig. 7).
 
     Panels a–c. Roles: `pairs` and `sets`, networks finetuned with factors and at further learning rates, and from
@@ -262,7 +284,8 @@ def pretrained_rescaling(data, p):
     return layout.finish(fig, p.title, INTERVALS, order)
 
 
-def stage_dimensionality(data, p):
+@plugins.figure(data=["stages", "risk"])
+def stage_dimensionality(data, p: Titled):
     """How many dimensions the outputs of a network's stages have before and after finetuning, and how many both share.
 
     Panels a–f, by stage in the order of the network, a line for each factor, and a dotted one for each further learning

@@ -2,16 +2,25 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+from pydantic import PositiveInt
 
 from carryover.claims.diagonal import FAMILIES, FITTED, at_margins, interpolated, margins
+from carryover.config import plugins
+from carryover.config.parameters import parameter
 from carryover.figures.drawing import layout, panels
+from carryover.figures.titled import Titled
 from carryover.runs import where
 
 SHARES = -0.02, 1.02  # ends of an axis
 LEAST = 1e-4  # share of variance that is drawn
 
 
-def diagonal_solutions(data, p):
+class DiagonalSolutions(Titled):
+    samples: PositiveInt = parameter(64, "samples of the solutions whose sparsity is shown over overlaps")
+
+
+@plugins.figure(data=["norms", "sparsity", "rescaled"])
+def diagonal_solutions(data, p: DiagonalSolutions):
     """Norms, auxiliary share and sparsity of the solutions (Fig. 5 of the appendix).
 
     Panels a–f. Roles: `norms` and `sparsity` of the overlap experiment, `rescaled` sparsity of the nested one.
@@ -74,7 +83,8 @@ def _outside(ax, sparsity):
     ax.plot(sparsity["k"], truth.where(truth > LEAST), **layout.TRUTH)
 
 
-def cross_entropy(data, p):
+@plugins.figure(data=["diagonal", "relu"])
+def cross_entropy(data, p: Titled):
     """Longer training on cross-entropy acts like a smaller initialisation (appendix C).
 
     Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. Their margin γ, and why it
@@ -114,7 +124,8 @@ def cross_entropy(data, p):
     return layout.finish(fig, p.title, *notes, entries=False)
 
 
-def endless_training(data, p):
+@plugins.figure(data=["trajectory"])
+def endless_training(data, p: Titled):
     """Endless training on cross-entropy: norms and test errors over the margin (appendix C).
 
     Role `trajectory`: diagonal networks of several protocols, from scratch from several initial scales.

@@ -4,23 +4,44 @@ It draws the median over seeds of the risk along a coordinate, both logarithmic,
 """
 
 import json
+from typing import Annotated
 
 import matplotlib.pyplot as plt
 import numpy as np
+from pydantic import Field, NonNegativeFloat, PositiveFloat
 
 from carryover import labels
+from carryover.config import plugins
+from carryover.config.parameters import Condition, parameter
+from carryover.config.protocols import TRAINED
 from carryover.errors import UserError
 from carryover.figures.drawing import layout, panels
-from carryover.measures.parameters import ALL_LAYERS
+from carryover.figures.titled import Titled
 from carryover.runs import chosen, conditions, where
 
 MOST = 6  # columns side by side: more of them take several lines
 LAYERS = {"trained": "all layers trained", "frozen": "features fixed"}
 
 
-def facets(data, p):
+class Facets(Titled):
+    x: str = parameter("samples", "coordinate of the horizontal axis, which is logarithmic")
+    column: str = parameter("overlap", "coordinate of the columns of panels")
+    row: str = parameter("", "coordinate of the rows of panels, or `layers`: those trained; empty for one row")
+    hue: tuple[str, ...] = parameter(("protocol",), "coordinates of the curves")
+    shown: tuple[str, ...] = parameter((), "values of the first of these that are drawn; empty for all")
+    names: tuple[str, ...] = parameter((), "what the curves are called, in their order; empty for what they are")
+    apart: NonNegativeFloat = parameter(0.0, "octaves by which neighbouring curves stand apart, with bars for bands")
+    relative_to: str = parameter("", "coordinate by whose square risks are divided; empty for none")
+    only: tuple[Condition, ...] = parameter((), "conditions on the runs shown, as coordinate=value")
+    panel: Annotated[float, Field(gt=0, le=20)] = parameter(2.1, "width of a panel [inches]")
+    markers: bool = parameter(False, "what was trained is drawn as markers over the lines of exact limits")
+    floor: PositiveFloat = parameter(1e-10, "smallest value shown: below it lies what the stopping loss sets")
+
+
+@plugins.figure(data=["risk"])
+def facets(data, p: Facets):
     """Role: `risk`, runs with the coordinates of the options."""
-    trained = np.isin(data["risk"]["protocol"].values, ALL_LAYERS["protocol"])
+    trained = [protocol in TRAINED["protocol"] for protocol in data["risk"]["protocol"].values]
     layers = ("run", np.where(trained, *LAYERS), {"value_labels": json.dumps(LAYERS)})
     risk = where(data["risk"].assign_coords(layers=layers), **conditions(p.only))
     meaning = risk["risk_final"].attrs["long_name"]

@@ -6,10 +6,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import xarray as xr
+from pydantic import NonNegativeFloat
 
 from carryover.claims import bound_correlations as claims
 from carryover.claims.support.runs import only
+from carryover.config import plugins
+from carryover.config.parameters import parameter
 from carryover.figures.drawing import layout, panels
+from carryover.figures.titled import Titled
 from carryover.runs import chosen, where
 from carryover.statistics import jackknife
 from carryover.theory.linear_teachers import gaussian_bound
@@ -19,7 +23,8 @@ FLOOR = 1e-2  # smallest risk of frozen networks that is shown
 BOUND_COLORS = dict(zip(claims.BOUNDS, ("#0072B2", "#E69F00", "#D55E00"), strict=True))
 
 
-def covariance_bound(data, p):
+@plugins.figure(data=["curve"])
+def covariance_bound(data, p: Titled):
     """The bound by the covariance of the data (theorem 4.2) and the risk on random instances, with the constant that
     fits, and its terms over the number of samples.
 
@@ -61,7 +66,8 @@ def covariance_bound(data, p):
     return layout.finish(fig, p.title, note, columns=4)
 
 
-def gaussian_bounds(data, p):
+@plugins.figure(data=["curve"])
+def gaussian_bounds(data, p: Titled):
     """Theorem 5.4: risks on Gaussian inputs and the bounds for one layer and for endlessly many, how often these
     are broken at a fixed ε, and what they tell about depth.
 
@@ -107,7 +113,8 @@ def gaussian_bounds(data, p):
     return layout.finish(fig, p.title, drawn, "b: mean over all pairs of tasks", "c: mean over draws", columns=3)
 
 
-def ntk_bound(data, p):
+@plugins.figure(data=["bound"])
+def ntk_bound(data, p: Titled):
     """Wide ReLU networks with linear teachers (section 6): risk against the bound of theorem 6.1, and the norm in that
     bound against the distance between the tasks.
 
@@ -151,7 +158,8 @@ def ntk_bound(data, p):
     return layout.finish(fig, p.title, "Δ = θ_T − θ_S", panels.spread_in_words(runs), share)
 
 
-def frozen_layer(data, p):
+@plugins.figure(data=["risk", "layers"])
+def frozen_layer(data, p: Titled):
     """Networks whose first layers are frozen, finetuned ones, and those from scratch (Fig. 3, theorem 5.5).
 
     Roles: `risk` of two layers, pretrained exactly and by descent; `layers`, of more, of which several are frozen.
@@ -200,7 +208,8 @@ def frozen_layer(data, p):
     return layout.finish(fig, p.title, *notes, columns=4)
 
 
-def norm_scale(data, p):
+@plugins.figure(data=["risk"])
+def norm_scale(data, p: Titled):
     """Scaling the source or the target of finetuning (Fig. 2b).
 
     Role: `risk` of finetuning with several norms of source and target, among them 1, over depths and samples.
@@ -222,7 +231,12 @@ def norm_scale(data, p):
     return layout.finish(fig, p.title, "L layers, n samples", panels.spread_in_words(risk))
 
 
-def bound_correlations(data, p):
+class BoundCorrelations(Titled):
+    constant: NonNegativeFloat = parameter(1.0, "c of eq 3; 0 for the limit of small ones")
+
+
+@plugins.figure(data=["bounds", "published"])
+def bound_correlations(data, p: BoundCorrelations):
     """R² between the error of finetuning on pairs of image tasks and three bounds on it, along the samples, and the
     published; and the error against one (Table 1).
 

@@ -1,15 +1,20 @@
 """Transfer between linear tasks ("Features are fate", Fig. 1, 2 and 4 to 8): networks and theory."""
 
 from itertools import cycle, product
+from typing import Literal
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import xarray as xr
+from pydantic import NonNegativeFloat
 
 from carryover.claims.support.runs import only
 from carryover.claims.support.transferability import at, predicted, transferability, with_decay
+from carryover.config import plugins
+from carryover.config.parameters import parameter
 from carryover.figures.drawing import layout, panels
+from carryover.figures.titled import Titled
 from carryover.runs import where
 from carryover.streams import generator
 from carryover.theory.transfer import optimal_ridge, ridge_transfer_risk
@@ -53,7 +58,13 @@ def shares_in_words(table, formulas):
     return "; of ".join(notes)
 
 
-def transfer_diagram(data, p):
+class TransferDiagram(Titled):
+    protocol: Literal["linear_transfer", "finetuning"] = parameter("linear_transfer", "compared with scratch training")
+    noise: NonNegativeFloat = parameter(0.2, "standard deviation of the label noise")
+
+
+@plugins.figure(data=["risk", "theory"])
+def transfer_diagram(data, p: TransferDiagram):
     """Transferability of two layers over data and overlap: theory, networks, and slices (Fig. 1, 2, 7 and 8).
 
     Roles: `risk` of single-task and transferred deep linear networks, `theory` of curves.transferability.
@@ -104,7 +115,8 @@ def transfer_diagram(data, p):
     return layout.finish(fig, p.title, note, f"means within 2 s.e. of {shares}", columns=3)
 
 
-def norm_factor(data, p):
+@plugins.figure(data=["risk", "theory"])
+def norm_factor(data, p: Titled):
     """Which formula finetuning of deep linear networks follows: eq 15 of "Features are fate", or that with the norm
     factor of eq 5 of "Finetuning with linear teachers"; they differ at the order σ².
 
@@ -136,7 +148,8 @@ def norm_factor(data, p):
     return layout.finish(fig, p.title, note, f"exact limits at all angles, L > 1, within 2 s.e. of {shares}")
 
 
-def regularised_scratch(data, p):
+@plugins.figure(data=["risk"])
+def regularised_scratch(data, p: Titled):
     """Linear transferability against scratch training without and with weight decay, chosen by the risk itself or by
     validation (Fig. 5).
 
@@ -167,7 +180,8 @@ def regularised_scratch(data, p):
     return layout.finish(fig, p.title, *notes)
 
 
-def ridge_transfer(data, p):
+@plugins.figure(data=["risk"])
+def ridge_transfer(data, p: Titled):
     """Ridge regression of the readout after linear transfer: risk against the penalty, and the best penalty against
     the number of samples (Fig. 6).
 
@@ -224,7 +238,8 @@ def best(table, rng):
     return columns[table.mean().argmin()], low, high
 
 
-def dataset_distances(data, p):
+@plugins.figure(data=["diagram", "risk", "distances"])
+def dataset_distances(data, p: Titled):
     """Transferability against distances between source and target distributions (Fig. 4).
 
     Roles: `diagram` of single-task and linearly transferred networks over samples and angles within π/2, `risk` of

@@ -7,7 +7,9 @@ import numpy as np
 
 from carryover.claims.mean_field_transfer import READOUT, boundary, gains, leave_one_out_choice
 from carryover.claims.support.transferability import FITTED, from_scratch
+from carryover.config import plugins
 from carryover.figures.drawing import layout, panels
+from carryover.figures.titled import Titled
 from carryover.runs import where
 from carryover.statistics import power_law
 
@@ -15,7 +17,8 @@ PUBLISHED = 1.18  # the paper's exponent ν
 CUT = 0.5  # transferability at which colours end
 
 
-def mean_field_transfer(data, p):
+@plugins.figure(data=["risk", "gram", "out_of_rkhs"])
+def mean_field_transfer(data, p: Titled):
     """What pretraining makes of the features, and where transfer beats training from scratch (Fig. 3).
 
     Roles: `risk`, `gram` and `out_of_rkhs` of an experiment of the family mean_field.
@@ -125,7 +128,8 @@ def _map(ax, runs, outside, law):
     return image
 
 
-def mean_field_anchor(data, p):
+@plugins.figure(data=["risk", "gram"])
+def mean_field_anchor(data, p: Titled):
     """Pretraining between lazy and rich (Fig. 9): transferability by the penalty that keeps the features near their
     initial ones.
 

@@ -4,9 +4,13 @@ from functools import partial
 
 import numpy as np
 import xarray as xr
+from pydantic import PositiveInt
 
 from carryover.claims.relu_features import AUXILIARY_FEATURES
+from carryover.config import plugins
+from carryover.config.parameters import parameter
 from carryover.figures.drawing import layout, panels
+from carryover.figures.titled import Titled
 from carryover.runs import where
 
 ONE = {"color": "0.3", "linewidth": 1, "linestyle": ":"}
@@ -60,7 +64,17 @@ def _clusters_axis(ax, part):
     ax.set(xlabel="clusters K", ylim=SHARES)
 
 
-def clusters(data, p):
+class Dimensionality(Titled):
+    nested_samples: tuple[PositiveInt, ...] = parameter((), "main-task samples of panels over rescalings; empty: all")
+
+
+class Clusters(Dimensionality):
+    samples: PositiveInt = parameter(64, "main-task samples of the inertias by overlap")
+    unit_correlations: tuple[str, ...] = parameter((), "lists of cosines by which they are shown; empty for all")
+
+
+@plugins.figure(data=["regimes", "overlap", "nested"])
+def clusters(data, p: Clusters):
     """How few features ReLU networks make use of, and whether they are the teacher's (Fig. 6).
 
     Panels a–g. Roles: `regimes` (a, b), `overlap` (c–e) and `nested` (f, g), each a `clusters` dataset.
@@ -137,7 +151,8 @@ def _of_nested(runs, p):
     ]  # fmt: skip
 
 
-def dimensionality(data, p):
+@plugins.figure(data=["regimes", "overlap", "nested"])
+def dimensionality(data, p: Dimensionality):
     """How many dimensions ReLU networks respond in, before and after finetuning (Fig. 8).
 
     Panels a–c. Roles, each a `dimensionality` dataset: `regimes` (a), `nested` (b, c), and `overlap`, drawn beside a,
@@ -183,7 +198,8 @@ def dimensionality(data, p):
     return layout.compose(rows, p.title, panels.spread_in_words(data))
 
 
-def random_signs(data, p):
+@plugins.figure(data=["clusters", "dimensionality", "paired", "paired_dimensionality"])
+def random_signs(data, p: Titled):
     """Clusters and dimensions of networks from scratch by the sum of their teachers' signs, which are paired elsewhere.
 
     Roles: `clusters` and `dimensionality` of teachers with random signs, `paired` and `paired_dimensionality` of those
@@ -215,7 +231,8 @@ def random_signs(data, p):
     return layout.compose([row], p.title, panels.spread_in_words(known))
 
 
-def relu_norms(data, p):
+@plugins.figure(data=["norms", "displacement", "regimes"])
+def relu_norms(data, p: Titled):
     """Norms of ReLU networks relative to those of their teachers, the counterpart of Fig. 5a (diagonal networks).
 
     Panels a–d. Roles: `norms` and `displacement` of an overlap experiment; `regimes`, norms of single-task learning, of

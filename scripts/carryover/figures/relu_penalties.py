@@ -2,22 +2,32 @@
 
 from functools import partial
 from itertools import product
+from typing import Literal
 
 import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
+from pydantic import PositiveInt
 
 from carryover.claims.relu_penalty import FLOOR, UNFITTED
 from carryover.claims.support.runs import matched
 from carryover.claims.support.transferability import paired
+from carryover.config import plugins
+from carryover.config.parameters import parameter
 from carryover.figures.drawing import layout, panels
 from carryover.figures.relu_features import ONE, related
+from carryover.figures.titled import Titled
 from carryover.runs import chosen, where
 
 RISKS = "risk_found", "risk_predicted"  # of networks, and of the function of least penalty
 
 
-def relu_penalty(data, p):
+class ReluPenalty(Titled):
+    quantity: Literal["penalty", "exponent"] = parameter("penalty", "the penalty itself, or d log r / d log m")
+
+
+@plugins.figure(data=["curve"])
+def relu_penalty(data, p: ReluPenalty):
     """Penalty of a finetuned ReLU unit, or its local exponent, against the unit's magnitude (Fig. 1a, b).
 
     Role: `curve` of curves.relu_penalty. The diagonal network's penalty, and a panel per cosine ρ from 1 down; one
@@ -47,7 +57,12 @@ def relu_penalty(data, p):
     return layout.finish(fig, p.title)
 
 
-def relu_displacement(data, p):
+class ReluDisplacement(Titled):
+    samples: tuple[PositiveInt, ...] = parameter((128, 256, 512), "main-task samples of the risks that are predicted")
+
+
+@plugins.figure(data=["overlap", "nested", "magnitude", "risk"])
+def relu_displacement(data, p: ReluDisplacement):
     """How far finetuned ReLU networks are from their start, and whether what that costs tells where pretraining helps.
 
     Panels a–d. Roles: `displacement` of experiments `overlap`, `nested` and `magnitude`, and `risk` of the last.
@@ -90,7 +105,8 @@ def relu_displacement(data, p):
     return layout.compose(rows, p.title, f"{note} (a–c)", "d: medians and ranges")
 
 
-def relu_least_penalty(data, p):
+@plugins.figure(data=["least", "spread"])
+def relu_least_penalty(data, p: Titled):
     """ReLU networks compared with the function of least penalty: risks, penalties, gains, rotations of weights.
 
     Panels a–d. Roles: the measure `least_penalty`, `least` of networks finetuned and from scratch, and `spread` of

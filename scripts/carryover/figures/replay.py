@@ -4,7 +4,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.claims.replay import NEAR, compare_rounded, replayed
+from carryover.config import plugins
 from carryover.figures.drawing import layout, panels
+from carryover.figures.titled import Titled
 
 TITLES = {
     "scratch": "STL",
@@ -16,7 +18,8 @@ TITLES = {
 SMALLEST = 3e-8  # relative difference that is drawn: what single precision leaves
 
 
-def replay(data, p):
+@plugins.figure()
+def replay(data, p: Titled):
     """Risks of the replayed runs against the published ones, and their relative differences, by setup.
 
     Roles as for the claims `replay`, and `rounded`, the runs of the role `relu` repeated from weights one rounding

@@ -8,9 +8,13 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike
+from pydantic import PositiveInt
 from scipy.spatial.distance import cdist
 from threadpoolctl import ThreadpoolController
 
+from carryover.config import plugins
+from carryover.config.parameters import Model, parameter
+from carryover.config.protocols import TRAINED
 from carryover.errors import UserError
 from carryover.networks.relu import Weights
 from carryover.runs import learned_units, measured_by_run, teacher_units
@@ -74,7 +78,15 @@ def effective_clusters(inertias: ArrayLike, counts: ArrayLike | None = None) -> 
         return gains.sum(axis=-1) ** 2 / (gains**2 / steps).sum(axis=-1)
 
 
-def clusters(data, p):
+class Clusters(Model):
+    largest_k: PositiveInt = parameter(12, "most clusters of which each number is tried")
+    further_k: tuple[PositiveInt, ...] = parameter((), "larger numbers that are tried as well")
+
+
+@plugins.measure(
+    needs=["first", "second", "teacher_directions", "teacher_readout", "auxiliary_readout"], applies_to=TRAINED
+)
+def clusters(data, p: Clusters):
     """Inertia and alignment over the number of clusters, (run, clusters); alignment and effective clusters, (run,).
 
     The alignment with the main task's teacher of shape (run,) has as many clusters as the network has features to

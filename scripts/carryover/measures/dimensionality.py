@@ -4,9 +4,15 @@ From section G of "Feature reuse in multi-task learning and finetuning (appendix
 their mean over samples, and blind to rotations, to a common scale, and to the order of samples and units.
 """
 
+from typing import Annotated
+
 import numpy as np
 from numpy.typing import ArrayLike
+from pydantic import Field
 
+from carryover.config import plugins
+from carryover.config.parameters import Model, parameter
+from carryover.config.protocols import TRAINED
 from carryover.networks.relu import Weights
 from carryover.runs import measured_by_run
 from carryover.streams import generator
@@ -93,7 +99,12 @@ def constant(low: np.ndarray, high: np.ndarray, dtype: np.dtype | type) -> bool:
     return bool(np.all(high / 2 - low / 2 <= rounding / 2 * np.maximum(np.abs(low), np.abs(high))))
 
 
-def dimensionality(data, p):
+class Dimensionality(Model):
+    samples: Annotated[int, Field(ge=2)] = parameter(2000, "inputs at which responses are taken")
+
+
+@plugins.measure(needs=["first", "second", "start_first", "start_second"], applies_to=TRAINED)
+def dimensionality(data, p: Dimensionality):
     """Dimensionality of the hidden responses at the end and at the start of training, and what both share, (run,).
 
     All networks respond to the same inputs, uniform on the sphere. Raises UserError naming a run whose responses are

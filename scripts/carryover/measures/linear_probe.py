@@ -1,21 +1,30 @@
 """Accuracy of linear classifiers on the features of convolutional networks before and after finetuning."""
 
 from functools import cache
+from typing import Literal
 
 import numpy as np
 import torch
+from pydantic import PositiveInt
 from sklearn.linear_model import RidgeClassifierCV
 
+from carryover.config import plugins
+from carryover.config.parameters import Model, parameter
 from carryover.measures.stages import BATCH, load, network_and_images, tested_task
 from carryover.runs import measured_by_run
 from carryover.streams import generator
 from carryover.tasks.image_tasks import sampled
 
-READS = ("folder",)
 STRENGTHS = np.logspace(-2, 4, 7)  # of ridge, where features have variance 1 on average
 
 
-def linear_probe(data, p):
+class LinearProbe(Model):
+    count: PositiveInt = parameter(500, "test images of the task at most")
+    device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where the networks are")
+
+
+@plugins.measure(needs=["state", "start_state"], applies_to={"protocol": ("finetuning",)}, files=["folder"])
+def linear_probe(data, p: LinearProbe):
     """Test accuracy (run,) of a ridge classifier on the inputs of the last layer, before and after finetuning.
 
     The classifier is fitted to other training images than finetuning, equally many, with a penalty chosen by leave-one-

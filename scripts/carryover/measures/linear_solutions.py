@@ -1,12 +1,20 @@
 """Norms and penalties of linear solutions and of their teachers, and where the weight of either lies."""
 
 import numpy as np
+from pydantic import PositiveFloat, PositiveInt
 
+from carryover.config import plugins
+from carryover.config.parameters import Model, parameter
 from carryover.runs import measured
 from carryover.theory.norms import flow_penalty, l1_norm, l12_norm, q_norm
 
 
-def norms(data, p):
+class Norms(Model):
+    readout_scale: PositiveFloat = parameter(1e-3, "readout γ that the Q penalty assumes after pretraining")
+
+
+@plugins.measure(needs=["coefficients", "auxiliary_teacher", "start_first_plus"])
+def norms(data, p: Norms):
     """Norms of the solution and of the teacher, each (run,).
 
     ℓ1,2 is of the main and the auxiliary coefficients. The latter are the network's if it learned both tasks, otherwise
@@ -35,7 +43,12 @@ def norms(data, p):
     return measured(data, variables)
 
 
-def sparsity(data, p):
+class Sparsity(Model):
+    largest_k: PositiveInt = parameter(100, "most weights to count as the top k")
+
+
+@plugins.measure(needs=["coefficients", "auxiliary_teacher"])
+def sparsity(data, p: Sparsity):
     """On how few dimensions the main readout of the solution and that of the teacher lie, and on how many auxiliary
     ones: `top_k_variance` (run, k) and `auxiliary_share` (run,)."""
     solution = data["coefficients"].isel(output=0, drop=True).values

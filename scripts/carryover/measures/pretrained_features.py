@@ -1,7 +1,12 @@
 """What mean-field pretraining leaves of the features ("Features are fate", section 4, Fig. 3)."""
 
-import numpy as np
+from typing import Annotated
 
+import numpy as np
+from pydantic import Field
+
+from carryover.config import plugins
+from carryover.config.parameters import Model, parameter
 from carryover.measures.dimensionality import cka
 from carryover.networks.relu import Weights
 from carryover.runs import measured_by_run
@@ -11,7 +16,12 @@ from carryover.theory.kernels import function_moments, rkhs_residual
 POINTS = 40  # inputs that the kernels are given at, the first of those that alignments are taken over
 
 
-def gram(data, p):
+class Gram(Model):
+    samples: Annotated[int, Field(ge=40)] = parameter(2000, "inputs that alignments are taken over")
+
+
+@plugins.measure(needs=["first", "start_first", "source_readout", "teacher_directions"])
+def gram(data, p: Gram):
     """Kernels k(x, x') = 1/m Σ_i relu(w_i·x) relu(w_i·x'), (run, point, other_point), and alignments, (run,).
 
     Kernels of the features before and after pretraining are compared with that of the source's units, since training in
@@ -46,7 +56,14 @@ def gram(data, p):
     return measured_by_run(data, of_run, point=points, other_point=points)
 
 
-def out_of_rkhs(data, p):
+class OutOfRkhs(Model):
+    cutoff: Annotated[float, Field(gt=0, le=1)] = parameter(
+        1e-10, "eigenvalues of the features' kernel, relative to the largest, up to which a direction counts as "
+        "outside")  # fmt: skip
+
+
+@plugins.measure(needs=["first", "start_first", "source_readout", "teacher_directions"])
+def out_of_rkhs(data, p: OutOfRkhs):
     """How much of the target f* the features cannot represent: ‖P⊥f*‖²/‖f*‖² over the inputs' distribution, between 0
     and 1, (run,), of either features (equations 151–156, Fig. 3d); the risk of linear transfer to endless samples,
     ‖P⊥f*‖²/Var f*; and the cutoff that they hang on.

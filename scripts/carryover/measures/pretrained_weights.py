@@ -1,8 +1,9 @@
 """Weights of ReLU networks as pretraining left them, selected from their shards."""
 
-SELECTS = True
+from carryover.config import plugins
 
 
-def pretrained_weights(data, p):
+@plugins.measure(needs=["first", "second"], applies_to={"protocol": ("pretrained",)}, selects=True)
+def pretrained_weights(data):
     """Input weights (run, unit, input) and readouts (run, output, unit)."""
     return data[["first", "second"]]

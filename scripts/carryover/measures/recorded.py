@@ -2,10 +2,11 @@
 
 import numpy as np
 
-SELECTS = True
+from carryover.config import plugins
 
 
-def risk(data, p):
+@plugins.measure(selects=True)
+def risk(data):
     """Risk of the main task at the end of training and at its best along the way, loss and effort, of shape (run,), and
     what else some families know of their training."""
     names = ("risk_final", "risk_best", "loss", "evaluations", "converged")
@@ -14,7 +15,8 @@ def risk(data, p):
     return data[[*names, *(name for name in further if name in data)]]
 
 
-def trajectory(data, p):
+@plugins.measure(needs=["time"], selects=True)
+def trajectory(data):
     """Time and every curve of loss, risk and more, of shape (run, checkpoint), NaN after a run's last checkpoint; empty
     for networks that were solved without training."""
     curves = data[["time", *(name for name in data.data_vars if name.endswith("_curve"))]]
@@ -23,18 +25,21 @@ def trajectory(data, p):
     return curves
 
 
-def coefficients(data, p):
+@plugins.measure(needs=["coefficients", "teacher"], selects=True)
+def coefficients(data):
     """Coefficients of the main readout, to compare solvers with each other, and of the teacher, (run, input)."""
     return data[["coefficients", "teacher"]].isel(output=0, drop=True)
 
 
-def bounds(data, p):
+@plugins.measure(needs=["distance", "benign_overfitting", "covariance"], selects=True)
+def bounds(data):
     """Of linear functions on pairs of image tasks: error, each bound, and what the source says
     of the target's labels, (run,)."""
     return data[["risk_final", "distance", "benign_overfitting", "covariance", "covariance_top", "target_alignment"]]
 
 
-def ntk_bound(data, p):
+@plugins.measure(needs=["bound", "corollary", "tangent_distance"], selects=True)
+def ntk_bound(data):
     """Of wide ReLU networks, (run,): risks before and after, how training ended, and their bound by the tangent kernel
     ("Finetuning with linear teachers", theorem 6.1)."""
     return data[["risk_final", "absolute_risk", "start_risk", "loss", "converged", "evaluations", "tangent_distance",

@@ -5,8 +5,14 @@ such norms of diagonal networks with those of the ground truth (Fig. 5a). The pe
 finetuning in ReLU networks", equations 2, 4 and 11.
 """
 
-import numpy as np
+from typing import Annotated
 
+import numpy as np
+from pydantic import Field
+
+from carryover.config import plugins
+from carryover.config.parameters import Model, parameter
+from carryover.config.protocols import TRAINED
 from carryover.networks.relu import Weights
 from carryover.runs import learned_units, measured, measured_by_run, teacher_units
 from carryover.theory.kernels import relu_power, relu_risk
@@ -14,7 +20,8 @@ from carryover.theory.least_penalty import least_penalty as nearest_network
 from carryover.theory.penalty import network_penalty, paired_penalty, teacher_penalty, unit_cosines
 
 
-def relu_norms(data, p):
+@plugins.measure(needs=["first", "second", "teacher_readout", "auxiliary_readout"], applies_to=TRAINED)
+def relu_norms(data):
     """Norms of the network and of its teachers, each (run,).
 
     F₁,₂ is Σ_h ‖m_h‖₂ over units, m_h = ‖input weights‖ · readouts; F₁ is that of the main readout alone. No other
@@ -41,7 +48,11 @@ def relu_norms(data, p):
     })  # fmt: skip
 
 
-def displacement(data, p):
+@plugins.measure(
+    needs=["first", "start_first", "start_second", "teacher_readout", "auxiliary_readout"],
+    applies_to={"protocol": ("finetuning",)},
+)
+def displacement(data):
     """How far training moves the weights, and how far it would have to: squared distances (run,).
 
     The paper's premise is that finetuning ends near the start, at the squared distance R (equation 2), for which
@@ -68,7 +79,15 @@ def displacement(data, p):
     return measured_by_run(data, of_run)
 
 
-def least_penalty(data, p):
+class LeastPenalty(Model):
+    gap: Annotated[float, Field(gt=0, le=0.1)] = parameter(1e-4, "share of the penalty that may be left to the bound")
+
+
+@plugins.measure(
+    needs=["inputs", "targets", "first", "start_first", "teacher_readout"],
+    applies_to={"protocol": ("single_task", "finetuning"), "loss": ("squared",)},
+)
+def least_penalty(data, p: LeastPenalty):
     """Does the penalty predict which function a network finds? Compares every trained network with the prediction.
 
     The paper predicts that finetuning finds the function of least Σ r̃ among those that fit the samples. For few samples

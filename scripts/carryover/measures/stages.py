@@ -5,10 +5,15 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 import torch
+from pydantic import NonNegativeInt
 
+from carryover.config import plugins
+from carryover.config.parameters import Model, parameter
+from carryover.config.protocols import TRAINED
 from carryover.measures.dimensionality import MEANING, compare_kernels, constant, summarise
 from carryover.networks.convnet import NETWORKS
 from carryover.networks.convnet_layers import renewing_statistics
@@ -19,7 +24,6 @@ from carryover.tasks.image_tasks import PreparedImages, class_task, tested
 from carryover.tasks.images import images
 from carryover.training.devices import torch_device
 
-READS = ("folder",)
 BATCH = 64  # images in a forward pass
 RENEWED = 512  # most images whose statistics normalisations get
 RELEASED = {
@@ -29,7 +33,16 @@ RELEASED = {
 }
 
 
-def stages(data, p):
+class Stages(Model):
+    count: NonNegativeInt = parameter(2000, "most images, drawn evenly; 0: all; their outputs are held in memory")
+    statistics: Literal["kept", "renewed"] = parameter(
+        "kept", "statistics of normalisation before and after finetuning: those of the networks, or of the images"
+    )
+    device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where the networks are")
+
+
+@plugins.measure(needs=["state", "start_state"], applies_to=TRAINED, files=["folder"])
+def stages(data, p: Stages):
     """Dimensionality of every stage's output after and before finetuning, and what both share, (run, stage).
 
     Networks before finetuning are not rescaled yet. All are in evaluation mode: normalised by running statistics,

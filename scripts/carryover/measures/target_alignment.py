@@ -2,8 +2,13 @@
 readout of as many samples as the run has, and the participation ratio.
 """
 
-import numpy as np
+from typing import Annotated
 
+import numpy as np
+from pydantic import Field
+
+from carryover.config import plugins
+from carryover.config.parameters import Model, parameter
 from carryover.measures.dimensionality import cka, participation_ratio
 from carryover.networks.relu import Weights
 from carryover.runs import measured_by_run, teacher_units
@@ -15,7 +20,12 @@ STRENGTHS = 10.0 ** np.arange(-8, 3)
 """Ridge penalties of the readout, in units of the mean square of the features; the one with the best R² is taken."""
 
 
-def target_alignment(data, p):
+class TargetAlignment(Model):
+    inputs: Annotated[int, Field(ge=2)] = parameter(1000, "inputs at which responses of ReLU networks are taken")
+
+
+@plugins.measure(needs=[("start_first_plus", "auxiliary_directions")], applies_to={"protocol": ("finetuning",)})
+def target_alignment(data, p: TargetAlignment):
     """Three measures (run,) of the features from which finetuning starts, with the main task's teacher f* as target.
 
     The alignment is the centred kernel-target alignment (Cortes, Mohri and Rostamizadeh 2012), E k(x, x') f*(x) f*(x')

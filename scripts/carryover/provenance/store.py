@@ -73,12 +73,12 @@ def load(path: str | Path) -> xr.Dataset:
 
 
 def load_all(
-    path: str | Path, select: Callable[[xr.Dataset], xr.Dataset] = lambda whole: whole
+    path: str | Path, select: Callable[[xr.Dataset], xr.Dataset | None] = lambda whole: whole
 ) -> Sequence[xr.Dataset]:
-    """The datasets in `path`, in memory, the file closed; `select` takes a part of each before values are read.
+    """The datasets in `path`, in memory, the file closed; `select` takes a part of each before values are read, or
+    None, which leaves it out.
 
-    Raises DataError for a file that is missing, damaged or not written by `save`, or that lacks what `select` takes
-    (KeyError).
+    Raises DataError for a file that is missing, damaged or not written by `save`, and whatever `select` raises.
     """
     import xarray as xr
 
@@ -87,20 +87,24 @@ def load_all(
             groups = xr.open_groups(path, engine="netcdf4", decode_times=False, mask_and_scale=False)
             numbered = sorted((name for name in groups if name[1:].isdecimal()), key=lambda name: int(name[1:]))
             parts = [stack.enter_context(groups[name]) for name in numbered or ["/"]]
-            versions = {part.attrs.get(FORMAT) for part in parts}
-            loaded = [select(part).load().drop_encoding() for part in parts] if versions == {VERSION} else []
-        except KeyError as error:
-            raise DataError(f"{path} does not have what is to be taken of it: {error.args[0]}") from None
         except Exception as error:  # the library reports damage as OSError, RuntimeError, ValueError and more
-            reason = str(error).partition("\n")[0]
-            raise DataError(
-                f"{path} is not netCDF, or truncated or damaged: delete it and run again ({reason})"
-            ) from None
-    if not loaded:
+            raise _damaged(path, error) from None
+        versions = {part.attrs.get(FORMAT) for part in parts}
+        chosen = [select(part) for part in parts] if versions == {VERSION} else []
+        try:
+            loaded = [part.load().drop_encoding() for part in chosen if part is not None]
+        except Exception as error:
+            raise _damaged(path, error) from None
+    if not chosen:
         raise DataError(f"{path} was not written by this version of Carryover: delete it and run again")
     for dataset in loaded:
         dataset.attrs.pop(FORMAT, None)
     return loaded
+
+
+def _damaged(path: str | Path, error: Exception) -> DataError:
+    reason = str(error).partition("\n")[0]
+    return DataError(f"{path} is not netCDF, or truncated or damaged: delete it and run again ({reason})")
 
 
 def read_table(path: str | Path, **options: Any) -> pd.DataFrame:

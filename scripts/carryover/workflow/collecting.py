@@ -5,11 +5,12 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from carryover import labels
+from carryover import labels, runs
 from carryover.config import parameters, plugins
+from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.workflow import command_line
-from carryover.workflow.plugin_job import also_read, naming_what_is_missing, returned
+from carryover.workflow.plugin_job import also_read, check_returned, name_missing
 
 
 def main(argv):
@@ -23,9 +24,9 @@ def main(argv):
     name, measure, model, others = arguments.measure, None, parameters.Model, []
     modules = [f"carryover/families/{arguments.family}/labels.json"]
     if name:
-        measure, model = plugins.function_of("measures", name), parameters.model_of("measures", name)
-        others = also_read(measure, arguments.shards)
-        modules.append(measure.__module__)
+        measure = plugins.find("measures", name)
+        model, others = measure.model, also_read(measure, arguments.shards)
+        modules.append(measure.module)
     p = command_line.options(model, words, "collect.py")
     with command_line.job(
         "collect",
@@ -33,31 +34,43 @@ def main(argv):
         inputs=[*arguments.shards, *others],
         modules=modules,
         parameters={"family": arguments.family, **({"measure": name, "options": p} if measure else {})},
-        portable="rounding" if measure and not _selects(measure) else "bits",
+        portable="rounding" if measure and not measure.selects else "bits",
     ) as job:
         shards = (measured(measure, p, path) if measure else store.load_all(path) for path in arguments.shards)
         job.save(labels.labelled(collect([part for parts in shards for part in parts]), arguments.family))
 
 
 def measured(measure, p, path):
-    """A measure of each dataset of a shard that it applies to.
+    """A measure of each dataset of a shard that it applies to; UserError for none.
 
     A measure that only selects gets datasets whose values are not read yet.
     """
-    if _selects(measure):
-        return store.load_all(path, lambda part: measure(part, p))
-    conditions, found = type(p).APPLIES_TO, []
-    for part in store.load_all(path):
-        axes = {axis: part[axis].values[0] for axis in conditions if axis in part.coords}
-        if parameters.applies(conditions, axes):
-            with naming_what_is_missing(measure, [path]):
-                found.append(returned(measure, xr.Dataset, measure(part, p)))
+    if measure.selects:
+        found = store.load_all(path, lambda part: _take(measure, p, part, path))
+    else:
+        results = (_take(measure, p, part, path) for part in store.load_all(path))
+        found = [result for result in results if result is not None]
+    if not found:
+        raise UserError(f"{measure.name} measures nothing in {path}, whose runs are of others or lack what it needs.")
     return found
 
 
-def _selects(measure):
-    """Whether a measure only selects: its module says `SELECTS = True`."""
-    return getattr(plugins.load(measure.__module__), "SELECTS", False)
+def _take(measure, p, part, path):
+    """The measure of a dataset; None where it does not apply, or all that it needs is missing.
+
+    Raises UserError where the result has not the runs of the dataset, with their coordinates.
+    """
+    conditions = {axis: values for axis, values in measure.applies_to.items() if axis in part.coords}
+    if not parameters.applies(conditions, {axis: part[axis].values[0] for axis in conditions}):
+        return None
+    if not all(part.data_vars.keys() & set(names) for names in measure.any_of):
+        return None
+    with name_missing(measure, [path]):
+        result = check_returned(measure, xr.Dataset, measure(part, p=p))
+    if lost := [name for name in runs.coordinates(part) if name not in result.coords]:
+        raise UserError(f"{measure.full_name} has lost what its runs are: {', '.join(lost)}; "
+                        "carryover.runs.with_run_coordinates adds these coordinates.")  # fmt: skip
+    return result
 
 
 def collect(parts):

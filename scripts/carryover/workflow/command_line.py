@@ -4,6 +4,7 @@ import argparse
 import os
 import signal
 import sys
+import traceback
 from pathlib import Path
 
 from carryover.config import parameters, plugins
@@ -18,6 +19,7 @@ ALSO = "--also"
 def run(main):
     """Run a script's `main(argv)`; a user's mistake ends it with one sentence and exit code 1.
 
+    An error of the code ends it with exit code 1 as well, and with its trace below a sentence that names job and place.
     Ctrl-C and SIGTERM end it with exit codes 130 and 143 and no trace, after temporary files are removed. A reader that
     has seen enough, such as `head`, ends it with exit code 1.
     """
@@ -34,9 +36,17 @@ def run(main):
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
         sys.exit(1)
+    except Exception as error:
+        calls = traceback.extract_tb(error.__traceback__)
+        place = ([call for call in calls if "/carryover/" in call.filename] or calls)[-1]
+        job = " ".join([Path(sys.argv[0]).name, *sys.argv[1:2]])
+        print(f"{job}: {type(error).__name__} in {place.filename}, line {place.lineno}; this is an error of the code, "
+              "not of the data:", file=sys.stderr)  # fmt: skip
+        traceback.print_exc()
+        sys.exit(1)
 
 
-def chosen(argv, kind, rule, description):
+def read_plugin(argv, kind, rule, description):
     """The plug-in that the first word of the command line names; help and errors where it names none."""
     helps = not argv or argv[0].startswith("-")  # help after the plug-in's name is the plug-in's
     parser = argparse.ArgumentParser(prog=f"{rule}.py", description=description, add_help=helps)

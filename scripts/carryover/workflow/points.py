@@ -37,7 +37,7 @@ def batches_of_stages(experiment, spec):
     The points of a job have one solver, and start from at most one source.
     """
     known(spec.family, plugins.names("families"), f"experiments.{experiment}.family")
-    models = [parameters.model_of(f"families.{spec.family}", stage) for stage in STAGES]
+    models = [plugins.model_of(f"families.{spec.family}", stage) for stage in STAGES]
     lists = {name for model in models for name, about in described(model).items() if "items" in about}
     for split in spec.split:
         known(split, ["protocol", *sorted(lists), *plugins.names("measures")], f"experiments.{experiment}.split")
@@ -68,7 +68,7 @@ def _points(experiment, spec, stage, sources):
     if section is None:
         return {}
     where = f"experiments.{experiment}.{stage}"
-    model = parameters.model_of(f"families.{spec.family}", stage)
+    model = plugins.model_of(f"families.{spec.family}", stage)
     task, common = spec.task or {}, {name: value for name, value in section.items() if name != "grids"}
     grids = section.get("grids", {"": {}})
     if not isinstance(grids, dict) or not grids or not all(isinstance(grid, dict) for grid in grids.values()):

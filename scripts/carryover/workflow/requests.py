@@ -92,12 +92,11 @@ def _plugin(folder, name, options, where, named=None):
     """Parameters, flags and modules of a plug-in with the options that stand at `where` in the configuration."""
     there, file = plugins.names(folder), plugins.LIBRARY.joinpath(*folder.split("."), f"{name}.py")
     if name not in there and file.is_file():
-        raise UserError(
-            f"{named or where}: {file.name} defines no plug-in {name}; docs/extending.md shows its arguments."
-        )
+        raise UserError(f"{named or where}: {file.name} declares no plug-in {name}; docs/extending.md shows how to.")
     known(name, there, named or where)
-    p = parameters.read(parameters.model_of(folder, name), options, f"configuration: {where}.")
-    return {"parameters": p, "flags": [name, *as_flags(p)], "modules": [plugins.modules(folder)[name]]}
+    plugin = plugins.find(folder, name)
+    p = parameters.read(plugin.model, options, f"configuration: {where}.")
+    return {"parameters": p, "flags": [name, *as_flags(p)], "modules": [plugin.module]}
 
 
 def _experiment(sweep, name, spec):
@@ -160,15 +159,22 @@ def _collected(sweep, experiment, spec, measure, plugin):
 
 def _measured(sweep, experiment, spec, measure):
     """Names of the finetuned batches to which a measure applies, at least in part."""
-    model, where = parameters.model_of("measures", measure), f"experiments.{experiment}.measures.{measure}"
-    if model.FAMILIES and spec.family not in model.FAMILIES:
-        raise UserError(f"{where} is of networks of {' or '.join(model.FAMILIES)}, not of {spec.family}.")
-    points = {name: [point for point in batch if applies(model.APPLIES_TO, point.axes)]
+    plugin, where = plugins.find("measures", measure), f"experiments.{experiment}.measures.{measure}"
+    keeps = plugins.model_of(f"families.{spec.family}", "finetune").KEEPS
+    for names in plugin.any_of:
+        if not keeps.keys() & set(names):
+            raise UserError(f"{where} needs {' or '.join(names)}, which networks of {spec.family} do not keep.")
+    points = {name: [vars(point.parameters) for point in batch if applies(plugin.applies_to, vars(point.parameters))]
               for name, batch in sweep.batches[experiment]["finetune"].items()}  # fmt: skip
     if not any(points.values()):
         raise UserError(f"{where} applies to no job of this experiment.")
-    if not all(applies(model.NEEDS, vars(p.parameters)) for batch in points.values() for p in batch):
-        raise UserError(f"{where} asks of finetune that {in_words(model.NEEDS)}.")
+    for names in plugin.any_of:
+        conditions = [keeps[name] for name in names if name in keeps]
+        points = {name: [p for p in batch if any(applies(when, p) for when in conditions)]
+                  for name, batch in points.items()}  # fmt: skip
+        if not any(points.values()):
+            kept = " or ".join(map(in_words, conditions))
+            raise UserError(f"{where} needs {' or '.join(names)}, which networks of {spec.family} keep if {kept}.")
     return [name for name, batch in points.items() if batch]
 
 
@@ -178,10 +184,11 @@ def _artifact(sweep, rule, name, entry):
     where, plugin = f"{kind.section}.{name}", getattr(entry, kind.key) or name
     job = _plugin(kind.plugins, plugin, entry.options, f"{where}.options", f"{where}.{kind.key}")
     p = job["parameters"]
-    if missing := [role for role in p.ROLES or () if role not in entry.data]:
+    declared = plugins.find(kind.plugins, plugin)
+    if missing := [role for role in declared.roles or () if role not in entry.data]:
         raise UserError(f"configuration: {where}.data: {', '.join(missing)} is missing.")
-    for role in entry.data if p.ROLES is not None else ():
-        known(role, (*p.ROLES, *p.OPTIONAL_ROLES), f"{where}.data")
+    for role in entry.data if declared.roles is not None else ():
+        known(role, (*declared.roles, *declared.optional_roles), f"{where}.data")
     for claim in getattr(entry, "rests_on", ()):
         known(claim.partition("/")[0], sweep.typed.claims, f"{where}.rests_on")
     job["flags"][1:1] = as_flags({"roles": list(entry.data)})

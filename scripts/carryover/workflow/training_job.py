@@ -3,7 +3,7 @@
 import logging
 from pathlib import Path
 
-from carryover.config import parameters
+from carryover.config import parameters, plugins
 from carryover.errors import UserError
 from carryover.families import stages
 from carryover.provenance import store
@@ -11,13 +11,12 @@ from carryover.provenance.job_record import weakest
 from carryover.training import devices
 from carryover.workflow import command_line
 from carryover.workflow.command_line import ALSO
-from carryover.workflow.plugin_job import naming_what_is_missing
 
 
 def main(stage, argv, description):
     """`<stage>.py FAMILY --experiment NAME --seeds 0 1 … [--pretrained FILE] --output FILE PARAMETERS [--also …]`."""
-    family = command_line.chosen(argv, "families", stage, description)
-    model = parameters.model_of(f"families.{family}", stage)
+    family = command_line.read_plugin(argv, "families", stage, description)
+    model = plugins.model_of(f"families.{family}", stage)
     arguments, points = _parsed(f"{stage}.py {family}", argv[1:], model, description)
     start = arguments.pretrained
     files = [file for p in points for file in parameters.files_read(p)]
@@ -38,11 +37,10 @@ def main(stage, argv, description):
     ) as job:
         pretrained = store.load(start) if start else None
         trained = []
-        with naming_what_is_missing(stages.stage(points[0]), [start]):
-            for p in points:
-                # of several, some may start from scratch
-                own = pretrained if len(points) == 1 or p.starts_pretrained else None
-                trained.append(stages.run(p, arguments.experiment, arguments.seeds, own))
+        for p in points:
+            # of several, some may start from scratch
+            own = pretrained if len(points) == 1 or p.starts_pretrained else None
+            trained.append(stages.run(p, arguments.experiment, arguments.seeds, own))
         job.save(trained)
 
 

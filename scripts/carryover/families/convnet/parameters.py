@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
-from carryover.config.parameters import parameter
+from carryover.config.parameters import keeps, parameter
 from carryover.errors import UserError
 from carryover.families.parameters import DESCENT, Device, Images
 
@@ -62,6 +62,7 @@ class Pretrain(Task):
 
 class Finetune(Task):
     STARTS_FROM: ClassVar = {"protocol": ("finetuning",)}
+    KEEPS: ClassVar = keeps("time") | keeps("start", "state", "start_state", when={"keep_weights": (True,)})
 
     protocol: Literal["single_task", "multi_task", "finetuning"] = parameter(
         "finetuning", "finetuning starts from the pretrained network, single_task from scratch; multi_task learns the "

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
-from carryover.config.parameters import Fraction, Model, parameter
+from carryover.config.parameters import Fraction, Model, keeps, parameter
 from carryover.errors import UserError
 from carryover.families.parameters import DESCENT, Device
 
@@ -47,6 +47,7 @@ class Pretrain(Training):
 
 class Finetune(Training):
     STARTS_FROM: ClassVar = {"protocol": PRETRAINED}
+    KEEPS: ClassVar = keeps("time", "coefficients", "teacher")
 
     protocol: Literal["single_task", "linear_transfer", "finetuning"] = parameter(
         "finetuning", "finetuning trains all layers of the pretrained network, linear_transfer its last ones, as a "

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt
 
-from carryover.config.parameters import Fraction, Model, parameter
+from carryover.config.parameters import Fraction, Model, keeps, parameter
 from carryover.families.parameters import DESCENT, FLOW, TRAINED, Device
 
 PRETRAINED = ("finetuning", "finetuning_probe")
@@ -49,6 +49,9 @@ class Pretrain(Training):
 
 class Finetune(Training):
     STARTS_FROM: ClassVar = {"protocol": PRETRAINED}
+    KEEPS: ClassVar = keeps(
+        "time", "coefficients", "teacher", "auxiliary_teacher", "start_first_plus", "start_first_minus",
+        "start_second_plus", "start_second_minus")  # fmt: skip
 
     protocol: Literal[PROTOCOLS] = parameter(
         "finetuning", "finetuning starts from the pretrained network, single_task from scratch, multi_task learns "

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
 
-from carryover.config.parameters import Fraction, Model, parameter
+from carryover.config.parameters import Fraction, Model, keeps, parameter
 from carryover.errors import UserError
 from carryover.families.parameters import ACCURACY, DESCENT, FLOW, TRAINED, Device, Relative
 
@@ -57,6 +57,9 @@ class Pretrain(Training):
 
 class Finetune(Training):
     STARTS_FROM: ClassVar = {"protocol": PRETRAINED}
+    KEEPS: ClassVar = keeps("time") | keeps(
+        "first", "second", "start_first", "source_readout", "teacher_directions", "teacher_readout",
+        when={"protocol": ("pretrained",)})  # fmt: skip
 
     protocol: Literal["single_task", "finetuning", "linear_transfer", "pretrained"] = parameter(
         "linear_transfer", "linear_transfer fits a new readout to the pretrained features, finetuning trains all of "

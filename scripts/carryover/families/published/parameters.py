@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
-from carryover.config.parameters import Model, parameter
+from carryover.config.parameters import Model, keeps, parameter
 from carryover.errors import UserError
 from carryover.families.parameters import Device
 
@@ -32,6 +32,7 @@ class Pretrain(Task):
 
 class Finetune(Task):
     STARTS_FROM: ClassVar = {"protocol": PRETRAINED}
+    KEEPS: ClassVar = keeps("time") | keeps("first", "second", when={"protocol": ("pretrained",)})
 
     protocol: Literal[*SCRATCH, *PRETRAINED] = parameter(
         "single_task", "the published setup: STL, PT+FT, MTL, their probes (LR) and kernels (NTK); pretrained leaves "

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
-from carryover.config.parameters import Fraction, Model, parameter
+from carryover.config.parameters import Fraction, Model, keeps, parameter
 from carryover.errors import UserError
 from carryover.families.parameters import ACCURACY, DESCENT, FLOW, TRAINED, Device, Relative
 
@@ -50,6 +50,9 @@ class Pretrain(Training):
 
 class Finetune(Training):
     STARTS_FROM: ClassVar = {"protocol": PRETRAINED}
+    KEEPS: ClassVar = keeps("inputs", "targets", when={"keep_samples": (True,)}) | keeps(
+        "time", "first", "second", "start_first", "start_second", "teacher_directions", "teacher_readout",
+        "auxiliary_directions", "auxiliary_readout")  # fmt: skip
 
     protocol: Literal[*SCRATCH, *PRETRAINED] = parameter(
         "finetuning", "finetuning starts from the pretrained network, single_task from scratch, multi_task learns "

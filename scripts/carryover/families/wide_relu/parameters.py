@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, PositiveFloat, PositiveInt
 
-from carryover.config.parameters import Model, parameter
+from carryover.config.parameters import Model, keeps, parameter
 from carryover.families.parameters import ACCURACY, FLOW, Device, Relative
 
 
@@ -32,6 +32,7 @@ class Pretrain(Training):
 
 class Finetune(Training):
     STARTS_FROM: ClassVar = {"protocol": ("finetuning",)}
+    KEEPS: ClassVar = keeps("time", "bound", "corollary", "tangent_distance")
 
     protocol: Literal["finetuning", "single_task"] = parameter(
         "finetuning", "finetuning trains the first layer of the pretrained network, single_task that of one from "

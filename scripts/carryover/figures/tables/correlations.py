@@ -5,9 +5,12 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+from pydantic import NonNegativeFloat
 
 from carryover.claims import atlas
 from carryover.claims import bound_correlations as claims
+from carryover.config import plugins
+from carryover.config.parameters import Model, parameter
 from carryover.runs import where
 from carryover.statistics import jackknife
 
@@ -33,7 +36,12 @@ FALLS = ("divergence", "wasserstein")
 """Candidates that are small where much is gained."""
 
 
-def bound_correlations(data, p):
+class BoundCorrelations(Model):
+    constant: NonNegativeFloat = parameter(1.0, "c of eq 3; 0 for the limit of small ones")
+
+
+@plugins.table(data=["bounds", "published"])
+def bound_correlations(data, p: BoundCorrelations):
     """R² between the error of finetuning and bounds on it, and the published R² ("Finetuning with linear teachers",
     Table 1).
 
@@ -63,7 +71,8 @@ def _spread(mean, deviation):
     return "" if pd.isna(mean) else f"{mean:.2f} ± {deviation:.2f}"
 
 
-def bound_variants(data, p):
+@plugins.table(data=["published", "disjoint", "any"])
+def bound_variants(data):
     """R² of the three bounds by all that the text of Table 1 leaves open, beside the published ones.
 
     Roles: `published`, the paper's table, and bounds of experiments whose tasks share no class, `disjoint`, or may,
@@ -114,7 +123,8 @@ def _three(values):
     return " ".join(f"{values.sel(bound=bound).item():.2f}" for bound in claims.BOUNDS)
 
 
-def predictors(data, p):
+@plugins.table()
+def predictors(data):
     """What predicts gains of finetuning: rank correlations of what could be known beforehand.
 
     Roles: maps, as comparisons.atlas makes them.

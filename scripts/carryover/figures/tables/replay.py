@@ -5,6 +5,7 @@ import pandas as pd
 from scipy import stats
 
 from carryover.claims.replay import RUN, replayed
+from carryover.config import plugins
 
 NEAR = 2  # standard errors within which a risk agrees with the published one
 SWITCHES = {
@@ -19,7 +20,8 @@ SWITCHES = {
 }
 
 
-def replay_switches(data, p):
+@plugins.table()
+def replay_switches(data):
     """Share of cells that agree with the published ones after each switch from the authors' protocol to ours.
 
     Roles: `published` (the table), and risks of replayed runs, as published and with switches, by any names. A cell

@@ -4,8 +4,13 @@
 formula. Flows end at the interpolating function of least penalty, and its risk is that of `theory.interpolation`.
 """
 
-import numpy as np
+from typing import Literal
 
+import numpy as np
+from pydantic import PositiveFloat, PositiveInt
+
+from carryover.config import plugins
+from carryover.config.parameters import Fraction, Model, Several, parameter
 from carryover.errors import UserError
 from carryover.labels import described
 from carryover.theory.interpolation import interpolation_risk
@@ -14,7 +19,20 @@ _SMALL = 1e-3  # weights from which training from scratch starts, and the readou
 _LINEAR = 1e8  # factor on the squares of weights from which on the penalty is that of a readout alone, Σ β²/w²
 
 
-def diagonal_risk(p):
+class DiagonalRisk(Model):
+    """The tasks, as in experiments with diagonal networks."""
+
+    dimension: Several = parameter(200, "input dimensions D")
+    auxiliary_features: PositiveInt = parameter(8, "active dimensions of the auxiliary task, ±1/√k each")
+    main_features: tuple[PositiveInt, ...] = parameter((8,), "active dimensions k of the main task")
+    main_norm: Literal["l1", "l2"] = parameter("l2", "its coefficients are ±1/√k (l2) or ±1/k (l1)")
+    overlap: tuple[Fraction, ...] = parameter((0.0, 0.5, 0.75, 1.0), "share of them that the auxiliary task has")
+    samples: tuple[PositiveInt, ...] = parameter((4, 8, 16, 32, 64, 128), "main-task samples n, fewer than D")
+    rescale: tuple[PositiveFloat, ...] = parameter((1.0,), "factor on all weights before training, from scratch too")
+
+
+@plugins.curve()
+def diagonal_risk(p: DiagonalRisk):
     """Risks over rescale, main_features, overlap and samples, after pretraining that has learned its task exactly.
 
     Raises UserError where the samples are not fewer than the dimensions.
@@ -51,6 +69,7 @@ def diagonal_risk(p):
     )  # fmt: skip
 
 
-def diagonal_nested_risk(p):
+@plugins.curve()
+def diagonal_nested_risk(p: DiagonalRisk):
     """The same for nested tasks, by the factor on the weights before finetuning."""
     return diagonal_risk(p)

@@ -2,10 +2,14 @@
 inputs."""
 
 from itertools import product
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 from scipy.optimize import brentq
 
+from carryover.config import plugins
+from carryover.config.parameters import Model, Several, parameter
 from carryover.errors import UserError
 from carryover.labels import described
 from carryover.streams import generator
@@ -45,7 +49,12 @@ _DEPTH = np.array([1, 2, 7, 10_000, np.inf])
 _EPSILON = np.array([0.0, 0.1, 0.2, 0.4])  # at 0 the bounds are means
 
 
-def covariance_bound(p):
+class CovarianceBound(Model):
+    instances: Several = parameter(2000, "random problems; the constants are fitted on half of them")
+
+
+@plugins.curve()
+def covariance_bound(p: CovarianceBound):
     """Theorem 4.2 on random instances: what its open constant is, and how its two terms fall with the samples.
 
     Risk and bound over `instance`, the constants that fit the first half, and the bound's terms over `samples` for Δ of
@@ -105,7 +114,15 @@ def _instance(index):
     }  # fmt: skip
 
 
-def gaussian_bounds(p):
+class GaussianBounds(Model):
+    dimension: tuple[Several, ...] = parameter((40, 160), "input dimensions d")
+    gamma: tuple[Annotated[float, Field(gt=0, le=1)], ...] = parameter(
+        (0.1, 0.25, 0.5, 0.75), "samples per input dimension n/d")  # fmt: skip
+    draws: Several = parameter(200, "random inputs of each dimension and number of samples")
+
+
+@plugins.curve()
+def gaussian_bounds(p: GaussianBounds):
     """Theorem 5.4: risks on Gaussian inputs and the two bounds that do not depend on the inputs, each at a fixed ε.
 
     `risk` of each draw of inputs by the depth, and the bounds `one_layer` (eq 10) and `deep`, of endlessly many layers

@@ -2,13 +2,26 @@
 between linear tasks gains, and how far apart their data are."""
 
 import numpy as np
+from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt
 
+from carryover.config import plugins
+from carryover.config.parameters import Fraction, Model, Several, parameter
 from carryover.labels import described
 from carryover.streams import generator
 from carryover.theory import discrepancy, transfer
 
 
-def transferability(p):
+class Transferability(Model):
+    """Noise and depth, and how many angles and samples per dimension the surfaces are drawn at."""
+
+    noise: tuple[NonNegativeFloat, ...] = parameter((0.0, 0.2, 0.5), "standard deviations σ of the label noise")
+    depth: tuple[PositiveInt, ...] = parameter((1, 2, 3), "layers; 1 keeps the norm outside the data, as eq 15 does")
+    angles: Several = parameter(101, "angles from 0 to π/2, evenly spaced")
+    points: Several = parameter(200, "values of γ from 0.005 to 1.995, evenly spaced")
+
+
+@plugins.curve()
+def transferability(p: Transferability):
     """Transferabilities, the risk from scratch, and the boundaries of negative transfer, over `angle` and `gamma`.
 
     Figures 1, 2, 7 and 8. At γ = 1 with noise the risk from scratch and the transferability of linear transfer are
@@ -47,7 +60,21 @@ def transferability(p):
     )  # fmt: skip
 
 
-def transfer_distances(p):
+class TransferDistances(Model):
+    """The targets, κ times the source turned by an angle, and the samples from which distances are estimated."""
+
+    angle: tuple[Fraction, ...] = parameter(
+        (0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0), "angles θ between source and target [π]")  # fmt: skip
+    target_norm: tuple[PositiveFloat, ...] = parameter((0.5, 1.0, 2.0), "norms κ of the target; the source's is 1")
+    noise: NonNegativeFloat = parameter(0.2, "standard deviation σ of the label noise")
+    gamma: PositiveFloat = parameter(0.5, "samples of the target per input dimension, γ = n/d")
+    depth: PositiveInt = parameter(1, "layers; 1 keeps the norm outside the data, as eq 15 does")
+    samples: PositiveInt = parameter(150, "points of each task between which distances are found")
+    repeats: PositiveInt = parameter(3, "draws of these points")
+
+
+@plugins.curve()
+def transfer_distances(p: TransferDistances):
     """Distances and transferabilities (target_norm, angle), the sampled distances with `repeat`; dimensionless.
 
     Figure 4 and section 2.1. The same draws serve all targets, so that curves over them are smooth. Along θ ∈ [0, π/2]

@@ -4,8 +4,13 @@
 which section 1.2 compares it.
 """
 
-import numpy as np
+from typing import Annotated
 
+import numpy as np
+from pydantic import Field, NonNegativeFloat
+
+from carryover.config import plugins
+from carryover.config.parameters import Model, Several, parameter
 from carryover.labels import described
 from carryover.theory import penalty
 from carryover.theory.norms import q_norm
@@ -13,7 +18,18 @@ from carryover.theory.norms import q_norm
 READOUT = 1e-3  # where the papers' networks start to finetune
 
 
-def relu_penalty(p):
+class ReluPenalty(Model):
+    """The units for which the curve is drawn."""
+
+    correlation: tuple[Annotated[float, Field(ge=-1, le=1)], ...] = parameter(
+        (0.0, 0.5, 0.9, 0.99, 1.0), "cosines between pretrained and finetuned input weights")  # fmt: skip
+    auxiliary_magnitude: tuple[NonNegativeFloat, ...] = parameter(
+        (0.01, 1.0, 100.0), "coefficients of the feature in the auxiliary task")  # fmt: skip
+    points: Several = parameter(301, "magnitudes, evenly spaced in their logarithm")
+
+
+@plugins.curve()
+def relu_penalty(p: ReluPenalty):
     """Penalty and exponent, both (correlation, auxiliary_magnitude, magnitude) and dimensionless.
 
     Equation 11 of the paper; the pretrained input weights have the norm √auxiliary_magnitude (section 1.2). The

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, NonNegativeFloat, PositiveInt
 
-from carryover.config.parameters import Model, parameter
+from carryover.config.parameters import Model, keeps, parameter
 
 
 class Task(Model):
@@ -18,6 +18,7 @@ class Pretrain(Task):
 
 class Finetune(Task):
     STARTS_FROM: ClassVar = {"protocol": ("finetuning",)}
+    KEEPS: ClassVar = keeps("coefficients")
 
     protocol: Literal["finetuning", "single_task"] = parameter("finetuning", "the start", axis=True)
     solver: Literal["exact", "descent"] = parameter("exact", "how it is solved", axis=True)
