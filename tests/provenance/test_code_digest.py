@@ -1,4 +1,4 @@
-"""The digest of a program changes with its syntax tree, and with that of any module that it imports."""
+"""The digest of a program changes with its syntax tree, and with what it reaches of any module that it imports."""
 
 import pytest
 
@@ -79,10 +79,46 @@ def test_closure_follows_every_local_import_wherever_it_stands(tree):
     assert list(before) == CLOSURE
     assert code_digest.closure_files(tree(LIBRARY, "elsewhere/deeper"), "run") == before
     for file in LIBRARY:
-        tree({file: LIBRARY[file] + "edited = 1\n"})
+        tree({file: LIBRARY[file] + "print()\n"})
         changed = [name for name, digest in code_digest.closure_files(root, "run").items() if digest != before[name]]
         assert changed == ([file] if file in CLOSURE else [])
         tree({file: LIBRARY[file]})
+
+
+ROOM = """
+import helpers
+from helpers import other as renamed
+LIMIT = 3
+def first(x, y=LIMIT):
+    return helpers.used(x) + y
+def second(x):
+    local = renamed(x)
+    return local
+class Kind:
+    def method(self):
+        return second(1)
+"""
+HELPERS = "def used(x):\n    return x\n\n\ndef other(x):\n    return Table[x]\n\n\nTable = {1: used}\n"
+REACHED = {  # (edit of the room, or of its helpers): the entries whose digest changes
+    ("local", "renamed_local"): {"second", "Kind"},
+    ("LIMIT = 3", "LIMIT = 4"): {"first"},
+    ("def second", "def third():\n    pass\ndef second"): set(),
+    ("return second(1)", "return second(2)"): {"Kind"},
+    ("{1: used}", "{2: used}"): {"second", "Kind"},
+    ("    return x\n", "    return x + 1\n"): {"first", "second", "Kind"},
+    ("Table = {", "print()\nTable = {"): {"first", "second", "Kind"},
+}
+
+
+def of_entries(tree, room, helpers):
+    root = tree({"room.py": room, "helpers.py": helpers})
+    return {name: code_digest.closure_files(root, f"room:{name}") for name in ("first", "second", "Kind")}
+
+
+@pytest.mark.parametrize("edit", REACHED)
+def test_a_definition_counts_with_what_it_reaches_and_no_more(tree, edit):
+    before, after = of_entries(tree, ROOM, HELPERS), of_entries(tree, ROOM.replace(*edit), HELPERS.replace(*edit))
+    assert {name for name in before if before[name] != after[name]} == REACHED[edit]
 
 
 @pytest.mark.parametrize(

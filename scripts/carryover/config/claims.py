@@ -2,6 +2,7 @@
 
 import fnmatch
 import math
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -83,9 +84,14 @@ class Claim(Claimed):
 
 def read_claims():
     """{paper: {name: `Claim`}} of claims.yaml; UserError for what is not allowed."""
+    return _claims_of(CLAIMS_FILE, CLAIMS_FILE.stat().st_mtime_ns)
+
+
+@cache  # every group looks its checks up
+def _claims_of(file, changed):
     kind = dict[str, dict[str, Claim]]
     try:
-        by_paper = TypeAdapter(kind).validate_python(files.read(CLAIMS_FILE))
+        by_paper = TypeAdapter(kind).validate_python(files.read(file))
     except ValidationError as error:
         raise UserError(f"{CLAIMS_FILE.name}: {parameters.sentence(error, kind)}") from None
     if nowhere := [f"{paper}.{name}" for paper, said in by_paper.items() if paper != OWN

@@ -120,6 +120,11 @@ class Plugin:
         return f"{self.module}.{self.name}".removeprefix("carryover.")
 
     @property
+    def code(self) -> str:
+        """Its function, as `provenance.code_digest` names it."""
+        return f"{self.module}:{self.name}"
+
+    @property
     def function(self) -> Callable:
         return getattr(load(self.module), self.name)
 

@@ -7,7 +7,6 @@ from carryover.config import parameters
 from carryover.config.artifacts import ON_DEMAND
 from carryover.errors import DataError
 from carryover.provenance import job_record
-from carryover.provenance.code_digest import closure_files
 
 _NAMED = 3
 """Files that a cause names at most."""
@@ -47,7 +46,7 @@ def causes(record, request):
     """Sentences on the code and configuration that differ from a record; none where the change is upstream."""
     if recorded_key(record) == request.key:
         return []
-    before, now = record["code"]["files"], closure_files(request.sweep.scripts, *request.modules)
+    before, now = record["code"]["files"], request.sweep.code_files(*request.modules)
     edited = [f"scripts/{file}" for file in sorted(before.keys() | now.keys()) if before.get(file) != now.get(file)]
     sentences = [f"code: {few(edited)} changed"] if edited else []
     sentences += [

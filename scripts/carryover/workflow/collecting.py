@@ -26,7 +26,7 @@ def main(argv):
     if name:
         measure = plugins.find("measures", name)
         model, others = measure.model, also_read(measure, arguments.shards)
-        modules.append(measure.module)
+        modules.append(measure.code)
     p = command_line.options(model, words, "collect.py")
     with command_line.job(
         "collect",

@@ -38,7 +38,7 @@ def open_job(argv, rule, description, files=(), said=None):
     arguments.p = parameters.from_arguments(plugin.model, arguments)
     inputs = [*arguments.data, *also_read(plugin, arguments.data), *files]
     p = {**dict(arguments.p), "claims": said(arguments.output[0].stem)} if said else arguments.p
-    with command_line.job(rule, arguments, inputs, [plugin.module], parameters=p) as job:
+    with command_line.job(rule, arguments, inputs, [plugin.code], parameters=p) as job:
         yield job, plugin, arguments
 
 

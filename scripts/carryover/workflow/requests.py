@@ -96,7 +96,7 @@ def _plugin(folder, name, options, where, named=None):
     known(name, there, named or where)
     plugin = plugins.find(folder, name)
     p = parameters.read(plugin.model, options, f"configuration: {where}.")
-    return {"parameters": p, "flags": [name, *as_flags(p)], "modules": [plugin.module]}
+    return {"parameters": p, "flags": [name, *as_flags(p)], "modules": [plugin.code]}
 
 
 def _experiment(sweep, name, spec):

@@ -37,7 +37,8 @@ class Sweep:
         self.scripts = self.root / "scripts"
         self.archive = self.typed.archive and self.file(self.typed.archive)
         # Many jobs have the same code and read the same files.
-        self.code_digest = cache(lambda *modules: json_digest(closure_files(self.scripts, *modules)))
+        self.code_files = cache(partial(closure_files, self.scripts))
+        self.code_digest = cache(lambda *modules: json_digest(self.code_files(*modules)))
         self.sha256 = cache(store.sha256_or_none)
         self.mismatch = cache(partial(archive.mismatch, self))
         # {experiment: {stage: {name: points that a job trains}}}
