@@ -7,7 +7,7 @@ from carryover.workflow import command_line, plugin_job
 
 def main(argv):
     with plugin_job.open_job(argv, "curve", __doc__) as (job, compute, arguments):
-        job.save(plugin_job.check_returned(compute, xr.Dataset, compute(p=arguments.p)))
+        job.save(plugin_job.check_type(compute, xr.Dataset, compute(p=arguments.p)))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from carryover.workflow import collecting, command_line, plugin_job
 
 def main(argv):
     with plugin_job.open_job(argv, "measure", __doc__) as (job, measure, arguments):
-        job.save(collecting.measured(measure, arguments.p, *arguments.data))
+        job.save(collecting.measure_shard(measure, arguments.p, *arguments.data))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ tests/small_scale.json clock / 60 -->`. Digits are compared as they stand. Table
 some claims begin with `<!-- headlines NAME … -->`, links from the items of a paper to our figures and data with
 `<!-- reproduction PAPER -->`. --write puts what is found in the place of what is there.
 
-Titles of figures are compared as well: their `rests_on` names claims, which must hold in the archive, and with
+Titles of figures are compared as well: their `supported_by` names claims, which must hold in the archive, and with
 --results in results/claims.nc, with which the verdicts in tests/small_verdicts.json are compared as well.
 
 `--site` prints, as JSON, the pages that have more on the site than in the repository: the index with pictures and
@@ -47,7 +47,7 @@ QUOTED = re.compile(
     r"<!-- (?:(?P<record>\S+\.json) (?P<key>\S+)|(?P<claim>\w+/\S+))(?: (?P<sign>[*/]) (?P<factor>-?[\d.]+))? -->"
 )
 MARK = re.compile(r"<!-- \w[\w./]*/\S+(?: \S+)? [*/] \S+ -->|<!-- \w+/[\w.]+ -->")
-STATED = re.compile(r"<!-- rests on (?P<claims>[^>]*?) -->")
+STATED = re.compile(r"<!-- supported by (?P<claims>[^>]*?) -->")
 ARCHIVED = re.compile(r"<!-- claims archived in (?P<file>\S+) -->")
 BLOCK = re.compile(
     r"(?P<head><!-- (?P<kind>headlines|reproduction) (?P<names>[^>]*?) -->\n)(?P<body>.*?)(?=<!-- end -->)", re.DOTALL
@@ -279,7 +279,7 @@ def unlike(config, table):
 
 def untrue_titles(figures, table):
     """What is wrong with titles of {figure: entry} that state claims, in words."""
-    stated = ((name, entry.get("rests_on", ())) for name, entry in figures.items())
+    stated = ((name, entry.get("supported_by", ())) for name, entry in figures.items())
     return [f"figures.{name}: {one}" for name, claims in stated for one in not_held(claims, table)]
 
 

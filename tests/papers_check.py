@@ -98,7 +98,7 @@ def main(argv):
     parser.add_argument("--seconds", type=float, default=BUDGET, help="of training, about (default: %(default)s)")
     parser.add_argument("--seed", type=int, help="of the sample (default: derived from the commit)")
     arguments = parser.parse_args(argv)
-    devices.keep_freed()
+    devices.keep_free_memory()
     sweep = startup.sweep_of_files(arguments.configfile)
     if not sweep.archive:
         raise UserError(f"{' '.join(arguments.configfile)}: no archive is named, so there is nothing to compare.")
@@ -199,7 +199,7 @@ def compared(sweep, experiment, measure, trainings, band):
         now = retrain(sweep, experiment, measure, run)
         then, count = archived_rows(data, now), count + now.sizes["run"]
         for quantity, values in differences(now, then, run.risk_floor).items():
-            networks = [runs.spelled(runs.identity(now.isel(run=row))) for row in range(len(values))]
+            networks = [runs.format_identity(runs.identity(now.isel(run=row))) for row in range(len(values))]
             pairs = by_quantity.setdefault((quantity, run.bound(quantity, band), run.chaotic), [])
             pairs += zip(values.tolist(), networks, strict=True)
     checks, wrong = [], []
@@ -239,9 +239,9 @@ def archived_rows(data, now):
     places = []
     for row in range(now.sizes["run"]):
         known = runs.identity(now.isel(run=row))
-        matching = runs.chosen(data, **{name: value for name, value in known.items() if name in data.coords})
+        matching = runs.run_mask(data, **{name: value for name, value in known.items() if name in data.coords})
         if matching.sum() != 1:
-            raise UserError(f"the archive has {matching.sum()} runs with {runs.spelled(known)}.")
+            raise UserError(f"the archive has {matching.sum()} runs with {runs.format_identity(known)}.")
         places.append(matching.argmax())
     return data.isel(run=places)
 

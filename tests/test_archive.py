@@ -140,4 +140,4 @@ def test_no_more_is_unpacked_than_the_record_says(project):
     PACKED.write_bytes(small)
     record(packed={"sha256": hashlib.sha256(small).hexdigest(), "bytes": len(small)})
     with pytest.raises(UserError, match=r"risk\.nc\.xz unpacks to other bytes than its record names: restore both\.$"):
-        archive.unpacked(PACKED)
+        archive.unpack(PACKED)

@@ -14,7 +14,7 @@ lost is −.5<!-- one/loss -->. It takes 7.00 minutes<!-- record.json clock / 60
 @pytest.fixture(scope="module")
 def table():
     groups = {"one": group({"gain": [0.03, 0.04, 0.05], "loss": [-0.5, -0.5]})}
-    return claims_table.gathered(groups).to_dataframe()
+    return claims_table.gather(groups).to_dataframe()
 
 
 def test_a_number_is_stale_with_another_digit_and_what_is_written_is_not(table, tmp_path, monkeypatch):
@@ -31,15 +31,15 @@ def test_a_number_is_stale_with_another_digit_and_what_is_written_is_not(table, 
 
 
 def test_sentences_rest_on_claims_that_hold(table):
-    assert findings.stale("It gains. <!-- rests on one/gain -->", table) == []
-    assert findings.stale("It gains.\n<!-- rests on one/gain\none/loss one/other -->", table) == [
+    assert findings.stale("It gains. <!-- supported by one/gain -->", table) == []
+    assert findings.stale("It gains.\n<!-- supported by one/gain\none/loss one/other -->", table) == [
         "what rests on it: one/loss fails", "what rests on it: one/other is not known",
     ]  # fmt: skip
 
 
 def test_an_archived_table_has_the_claims_of_its_configuration_and_no_untrue_title(table):
-    figures = {"true": {"rests_on": ["one/gain"]}, "false": {"rests_on": ["one/loss"]},
-               "unknown": {"rests_on": ["one/other"]}}  # fmt: skip
+    figures = {"true": {"supported_by": ["one/gain"]}, "false": {"supported_by": ["one/loss"]},
+               "unknown": {"supported_by": ["one/other"]}}  # fmt: skip
     said = ["figures.false: one/loss fails", "figures.unknown: one/other is not known"]
     assert findings.unlike({"claims": {"one": {}}, "figures": figures}, table) == said
     assert findings.unlike({"claims": {"two": {}}, "figures": {}}, table) == [

@@ -24,7 +24,7 @@ from carryover import choose_factor, diagnose, record
 from carryover.diagnosis.rescaling import load_rescaled
 from carryover.networks.convnet import ResNet18
 from carryover.streams import generator
-from carryover.tasks.image_tasks import PreparedImages, class_task, sampled
+from carryover.tasks.image_tasks import PreparedImages, class_task, sample_task
 from carryover.tasks.images import images
 
 PAIR = (3, 8)  # the two digits of finetuning; the other eight are for pretraining
@@ -83,7 +83,7 @@ def pretrained():
 
 
 pair = class_task(digits, PAIR)
-held_out = sampled(pair, VALIDATION, generator("tutorial", "", 0, "validation"))
+held_out = sample_task(pair, VALIDATION, generator("tutorial", "", 0, "validation"))
 test = prepared.batch("test", pair.test), torch.from_numpy(pair.test_labels)
 validation = prepared.batch("train", held_out.train), torch.from_numpy(held_out.train_labels)
 
@@ -91,7 +91,7 @@ validation = prepared.batch("train", held_out.train), torch.from_numpy(held_out.
 def few(seed):
     """A few images that are not for validation, and their labels; another seed draws others."""
     left = ~torch.isin(torch.from_numpy(pair.train), torch.from_numpy(held_out.train)).numpy()
-    drawn = sampled(
+    drawn = sample_task(
         type(pair)(pair.classes, pair.train[left], pair.train_labels[left], pair.test, pair.test_labels),
         SAMPLES,
         generator("tutorial", "", seed, "samples"),

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from carryover.config import parameters, plugins
 from carryover.config.artifacts import STAGES
-from carryover.config.parameters import applies, described
+from carryover.config.parameters import applies, parameter_schema
 from carryover.errors import UserError, sentence
 from carryover.provenance import store
 from carryover.provenance.job_record import Job
@@ -48,7 +48,7 @@ def record(packed):
     return known
 
 
-def unpacked(packed):
+def unpack(packed):
     """The bytes of the dataset in a packed file; UserError for others, or more, than its record names."""
     known = record(packed)
     if store.sha256(packed) != known["packed"]["sha256"]:
@@ -63,9 +63,9 @@ def unpacked(packed):
 
 
 def load(folder, experiment, measure):
-    """The archived dataset, an `xarray.Dataset`; UserError as `unpacked`."""
+    """The archived dataset, an `xarray.Dataset`; UserError as `unpack`."""
     with tempfile.NamedTemporaryFile(suffix=".nc") as file:
-        Path(file.name).write_bytes(unpacked(path(folder, experiment, measure)))
+        Path(file.name).write_bytes(unpack(path(folder, experiment, measure)))
         return store.load(file.name)
 
 
@@ -114,7 +114,7 @@ def lacking(sweep, audit=None):
             elif different := mismatch(sweep, *dataset):
                 yield different
             else:
-                unpacked(path(sweep.archive, *dataset))
+                unpack(path(sweep.archive, *dataset))
         except UserError as error:
             yield sentence(error)
 
@@ -129,7 +129,7 @@ def unarchive(arguments):
         rule="unarchive", modules=["unarchive"], inputs=[packed], outputs=arguments.output, portable="bits",
         parameters={"sha256": sha256, "commit": known["commit"]}, wildcards=dict(arguments.wildcards),
     ) as job:  # fmt: skip
-        job.path(arguments.output[0]).write_bytes(unpacked(packed))
+        job.path(arguments.output[0]).write_bytes(unpack(packed))
 
 
 def request(sweep, experiment, measure):
@@ -150,9 +150,9 @@ def mismatch(sweep, experiment, measure):
     packed = path(sweep.archive, experiment, measure)
     if not record_path(packed).exists():
         return f"{experiment}/{measure} is not in {sweep.archive}."
-    now, then = _normalized(request(sweep, experiment, measure)), record(packed)["request"]
+    now, then = _normalize(request(sweep, experiment, measure)), record(packed)["request"]
     try:
-        then = _normalized(then)
+        then = _normalize(then)
     except (KeyError, UserError) as error:
         return f"{experiment}/{measure}: {record_path(packed)} has another request: {error}"
     changes = [f"{': '.join(names)} {old} → {new}" for names, old, new in parameters.differences(then, now)]
@@ -160,7 +160,7 @@ def mismatch(sweep, experiment, measure):
     return f"{experiment}/{measure}: not as archived: {changes[0]}{more}." if changes else ""
 
 
-def _normalized(requested):
+def _normalize(requested):
     """A request with its stages by the axes of points, with defaults, and without parameters that no job reads.
 
     An archived request may have several values of an axis in one grid. A new request may have several points with the
@@ -168,15 +168,15 @@ def _normalized(requested):
     """
     complete = {name: requested[name] for name in ("experiment", "measure", "family", "seeds")}
     options = plugins.model_of("measures", requested["measure"])(**requested["options"])
-    complete["options"] = {name: _listed(value) for name, value in options}
+    complete["options"] = {name: _as_sorted_list(value) for name, value in options}
     for stage in STAGES:
         model, points = plugins.model_of(f"families.{requested['family']}", stage), {}
-        fields = described(model)
+        fields = parameter_schema(model)
         axes = [name for name, about in fields.items() if about["axis"]]
         for grid in requested[stage].values():
-            for values in product(*(_listed(grid.get(axis, fields[axis]["default"])) for axis in axes)):
+            for values in product(*(_as_sorted_list(grid.get(axis, fields[axis]["default"])) for axis in axes)):
                 point = dict(zip(axes, values, strict=True))
-                read = {name: _listed(value) for name, value in model(**(grid | point))
+                read = {name: _as_sorted_list(value) for name, value in model(**(grid | point))
                         if applies(fields[name]["when"], point)}  # fmt: skip
                 same = points.setdefault(", ".join(f"{axis} {point[axis]}" for axis in axes if axis in read), {})
                 same |= {name: sorted({*same.get(name, ()), *value}) for name, value in read.items()}
@@ -184,5 +184,5 @@ def _normalized(requested):
     return complete
 
 
-def _listed(value):
+def _as_sorted_list(value):
     return sorted(value) if isinstance(value, list | tuple) else [value]

@@ -18,7 +18,7 @@ def attributes(meaning, units="1"):
     return {"long_name": meaning, "units": units}
 
 
-def described(variables, coordinates):
+def make_dataset(variables, coordinates):
     """A dataset of {variable: (dimensions, values, meaning)} and {coordinate: (values, meaning)}; units may follow."""
     return xr.Dataset(
         {name: (dims, values, attributes(*meaning)) for name, (dims, values, *meaning) in variables.items()},
@@ -26,7 +26,7 @@ def described(variables, coordinates):
     )
 
 
-def labelled(data, family):
+def attach_labels(data, family):
     """A dataset of runs of a family whose coordinates carry their labels: the family's own, or the common ones."""
     found, data = {}, data.copy()
     for file in (FAMILIES / "labels.json", FAMILIES / family / "labels.json"):

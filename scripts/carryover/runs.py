@@ -3,7 +3,7 @@
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.labels import described
+from carryover.labels import make_dataset
 
 
 def coordinates(data):
@@ -11,14 +11,14 @@ def coordinates(data):
     return {name: data[name] for name in data.coords if data[name].dims == ("run",)}
 
 
-def measured(data, variables, **others):
+def with_run_coordinates(data, variables, **others):
     """A dataset of the runs of a dataset: {variable: (dimensions, values, meaning)}, and (values, meaning) of other
     coordinates."""
-    return described(variables, others).assign_coords(coordinates(data))
+    return make_dataset(variables, others).assign_coords(coordinates(data))
 
 
-def measured_by_run(data, values_of, **others):
-    """`measured` of what `values_of` says of each run: {variable: (value, meaning)}.
+def measure_each_run(data, values_of, **others):
+    """`with_run_coordinates` of what `values_of` says of each run: {variable: (value, meaning)}.
 
     A value of one axis or more has the dimensions of the `others`, in their order. A ValueError names the run:
     UserError.
@@ -29,12 +29,12 @@ def measured_by_run(data, values_of, **others):
         try:
             found.append(values_of(network))
         except ValueError as error:
-            raise UserError(f"{error}, in the run with {spelled(identity(network))}") from None
+            raise UserError(f"{error}, in the run with {format_identity(identity(network))}") from None
     variables = {}
     for name, (_, meaning) in found[0].items():
         values = np.array([of_run[name][0] for of_run in found])
         variables[name] = ("run", *others)[: values.ndim], values, meaning
-    return measured(data, variables, **others)
+    return with_run_coordinates(data, variables, **others)
 
 
 def teacher_units(network, task="teacher"):
@@ -44,7 +44,7 @@ def teacher_units(network, task="teacher"):
     return network[f"{task}_directions"].values[present].astype(float), coefficients[present]
 
 
-def learned_units(network):
+def units_to_learn(network):
     """Coefficients (units, outputs) of the units of the teacher of one run, of both teachers where it has learned both
     tasks: a unit that both have, of the same direction in single precision, once."""
     directions, main = teacher_units(network)
@@ -62,12 +62,12 @@ def identity(network):
     return {name: value for name, value in known.items() if value not in ("", None) and value == value}
 
 
-def spelled(values):
+def format_identity(values):
     """{coordinate: value} in words."""
     return ", ".join(f"{name}={value}" for name, value in values.items())
 
 
-def chosen(data, **values):
+def run_mask(data, **values):
     """(run,) whether coordinates have the given values; UserError for what is no coordinate, or no number."""
     keep = np.ones(data.sizes["run"], dtype=bool)
     for coordinate, value in values.items():
@@ -81,13 +81,13 @@ def chosen(data, **values):
     return keep
 
 
-def where(data, **values):
+def select_runs(data, **values):
     """The runs of a dataset at which coordinates have the given values; UserError, with the values that there are, for
     none."""
-    keep = chosen(data, **values)
+    keep = run_mask(data, **values)
     if not keep.any():
         present = "; ".join(f"{name} is {', '.join(map(str, np.unique(data[name])))}" for name in values)
-        raise UserError(f"no run has {spelled(values)}: {present}.")
+        raise UserError(f"no run has {format_identity(values)}: {present}.")
     return data.isel(run=keep)
 
 

@@ -9,7 +9,7 @@ import deep_linear
 import numpy as np
 from _plain import refuse_difference, row, sgd, timed
 
-from carryover.training.linear_flow import Factored, balanced_flow, finetuned
+from carryover.training.linear_flow import Factored, balanced_flow, finetuning_limit
 
 D, RATE, TOLERANCE, NOISE = 500, 1e-3, 1e-6, 0.2
 SETTINGS = ((100, 500), (250, 500), (900, 500))  # samples, times faster
@@ -31,7 +31,7 @@ def compare(samples, least, sets=5, angles=20):
     settings = {"depth": 2, "tolerance": TOLERANCE, "max_time": 1e9}
     settings["risk"] = lambda runs, beta: ((beta - teacher[runs]) ** 2).sum(1)
     seconds, found = timed(lambda: balanced_flow(data, targets, of, start, **settings))
-    limits = [finetuned(data[s], targets[of == s], start[of == s], 2) for s in range(sets)]
+    limits = [finetuning_limit(data[s], targets[of == s], start[of == s], 2) for s in range(sets)]
     for beta, limit in zip(found.weights.coefficients, np.concatenate(limits), strict=True):
         refuse_difference(beta, limit, 0.05, "the flow and its limit")
     if not found.converged.all():

@@ -50,7 +50,7 @@ def compare(experiment, samples, least, epochs):
     """The row of all tasks of seed 0 of an experiment, from scratch."""
     p = Finetune(protocol="single_task", published=(experiment,), samples=(samples,))
     listed = protocols.select(published=experiment, protocol=p.protocol, samples=samples, seed=0)
-    problem = finetune.piece(p, Shard("replay", [0]), listed, [False] * len(listed)).problem
+    problem = finetune.make_batch(p, Shard("replay", [0]), listed, [False] * len(listed)).problem
     problem = replace(problem, rules=replace(problem.rules, tolerance=0.0))
 
     def replayed(most):

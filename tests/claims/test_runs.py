@@ -18,7 +18,7 @@ def test_a_network_is_done_where_its_loss_is_small_or_has_reached_its_tolerance(
         {"risk_final": ("run", risk), "loss": ("run", loss), "converged": ("run", converged)},
         coords={"seed": ("run", range(4))},
     )
-    plain, done = Runs("risk", data).risks_and_finished()
+    plain, done = Runs("risk", data).risks_by_completion()
     np.testing.assert_array_equal(plain, 0)
     np.testing.assert_array_equal(done, [0, np.nan, 0, np.nan])
 

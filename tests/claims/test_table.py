@@ -37,7 +37,7 @@ def spread(means, claim=None):
     ],
 )
 def test_a_claim_holds_with_all_checks_and_fails_with_one_that_does_among_so_many(means, verdict):
-    table = claims_table.gathered({"one": spread(means, "whole")})
+    table = claims_table.gather({"one": spread(means, "whole")})
     assert set(table["headline_verdict"].values.tolist()) == {verdict}
 
 
@@ -119,7 +119,7 @@ def test_a_check_belongs_to_one_claim(tmp_path, monkeypatch):
 
 def test_by_paper_the_worst_news_comes_first_and_what_no_paper_says_last(tmp_path):
     means = {"up": 20.0, "down": -20.0, "open": 0.1}
-    table = claims_table.gathered({"a": spread(means), "one": spread(means, "whole")})
+    table = claims_table.gather({"a": spread(means), "one": spread(means, "whole")})
     assert table["claim"].values.tolist() == [
         f"{name}/{one}" for name in ("one", "a") for one in ("down", "open", "up")
     ]
@@ -131,7 +131,7 @@ def test_by_paper_the_worst_news_comes_first_and_what_no_paper_says_last(tmp_pat
 
 def test_what_was_computed_keeps_its_verdict_and_counts_for_no_adjustment():
     computed = group({"sure": 1.0}, estimate=intervals.exact)
-    table = claims_table.gathered({"drawn": spread({"likely": 1.6}), "computed": computed})
+    table = claims_table.gather({"drawn": spread({"likely": 1.6}), "computed": computed})
     assert table["verdict"].sel(claim="computed/sure") == "holds"
     assert table["adjusted_p_value"].sel(claim="drawn/likely") == table["p_value"].sel(claim="drawn/likely")
 
@@ -139,7 +139,7 @@ def test_what_was_computed_keeps_its_verdict_and_counts_for_no_adjustment():
 @pytest.fixture
 def archived(tmp_path):
     """A table of three checks, as it comes back from a file."""
-    table = claims_table.gathered({"one": spread({"up": 20.0, "down": -20.0, "gone": 1.0})})
+    table = claims_table.gather({"one": spread({"up": 20.0, "down": -20.0, "gone": 1.0})})
     claims_table.write(table, tmp_path / "claims.csv")
     return table, claims_table.read(tmp_path / "claims.csv")
 
@@ -155,7 +155,7 @@ def test_a_table_comes_back_as_it_was(archived):
 def test_verdicts_of_other_tables_are_shown_with_what_differs(archived):
     groups = {"one": spread({"up": 20.0, "down": 0.1}), "two": spread({"new": 20.0})}
     night = archived[1].assign(claimed_low=0.01)
-    table = claims_table.gathered(groups, {"papers' scale": archived[1], "night": night})
+    table = claims_table.gather(groups, {"papers' scale": archived[1], "night": night})
     found = dict(zip(table["claim"].values.tolist(), table["elsewhere"].values.tolist(), strict=True))
     ends = "holds, 20 [18.7, 21.3]"
     assert found["one/up"] == f"papers' scale: {ends}; night: {ends}, to be above 0.01"

@@ -41,7 +41,7 @@ def config(*layers):
     merged = {}
     for layer in layers:
         update_config(merged, yaml.safe_load((ROOT / "config" / layer).read_text()))
-    return papers.resolved(merged, ROOT / "config/papers")
+    return papers.merge_papers(merged, ROOT / "config/papers")
 
 
 def changed(path, value):

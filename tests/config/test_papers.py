@@ -62,7 +62,7 @@ def sections(config):
 
 
 def test_every_entry_names_its_file_and_every_paper_its_title(write):
-    config = papers.resolved({"papers": ["products", "sums", "across"]}, write())
+    config = papers.merge_papers({"papers": ["products", "sums", "across"]}, write())
     assert list(config["experiments"]) == ["product", "more", "sum"]
     assert config["experiments"]["product"] == {**RISK, "paper": "products/few"}
     assert config["figures"]["two"]["paper"] == "across"
@@ -81,14 +81,14 @@ def test_every_entry_names_its_file_and_every_paper_its_title(write):
 ])  # fmt: skip
 def test_only_what_the_chosen_papers_hold_is_made(write, chosen, expected):
     overlay = {"experiments": {name: {"seeds": 3} for name in ("sum", "product", "more")}}
-    config = papers.resolved(overlay | {"papers": chosen}, write())
+    config = papers.merge_papers(overlay | {"papers": chosen}, write())
     assert sections(config) == expected
     assert all(experiment["seeds"] == 3 for experiment in config.get("experiments", {}).values())
 
 
 def test_an_overlay_wins_over_a_paper_and_adds_to_it(write):
     over = {"experiments": {"sum": {"finetune": {"samples": [4]}}, "mine": RISK}, "pathvars": {"results": "here"}}
-    config = papers.resolved(over | {"papers": ["sums"]}, write())
+    config = papers.merge_papers(over | {"papers": ["sums"]}, write())
     assert config["experiments"]["sum"]["finetune"] == {"protocol": "single_task", "samples": [4]}
     assert config["experiments"]["mine"] == RISK
     assert config["pathvars"] == {"results": "here"}
@@ -96,7 +96,7 @@ def test_an_overlay_wins_over_a_paper_and_adds_to_it(write):
 
 def test_the_first_figures_are_those_of_the_papers_that_run(write):
     def first(*chosen):
-        return set(Sweep(papers.resolved({"papers": list(chosen)}, write()), ROOT).first())
+        return set(Sweep(papers.merge_papers({"papers": list(chosen)}, write()), ROOT).first())
 
     both, two = "results/figures/both.png", "results/figures/two.png"
     assert first("products", "sums", "across") == {both, two}
@@ -125,4 +125,4 @@ REFUSED = {
 @pytest.mark.parametrize(("change", "sentence"), REFUSED.values(), ids=list(REFUSED))
 def test_a_mistake_in_a_papers_file_is_one_sentence(write, change, sentence):
     with pytest.raises(UserError, match="^" + re.escape(sentence)):
-        configuration.validate(papers.resolved({"papers": ["products", "sums"]}, write(change)))
+        configuration.validate(papers.merge_papers({"papers": ["products", "sums"]}, write(change)))

@@ -73,5 +73,5 @@ def test_a_path_stands_for_its_file_or_for_the_files_of_its_folder_and_of_those_
         (tmp_path / name).touch()
     both = Reading(folder=str(tmp_path / "images"), weights=str(tmp_path / "weights.pth"), name=str(tmp_path))
     expected = [tmp_path / name for name in ("images/a.bin", "images/b.bin", "images/below/c.bin", "weights.pth")]
-    assert parameters.files_read(both) == list(map(str, expected))
-    assert parameters.files_read(Reading(folder=str(tmp_path / "missing"))) == []
+    assert parameters.input_files(both) == list(map(str, expected))
+    assert parameters.input_files(Reading(folder=str(tmp_path / "missing"))) == []

@@ -15,7 +15,7 @@ from torch.utils.data import DataLoader, TensorDataset
 from carryover.diagnosis import comparison
 from carryover.diagnosis.comparison import compare
 from carryover.diagnosis.diagnosis import Parameters, diagnose
-from carryover.diagnosis.networks import reinitialised, renew_statistics
+from carryover.diagnosis.networks import reinitialise, renew_statistics
 from carryover.errors import UserError
 from toy.recorded import numbers, seen, small
 
@@ -123,10 +123,10 @@ def test_the_baseline_of_a_deep_network_with_normalisation_varies():
         for layer in blocks[1::3]:
             layer.momentum = 1.0
         net.train()(x)
-    stale, made = reinitialised(net, 3).eval(), reinitialised(net, 3)
+    stale, made = reinitialise(net, 3).eval(), reinitialise(net, 3)
     renew_statistics(made, made, x.split(256))
     assert stale(x).std(0).max() < 1e-3
-    expected = torch.cat([reinitialised(net, 3).train()(half) for half in x.split(256)])
+    expected = torch.cat([reinitialise(net, 3).train()(half) for half in x.split(256)])
     np.testing.assert_allclose(made.eval()(x).std(0).detach(), expected.std(0).detach(), rtol=0.3, atol=0.05)
     found = compare(net, changed(net, 0.01), x, "59", progress=False)
     assert found["inherited_reference"].item() < 0.9
@@ -157,7 +157,7 @@ def test_all_networks_see_the_same_batches_of_a_loader_that_shuffles(given):
     order = np.abs(seen(before, "0.0.0", SAMPLES)["0.0.0"][:, None] - old["0.0.0"]).sum(2).argmin(0)
     assert (np.diff(order) < 0).any()
     np.testing.assert_allclose(new["1"], seen(after, "1", SAMPLES[order])["1"], rtol=1e-5, atol=1e-6)
-    fresh = seen(reinitialised(before, 3), "1", SAMPLES[order])["1"]
+    fresh = seen(reinitialise(before, 3), "1", SAMPLES[order])["1"]
     np.testing.assert_allclose(told["baseline"]["1"], fresh, rtol=1e-5, atol=1e-6)
     assert told["layers"] == ["0.0.0", "1"]
 

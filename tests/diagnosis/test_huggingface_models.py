@@ -8,7 +8,7 @@ import xarray as xr
 
 from carryover.diagnosis.comparison import compare
 from carryover.diagnosis.modules import submodules
-from carryover.diagnosis.networks import reinitialised
+from carryover.diagnosis.networks import reinitialise
 from toy.packages import package
 
 transformers = package("transformers")
@@ -35,7 +35,7 @@ def test_all_weights_of_a_loaded_network_are_drawn_anew_as_its_makers_do(name, t
     with torch.no_grad():
         for one in net.parameters():
             one += 3
-    made, fresh = reinitialised(net), dict(MAKERS[name]().named_parameters())
+    made, fresh = reinitialise(net), dict(MAKERS[name]().named_parameters())
     for key, one in made.named_parameters():
         some = one.numel() ** -0.5
         assert one.std().item() == pytest.approx(fresh[key].std().item(), rel=4 * some, abs=1e-6), key

@@ -34,7 +34,10 @@ def test_the_r2_is_the_mean_squared_canonical_correlation():
     X, Y = related(20_000, RNG)
     old, new = (components(values, 0.999) for values in (X, Y))
     truth = np.mean(np.square([0.9, 0.6, 0.3, 0.0]))
-    for found in (inheritance.inherited(old, new, blocks(20_000)), inheritance.kept(new, old, blocks(20_000))):
+    for found in (
+        inheritance.predict_from_all(old, new, blocks(20_000)),
+        inheritance.predict_from_visible(new, old, blocks(20_000)),
+    ):
         assert found.r2 == pytest.approx(truth, abs=0.01)
 
 
@@ -73,7 +76,7 @@ def test_intervals_hold_the_share_as_often_as_they_say():
     for _ in range(draws):
         old, new = (components(values, 0.999) for values in related(1000, rng))
         low, high = jackknife.interval(
-            inheritance.shares(inheritance.inherited(old, new, blocks(1000)), None, blocks(1000))[0], 0.95
+            inheritance.shares(inheritance.predict_from_all(old, new, blocks(1000)), None, blocks(1000))[0], 0.95
         )
         hits += low < truth < high
     assert stats.binom.ppf(0.001, draws, 0.93) <= hits <= stats.binom.ppf(0.9999, draws, 0.97)
@@ -99,7 +102,7 @@ def test_components_are_a_singular_value_decomposition(samples, units, seed):
     np.testing.assert_allclose(found.variances, (squares / squares.sum())[: len(found.variances)], rtol=1e-6)
     np.testing.assert_allclose(found.scores.T @ found.scores / samples, np.eye(found.scores.shape[1]), atol=1e-6)
     if samples <= units:
-        weighted = found.weighted * np.sqrt(squares.sum() / samples)
+        weighted = found.variance_scores * np.sqrt(squares.sum() / samples)
         np.testing.assert_allclose(weighted @ weighted.T, centred @ centred.T, atol=1e-6)
 
 

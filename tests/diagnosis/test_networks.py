@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from carryover.diagnosis.networks import reinitialised, renew_statistics, weight_changes
+from carryover.diagnosis.networks import reinitialise, renew_statistics, weight_changes
 from carryover.errors import UserError
 from carryover.networks.convnet_layers import BatchNorm2d
 from toy.recorded import adapted, small
@@ -84,7 +84,7 @@ def network():
 def test_everything_is_drawn_anew_by_the_seed_and_the_network_is_left_alone():
     net = network()
     values, random = {name: one.clone() for name, one in net.state_dict().items()}, torch.get_rng_state()
-    first, second, other = reinitialised(net, 1), reinitialised(net, 1), reinitialised(net, 2)
+    first, second, other = reinitialise(net, 1), reinitialise(net, 1), reinitialise(net, 2)
     assert torch.equal(torch.get_rng_state(), random)
     assert all(torch.equal(one, values[name]) for name, one in net.state_dict().items())
     for name, one in first.state_dict().items():
@@ -98,12 +98,12 @@ def test_everything_is_drawn_anew_by_the_seed_and_the_network_is_left_alone():
 def test_what_nothing_resets_is_kept_and_named():
     net = Token()
     with pytest.warns(UserWarning, match="keeps what nothing resets: token; give baseline= a network made anew"):
-        made = reinitialised(net)
+        made = reinitialise(net)
     assert torch.equal(made.token, net.token)
     assert not torch.equal(made.linear.weight, net.linear.weight)
     for nothing in (nn.ReLU(), nn.ParameterList([torch.ones(3)])):
         with pytest.raises(UserError, match="no parameter of the network can be reset"):
-            reinitialised(nothing)
+            reinitialise(nothing)
 
 
 @pytest.mark.parametrize("norm", ["weight_norm", "spectral_norm"])
@@ -111,7 +111,7 @@ def test_weights_that_are_computed_of_others_are_drawn_anew(norm):
     net = nn.Sequential(getattr(nn.utils.parametrizations, norm)(nn.Linear(30, 30)), nn.Linear(30, 4))
     with torch.no_grad():
         net[0].weight = torch.full((30, 30), 3.0)
-    made = reinitialised(net)
+    made = reinitialise(net)
     assert made[0].weight.std() > 0.01
     if norm == "weight_norm":  # the other is divided by its largest singular value
         assert made[0].weight.abs().max() <= 30**-0.5
@@ -121,7 +121,7 @@ def test_weights_that_are_computed_of_others_are_drawn_anew(norm):
 def test_tied_weights_stay_tied_and_wrappers_are_taken_off():
     net = nn.Sequential(nn.Embedding(9, 4), nn.Linear(4, 9, bias=False))
     net[1].weight = net[0].weight
-    made = reinitialised(nn.DataParallel(net))
+    made = reinitialise(nn.DataParallel(net))
     assert isinstance(made, nn.Sequential)
     assert made[1].weight is made[0].weight
     assert not torch.equal(made[0].weight, net[0].weight)

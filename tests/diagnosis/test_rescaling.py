@@ -11,7 +11,7 @@ from torch import nn
 from carryover.diagnosis.rescaling import choose_factor, load_rescaled
 from carryover.diagnosis.search import search_factor
 from carryover.networks.convnet import VGG11, ResNet18
-from carryover.networks.convnet_weights import rescaled
+from carryover.networks.convnet_weights import rescale_state
 from carryover.streams import generator
 
 
@@ -43,7 +43,7 @@ class Language(nn.Module):
 def test_our_networks_are_rescaled_as_their_families_do(kind, which):
     state, network = small(1, 3, *kind).state_dict(), small(2, 3, *kind)
     load_rescaled(network, state, 0.3, which)
-    for name, tensor in rescaled(state, 0.3, which).items():
+    for name, tensor in rescale_state(state, 0.3, which).items():
         assert torch.equal(network.state_dict()[name], tensor), name
 
 

@@ -13,7 +13,7 @@ import xarray as xr
 
 from carryover import families
 from carryover.config import plugins
-from carryover.config.parameters import described
+from carryover.config.parameters import parameter_schema
 from carryover.config.plugins import model_of
 from carryover.errors import UserError
 from carryover.families import stages
@@ -62,7 +62,7 @@ def test_a_stage_offers_what_the_contract_says(family, name):
     assert all(field.description for field in model.model_fields.values())
     assert list(inspect.signature(stages.stage(model())).parameters) == ["p", "shard"]
     for axis in ("solver", "protocol")[: 1 + (name == "finetune")]:
-        assert described(model)[axis]["axis"]
+        assert parameter_schema(model)[axis]["axis"]
         assert model.model_fields[axis].default in choices(family, name, axis)
     for axis, values in model.STARTS_FROM.items():
         assert set(values) <= set(choices(family, name, axis))
@@ -93,7 +93,7 @@ def shards(family, name, seeds=SEEDS):
 def names_a_file(family, name, solver):
     """Whether a solver is one of files from outside."""
     model = model_of(f"families.{family}", name)
-    paths = [about for about in described(model).values() if about["path"]]
+    paths = [about for about in parameter_schema(model).values() if about["path"]]
     return any(solver in about["when"].get("solver", ()) for about in paths)
 
 

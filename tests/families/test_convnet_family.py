@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from carryover.networks.convnet import ResNet18
-from carryover.networks.convnet_weights import unpacked
+from carryover.networks.convnet_weights import unpack
 from toy.refusal import refused
 from toy.shards import shard
 
@@ -31,7 +31,7 @@ def start():
 
 def network(state, outputs):
     built = ResNet18(torch.Generator(), outputs, 2, "small", 1)
-    built.load_state_dict(unpacked(built, state))
+    built.load_state_dict(unpack(built, state))
     return built.state_dict()
 
 

@@ -100,10 +100,10 @@ def test_it_is_the_regression_on_the_images(counts, pair):
         np.testing.assert_allclose(onward, expected, rtol=1e-8, atol=1e-8)
     losses = [((pixels @ mine - labels) ** 2).mean() / 2 for mine in coefficients]
     np.testing.assert_allclose(found.loss(coefficients), losses, atol=1e-12)
-    for mine, share in zip(coefficients, found.explained(coefficients), strict=True):  # by a fit of one number
+    for mine, share in zip(coefficients, found.explain(coefficients), strict=True):  # by a fit of one number
         left = lstsq((pixels @ mine)[:, None], labels)[0][0] * pixels @ mine - labels
         assert share == pytest.approx(1 - (left**2).mean() / (labels**2).mean(), abs=1e-9)
-    assert np.isnan(found.explained(np.zeros((1, 9)))).all()
+    assert np.isnan(found.explain(np.zeros((1, 9)))).all()
     moments = found.directions.T @ (found.spectrum[:, None] * found.directions)
     np.testing.assert_allclose(moments, pixels.T @ pixels / len(pixels), atol=1e-14)
     np.testing.assert_allclose(found.directions @ found.directions.T, np.eye(9), atol=1e-13)

@@ -10,7 +10,7 @@ import xarray as xr
 from sklearn.linear_model import Ridge
 from torch.utils.data import DataLoader, TensorDataset
 
-from carryover.claims.replay import RUN, replayed
+from carryover.claims.replay import RUN, match_published
 from carryover.commands.replay import TABLE, replay
 from carryover.errors import UserError
 from carryover.families.published import protocols, solvers
@@ -99,7 +99,7 @@ def test_runs_whose_risks_are_the_published_ones_are_told_from_others():
     found = checks_of("replay", data)["statistic"].to_series()
     assert found.to_dict() == {"relu_batches": 0.5, "relu_finetuned": 0, "relu_scratch": 1}
     with pytest.raises(KeyError, match="seed"):
-        replayed(data | {"published": data["published"].drop(columns="seed")})
+        match_published(data | {"published": data["published"].drop(columns="seed")})
 
 
 def test_misses_are_held_against_repetitions_from_weights_one_rounding_away():

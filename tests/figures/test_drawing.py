@@ -22,7 +22,7 @@ STYLE = Path(__file__).resolve().parents[2] / "config/figures.mplstyle"
 
 def of_family(family, coordinate):
     """A dataset of a run of a family with one coordinate."""
-    return labels.labelled(xr.Dataset(coords={coordinate: ("run", ["any"])}), family)
+    return labels.attach_labels(xr.Dataset(coords={coordinate: ("run", ["any"])}), family)
 
 
 def test_values_come_in_the_order_of_the_field_and_protocols_have_colours():
@@ -51,7 +51,7 @@ def test_spread_is_the_median_and_the_range():
         {"samples": ("run", [8, 8, 8, 16]), "seed": ("run", [0, 1, 2, 0])},
     )
     ax = plt.figure().subplots()
-    panels.spread(ax, data, "risk", "samples")
+    panels.draw_spread(ax, data, "risk", "samples")
     (line,) = ax.get_lines()
     np.testing.assert_array_equal(line.get_xydata(), [[8, 2], [16, 4]])
     (band,) = ax.collections
@@ -91,10 +91,12 @@ def test_points_of_which_most_runs_are_unfitted_are_marked():
     coords = {"samples": np.repeat([1, 2, 3, 4, 5], 3), "protocol": np.repeat(protocols, 3), "seed": [0, 1, 2] * 5}
     data = xr.Dataset(*({name: ("run", values) for name, values in some.items()} for some in (variables, coords)))
     ax = plt.figure().subplots()
-    panels.spread(ax, data, "risk_final", "samples")
+    panels.draw_spread(ax, data, "risk_final", "samples")
     (marks,) = (line for line in ax.get_lines() if line.get_label() == panels.UNFITTED)
     assert marks.get_xydata().tolist() == [[3, 1]]
-    assert not panels.unfitted(data.assign_coords(loss_function=("run", ["cross_entropy"] * 15)), "risk_final").any()
+    assert not panels.misses_samples(
+        data.assign_coords(loss_function=("run", ["cross_entropy"] * 15)), "risk_final"
+    ).any()
 
 
 def test_what_was_trained_is_hollow_where_some_of_it_has_not_converged():
@@ -103,7 +105,7 @@ def test_what_was_trained_is_hollow_where_some_of_it_has_not_converged():
         {"samples": ("run", [4, 4, 8, 8])},
     )
     ax = plt.figure().subplots()
-    panels.trained(ax, runs, "risk_final", "samples", "both", color="C3")
+    panels.draw_medians(ax, runs, "risk_final", "samples", "both", color="C3")
     full, hollow = ax.get_lines()
     np.testing.assert_array_equal(full.get_xydata(), [[4, 14.5], [8, np.nan]])
     np.testing.assert_array_equal(hollow.get_xydata(), [[4, np.nan], [8, 18.5]])

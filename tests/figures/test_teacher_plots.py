@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from carryover.runs import where
+from carryover.runs import select_runs
 from toy.deep_linear_networks import roles
 from toy.drawn import drawn, line
 
@@ -16,7 +16,13 @@ def test_frozen_networks_are_drawn_beside_finetuned_ones_and_those_from_scratch(
 
     def medians(role, **condition):
         """Median over seeds of the risk, at least .01, by the number of samples."""
-        return where(data[role], **condition).to_dataframe().groupby("samples")["risk_final"].median().clip(lower=0.01)
+        return (
+            select_runs(data[role], **condition)
+            .to_dataframe()
+            .groupby("samples")["risk_final"]
+            .median()
+            .clip(lower=0.01)
+        )
 
     for protocol, label in FROZEN.items():
         start = {} if protocol == "single_task" else {"pretrain_solver": "exact"}

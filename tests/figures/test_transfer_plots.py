@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from carryover.claims.support.transferability import predicted
+from carryover.claims.support.transferability import predict
 from carryover.figures.linear_transfer import averages, best, shares_in_words
 from carryover.theory import transfer
 from toy.deep_linear_networks import PENALTIES, measured, roles
@@ -108,14 +108,14 @@ def test_averages_have_standard_errors_beside_the_theory():
     runs = pd.DataFrame({"transferability": gained, "angle": [0.25, 0.25, 0.5, 0.5], "gamma": 0.5, "noise": 0.0})
     table = averages(runs, ("angle", "gamma", "noise"))
     np.testing.assert_allclose(table[["mean", "sem"]], [[-0.01, 0.01], [-0.5, 0.01]])
-    np.testing.assert_allclose(predicted("finetuning", table), [0.5 * (np.sqrt(2) - 1), -0.5])
+    np.testing.assert_allclose(predict("finetuning", table), [0.5 * (np.sqrt(2) - 1), -0.5])
 
 
 def test_shares_within_two_errors_are_told_by_block_and_only_where_a_formula_says_something():
     gamma, angle = (grid.ravel() for grid in np.meshgrid([0.1, 0.4, 0.5, 0.9, 1.0, 1.5], [0.1, 0.5]))
     table = pd.DataFrame({"gamma": gamma, "angle": angle, "noise": 0.2, "sem": 0.01})
     off = np.where((gamma == 0.4) & (angle == 0.1), 0.021, 0.019)
-    table = table.assign(mean=predicted("finetuning", table) + off)
+    table = table.assign(mean=predict("finetuning", table) + off)
     found = shares_in_words(table, ["finetuning"]).replace("\N{NO-BREAK SPACE}", " ")
     assert found == "eq 15: 75% at γ < 1/2, 100% at 1/2 ≤ γ < 1"
 

@@ -40,10 +40,10 @@ def test_what_a_family_keeps_decides_what_is_measured(family, tmp_path):
         measure = plugins.find("measures", name)
         conditions = {axis: values for axis, values in measure.applies_to.items() if axis in protocol}
         if applies(conditions, protocol) and all(keeps.keys() & set(names) for names in measure.any_of):
-            (result,) = collecting.measured(measure, measure.model(**SMALL.get(name, {})), path)
+            (result,) = collecting.measure_shard(measure, measure.model(**SMALL.get(name, {})), path)
             assert result.sizes["run"] == shard.sizes["run"], name
             measured.add(name)
         else:
             with pytest.raises(UserError, match=f"^{name} measures nothing in "):
-                collecting.measured(measure, measure.model(), path)
+                collecting.measure_shard(measure, measure.model(), path)
     assert len(measured) > 1

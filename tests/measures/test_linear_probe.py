@@ -7,9 +7,9 @@ from carryover.config.plugins import model_of
 from carryover.measures import linear_probe
 from carryover.networks.convnet import ResNet18
 from carryover.networks.convnet_layers import renewing_statistics
-from carryover.networks.convnet_weights import unpacked
+from carryover.networks.convnet_weights import unpack
 from carryover.streams import generator
-from carryover.tasks.image_tasks import PreparedImages, class_task, sampled
+from carryover.tasks.image_tasks import PreparedImages, class_task, sample_task
 from carryover.tasks.images import images
 from toy import convnet_networks
 
@@ -23,7 +23,7 @@ def ridge(X, y, strength, new):
 
 def accuracy(state, task, tested, prepared):
     network = ResNet18(torch.Generator(), 2, 1, "small", 1)
-    network.load_state_dict(unpacked(network, state))
+    network.load_state_dict(unpack(network, state))
     with renewing_statistics(network):
         network(prepared.batch("test", tested))
     features = []
@@ -51,6 +51,6 @@ def test_probes_are_ridge_classifiers_of_the_features_before_and_after_finetunin
         whole = class_task(prepared.images, classes.split())
         order = generator("stages", "", 0, "images").permutation(len(whole.test))
         tested = np.sort(whole.test[order[:40]])
-        task = sampled(whole, 8, generator("linear_probe", "", start, "samples"))
+        task = sample_task(whole, 8, generator("linear_probe", "", start, "samples"))
         for name, state in (("probe_start", data["start_state"][start]), ("probe", data["state"][run])):
             assert found[name].values[run] == accuracy(state.values, task, tested, prepared)

@@ -9,9 +9,9 @@ import torch
 from carryover.config.plugins import model_of
 from carryover.measures import stages
 from carryover.measures.dimensionality import cka, compare_kernels, ensd, participation_ratio
-from carryover.measures.stages import centred_kernel
+from carryover.measures.stages import centre_kernel
 from carryover.networks.convnet import NETWORKS
-from carryover.networks.convnet_weights import unpacked
+from carryover.networks.convnet_weights import unpack
 from carryover.tasks.images import images
 from toy import trainer_shards
 
@@ -24,7 +24,7 @@ PARAMETERS = model_of("measures", "stages")()
 def network(data, state):
     """One of a shard's networks, with its running statistics."""
     made = NETWORKS[data.attrs["network"]](torch.Generator(), data.attrs["classes"], data.attrs["width"], "small", 1)
-    made.load_state_dict(unpacked(made, state.values))
+    made.load_state_dict(unpack(made, state.values))
     return made.eval()
 
 
@@ -59,10 +59,10 @@ def test_kernels_of_constant_stages_are_0_and_their_dimensionality_is_none():
     rng, dead = np.random.default_rng(300), torch.full((45, 5), 0.1)
     wide = torch.from_numpy(rng.standard_normal((45, 300)) + 100 * rng.standard_normal(300)).float()  # a large mean
     dead[::3] *= 1 + torch.finfo(torch.float32).eps
-    kernel = centred_kernel("dead", dead)
+    kernel = centre_kernel("dead", dead)
     assert not kernel.any()
     expected = participation_ratio(wide.numpy()), math.nan, math.nan, math.nan
-    assert compare_kernels(kernel, centred_kernel("wide", wide)) == pytest.approx(expected, rel=1e-5, nan_ok=True)
+    assert compare_kernels(kernel, centre_kernel("wide", wide)) == pytest.approx(expected, rel=1e-5, nan_ok=True)
     wide[40, 3] = math.nan
     with pytest.raises(ValueError, match="the features of the stage wide must be finite"):
-        centred_kernel("wide", wide)
+        centre_kernel("wide", wide)

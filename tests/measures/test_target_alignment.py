@@ -52,7 +52,7 @@ def test_left_out_samples_are_those_of_cross_validation():
     predicted = np.array([cross_val_predict(ridge, features, target, cv=LeaveOneOut()) for ridge in ridges])
     errors = ((predicted - target) ** 2).sum(1)
     expected = 1 - min(errors) / ((target - target.mean()) ** 2).sum()
-    assert target_alignment.left_out(features, target) == pytest.approx(expected, rel=1e-9)
+    assert target_alignment.leave_one_out_fit(features, target) == pytest.approx(expected, rel=1e-9)
 
 
 def test_diagonal_networks_are_compared_over_all_inputs():
@@ -66,7 +66,7 @@ def test_diagonal_networks_are_compared_over_all_inputs():
         variances.sum() ** 2 / (variances**2).sum(), rel=0.02
     )
     few = drawn(5)
-    expected = target_alignment.left_out(np.hstack([few * plus, -few * minus]), few @ teacher)
+    expected = target_alignment.leave_one_out_fit(np.hstack([few * plus, -few * minus]), few @ teacher)
     assert float(found["probe_r_squared"]) == pytest.approx(expected, rel=1e-9)
 
 
@@ -80,5 +80,5 @@ def test_relu_networks_are_compared_at_samples():
     assert float(found["target_alignment"]) == pytest.approx(aligned, rel=1e-9)
     variances = np.linalg.eigvalsh(np.cov(features.T))
     assert float(found["participation_ratio_start"]) == pytest.approx(variances.sum() ** 2 / (variances**2).sum())
-    expected = target_alignment.left_out(features[:5], target[:5])
+    expected = target_alignment.leave_one_out_fit(features[:5], target[:5])
     assert float(found["probe_r_squared"]) == pytest.approx(expected, rel=1e-9)

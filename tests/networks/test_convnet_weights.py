@@ -8,7 +8,7 @@ import torch
 
 from carryover.errors import UserError
 from carryover.networks.convnet import VGG11, ResNet18
-from carryover.networks.convnet_weights import KINDS, load_weights, rescaled
+from carryover.networks.convnet_weights import KINDS, load_weights, rescale_state
 
 NETWORKS = pytest.mark.parametrize("kind", [ResNet18, VGG11])
 
@@ -125,7 +125,7 @@ def test_what_rescaling_scales(kind, which):
     network = build(kind)
     norms = tuple(name for name, module in network.named_modules() if isinstance(module, torch.nn.BatchNorm2d))
     state, before = network.state_dict(), copied(network)
-    found = rescaled(state, 0.5, which)
+    found = rescale_state(state, 0.5, which)
     assert list(found) == list(before)
     for name, tensor in before.items():
         normalises = name.rpartition(".")[0] in norms

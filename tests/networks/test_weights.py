@@ -15,7 +15,7 @@ from carryover.networks.relu import Weights
 @given(depth=st.integers(1, 5), scale=st.floats(1e-5, 10), seed=st.integers(0, 100))
 def test_balanced_weights_are_balanced_and_have_the_function(depth, scale, seed):
     beta = scale * np.random.default_rng(seed).standard_normal((2, 4))
-    network = deep_linear.balanced(beta, depth)
+    network = deep_linear.rank_one_network(beta, depth)
     np.testing.assert_allclose(network.coefficients(), beta, rtol=1e-9)
     layers = [network.hidden[:, layer] for layer in range(depth - 1)] + [network.readout[:, :, None]]
     for left, right in itertools.pairwise(layers):

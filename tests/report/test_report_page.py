@@ -89,7 +89,7 @@ def test_figures_and_tables_stand_by_paper_with_their_captions(shown):
 
 
 def test_a_figure_has_the_claims_of_its_title_and_those_on_its_data(shown):
-    assert "The title rests on: holds: up is above 0 fails: down is above 0" in shown.text("figure-risk")
+    assert "The title is supported by: holds: up is above 0 fails: down is above 0" in shown.text("figure-risk")
     assert "large is above" not in shown.text("figure-risk")
     assert "Claims on the same data (2)" in shown.text("figure-own")
     assert "is above 0" not in shown.text("figure-relu_penalty")
@@ -110,7 +110,7 @@ def test_results_that_were_moved_are_shown_and_what_is_not_there_is_named(result
     shutil.copytree("results", tmp_path / "moved")
     (tmp_path / "moved/figures/own.png").unlink()
     config = copy.deepcopy(CONFIG)
-    config["figures"]["risk"]["rests_on"] = ["shared/three"]
+    config["figures"]["risk"]["supported_by"] = ["shared/three"]
     moved = Page(page.page(config, tmp_path / "moved"))
     assert "Seeds3, from 0 to 2" in moved.text("figure-risk")
     assert "Not tested here: shared/three." in moved.text("figure-risk")

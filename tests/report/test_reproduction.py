@@ -12,7 +12,7 @@ from carryover.workflow import startup
 
 ROOT = Path(__file__).resolve().parents[2]
 LAYERS = [ROOT / "config/config.yaml", ROOT / "config/paper.yaml"]
-CONFIG = papers.resolved(startup.configuration(list(map(str, LAYERS))), ROOT / "config/papers")
+CONFIG = papers.merge_papers(startup.configuration(list(map(str, LAYERS))), ROOT / "config/papers")
 ITEMS = [item for about in CONFIG["papers"].values() for item in about.get("items", [])]
 CLAIMS = {name for claims in read_claims().values() for name in claims}
 

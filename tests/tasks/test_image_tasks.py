@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from carryover.streams import generator
 from carryover.tasks import image_tasks
-from carryover.tasks.image_tasks import PreparedImages, class_task, random_crop, random_flip, sampled
+from carryover.tasks.image_tasks import PreparedImages, class_task, random_crop, random_flip, sample_task
 from carryover.tasks.images import ImageSet
 from toy.refusal import refused
 
@@ -49,7 +49,7 @@ def test_samples_are_different_balanced_and_part_of_more(drawn, seed, data):
     counts = np.bincount(task.train_labels)
     most = len(counts) * int(counts.min())
     samples = data.draw(st.integers(1, most))
-    found, more = (sampled(task, n, generator("toy", "", seed, "samples")) for n in (samples, most))
+    found, more = (sample_task(task, n, generator("toy", "", seed, "samples")) for n in (samples, most))
     assert len(set(found.train)) == len(found.train) == samples
     shares = np.bincount(found.train_labels, minlength=len(counts))
     assert shares.max() - shares.min() <= 1
@@ -64,7 +64,7 @@ def test_what_cannot_be_is_refused():
     assert refused(class_task, found, (1, 2)) == (
         "classes names [2], of which there are no training images: leave these out."
     )
-    assert refused(sampled, class_task(found, (0, 1)), 3, rng) == (
+    assert refused(sample_task, class_task(found, (0, 1)), 3, rng) == (
         "samples is 3, 2 of each of 2 classes, but class 0 has 1 training images: lower samples."
     )
 

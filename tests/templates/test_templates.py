@@ -15,8 +15,8 @@ def test_the_code_of_a_page_has_every_template():
 
 
 def test_what_is_told_is_escaped_and_what_is_not_told_is_missed():
-    text = rendering.rendered("claims.html.j2", summary='<b> & "quoted"', papers={}, note="<script>")
+    text = rendering.render("claims.html.j2", summary='<b> & "quoted"', papers={}, note="<script>")
     assert "<p>&lt;b&gt; &amp; &#34;quoted&#34;" in text
     assert "<script>" not in text
     with pytest.raises(UndefinedError, match="'summary' is undefined"):
-        rendering.rendered("claims.html.j2", papers={}, note="")
+        rendering.render("claims.html.j2", papers={}, note="")

@@ -134,7 +134,7 @@ FACETS = [
     (partial(measured, "nested", "risk"), RESCALED, 4),
     (
         partial(measured_relu, "magnitude", "risk"),
-        {"column": "magnitude", "row": "correlation", "relative_to": "magnitude", "apart": 0.05}, 4
+        {"column": "magnitude", "row": "correlation", "relative_to": "magnitude", "dodge": 0.05}, 4
     ),
 ]  # fmt: skip
 # {plot: [(options, number of panels with those of colour bars)]}

@@ -5,7 +5,7 @@ from unittest.mock import patch
 from carryover.config import plugins
 from carryover.config.plugins import model_of
 from carryover.families import stages
-from carryover.labels import labelled
+from carryover.labels import attach_labels
 from carryover.workflow.collecting import collect
 
 
@@ -15,7 +15,7 @@ def shard(family, stage, seeds, start=None, *, experiment="toy", **told):
 
 
 def followed(make, *arguments, **told):
-    """What `make` makes with these arguments, and (problem, what its solver answers) of every piece."""
+    """What `make` makes with these arguments, and (problem, what its solver answers) of every batch."""
     seen, solver = [], stages.solver
 
     def watched(p):
@@ -31,4 +31,4 @@ def followed(make, *arguments, **told):
 
 def measured(family, measure, shards, **told):
     """The collected dataset of a measure, by its name."""
-    return labelled(collect([plugins.call("measures", measure, one, **told) for one in shards]), family)
+    return attach_labels(collect([plugins.call("measures", measure, one, **told) for one in shards]), family)

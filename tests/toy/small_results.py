@@ -24,7 +24,7 @@ CONFIG = {
     "figures": {
         "relu_penalty": {"data": {"curve": "theory/relu_penalty"}, "paper": "penalty", "caption": "A penalty."},
         "risk": {"data": {"risk": "toy/risk", "published": "resources/published.csv"}, "caption": CAPTION,
-                 "paper": "reuse/relu", "rests_on": ["shared/up", "shared/down"]},
+                 "paper": "reuse/relu", "supported_by": ["shared/up", "shared/down"]},
         "own": {"data": {"risk": "toy/norms"}},
     },
     "tables": {"ntk_bound": {"data": {"risk": "toy/risk"}, "caption": "Some numbers."}},
@@ -80,6 +80,6 @@ def run():
         data = f"results/toy/{'risk' if name == 'shared' else name}.nc"
         save("check_claims", [data], f"results/claims/{name}.nc", found)
     inputs = [f"results/claims/{name}.nc" for name in groups]
-    table = claims_table.gathered(groups)
+    table = claims_table.gather(groups)
     table["headline_paper"] = xr.full_like(table["headline_paper"], "Feature reuse", dtype="<U13")
     save("claims_table", inputs, "results/claims.nc", table)

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from carryover.networks.convnet_layers import Dropout
-from carryover.networks.convnet_weights import packed
+from carryover.networks.convnet_weights import pack
 from carryover.training.convnet_ensemble import ConvnetEnsemble
 from toy import convnet_toys as toys
 
@@ -39,7 +39,7 @@ def test_steps_are_those_of_plain_loops(kind, runs):
         own = [(images[run], labels[run]) for images, labels in batches]
         expected = toys.plain_loop(network, own, rates, weight_decay=0.01)
         np.testing.assert_allclose([loss[run] for loss in losses], expected, rtol=1e-4)
-        np.testing.assert_allclose(ensemble.packed()[run], packed(network.state_dict()), rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(ensemble.pack()[run], pack(network.state_dict()), rtol=1e-3, atol=1e-4)
     shown = batches[0][0]
     found = ensemble.outputs(np.arange(runs), shown)
     for run, network in enumerate(networks):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from carryover.networks.convnet_weights import packed
+from carryover.networks.convnet_weights import pack
 from carryover.training.convnet import Feed, Problem, gradient_descent
 from carryover.training.convnet_ensemble import ConvnetEnsemble
 from carryover.training.result import Divergence
@@ -28,7 +28,7 @@ def test_full_batches_follow_the_plain_loop_down_a_cosine():
     losses = toys.plain_loop(network, [batch] * 6, rates)
     found = train(runs=1, decay="cosine")
     assert found.loss[0] == pytest.approx(losses[-1], rel=1e-4)
-    np.testing.assert_allclose(found.weights[0], packed(network.state_dict()), rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(found.weights[0], pack(network.state_dict()), rtol=1e-3, atol=1e-4)
     assert found.time[0, -1] == pytest.approx(rates.sum())
     network.eval()
     wrong = network(images.batch("test", np.arange(30))).argmax(1).numpy() != np.arange(30) % 3

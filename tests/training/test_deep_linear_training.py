@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carryover.networks.deep_linear import Weights, balanced
+from carryover.networks.deep_linear import Weights, rank_one_network
 from carryover.training.deep_linear import gradient_descent
 from carryover.training.linear_flow import Factored
 from carryover.training.result import Divergence
@@ -26,7 +26,7 @@ class Problem:
             scale * rng.standard_normal((runs, depth - 1, d, d)), scale * rng.standard_normal((runs, d))
         )
         if start == "balanced":
-            self.start = balanced(self.start.readout, depth)
+            self.start = rank_one_network(self.start.readout, depth)
         self.data = [Factored.of(X) for X in self.X]
         self.targets = np.stack([self.data[s].targets(y) for s, y in zip(self.sets, self.y, strict=True)])
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from carryover.networks.deep_linear import Weights, balanced
+from carryover.networks.deep_linear import Weights, rank_one_network
 from carryover.training.deep_linear import gradient_descent
 from carryover.training.linear_flow import Factored
 
@@ -41,7 +41,7 @@ def test_neither_the_papers_own_start_nor_a_balanced_one_satisfies_equation_19(s
     rng = np.random.default_rng(seed)
     gaussian = Weights(rng.standard_normal((1, 50, 50)), rng.standard_normal(50))
     assert np.linalg.eigvalsh(differences(gaussian)[0])[0] < 0
-    for conserved in differences(balanced(rng.standard_normal(50), 3)):
+    for conserved in differences(rank_one_network(rng.standard_normal(50), 3)):
         np.testing.assert_allclose(conserved, 0, atol=1e-12)  # λ = 0
 
 

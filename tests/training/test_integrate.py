@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carryover.training import integrate
-from carryover.training.integrate import History, log_spaced
+from carryover.training.integrate import History, log_checkpoints
 
 RUNS, CHECKPOINTS = 5, 4
 
@@ -71,7 +71,7 @@ def test_groups_that_shrink_and_begin_again_leave_what_a_plain_loop_notes(traini
                 if chosen[run] == 5:
                     plain.end[run] = numbers[run]
             runs = [run for run in runs if chosen[run] != 5]
-    trained = history.trained(lambda *layers: layers)
+    trained = history.result(lambda *layers: layers)
     matrices, tens = trained.weights
     assert not trained.measured
     assert set(trained.curves) == {"loss", "risk", "norm"}
@@ -90,7 +90,7 @@ def test_groups_that_shrink_and_begin_again_leave_what_a_plain_loop_notes(traini
 
 @given(last=st.integers(1, 10**6), checkpoints=st.integers(1, 80))
 def test_checkpoints_are_whole_numbers_up_to_the_last_spaced_in_their_logarithm(last, checkpoints):
-    found = log_spaced(last, checkpoints).tolist()
+    found = log_checkpoints(last, checkpoints).tolist()
     shares = [place / (checkpoints - 1) for place in range(checkpoints)] if checkpoints > 1 else [1.0]
     assert found[-1] == last
     assert len(found) <= checkpoints
@@ -104,7 +104,7 @@ def test_the_smallest_risk_may_lie_between_checkpoints():
     history.record(np.arange(2), {"time": np.ones(2), "risk": np.array([0.5, 0.5])})
     values = {"loss": np.zeros(2), "risk": np.ones(2), "evaluations": 1, "converged": np.ones(2, bool)}
     history.end(np.arange(2), [np.zeros(2)], {**values, "risk_best": np.array([0.1, 0.9])})
-    np.testing.assert_array_equal(history.trained(lambda *layers: layers).risk_best, [0.1, 0.5])
+    np.testing.assert_array_equal(history.result(lambda *layers: layers).risk_best, [0.1, 0.5])
 
 
 def test_the_log_has_a_line_where_ten_seconds_have_passed(caplog, monkeypatch):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 from scipy.optimize import minimize
 
-from carryover.training.linear_flow import Factored, balanced_flow, finetuned, on_features, weight_decayed
+from carryover.training.linear_flow import Factored, balanced_flow, finetuning_limit, on_features, weight_decay_limit
 
 
 def problem(seed, n, d, runs=1):
@@ -20,7 +20,7 @@ def problem(seed, n, d, runs=1):
 def test_finetuned_networks_satisfy_equation_5(seed, n, depth):
     X, y, start = problem(seed, n, 8, 3)
     data = Factored.of(X)
-    found = finetuned(data, data.targets(y), start, depth)
+    found = finetuning_limit(data, data.targets(y), start, depth)
     inverse = np.linalg.pinv(X)
     outside = start - start @ (inverse @ X).T
     factor = (np.linalg.norm(found, axis=1) / np.linalg.norm(start, axis=1)) ** ((depth - 1) / depth)
@@ -41,7 +41,7 @@ def test_the_readout_alone_is_ridge_regression_on_its_features(ridge):
 def test_weight_decay_of_two_layers_is_a_penalty_on_the_norm(n, strength):
     X, y, _ = problem(5, n, 6, 2)
     data = Factored.of(X)
-    found = weight_decayed(data, data.targets(y), np.full(2, strength))
+    found = weight_decay_limit(data, data.targets(y), np.full(2, strength))
     for run in range(2):
 
         def loss(layers, targets=y[run]):

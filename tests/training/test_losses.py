@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carryover.training.losses import LOSSES, effective_features, group_norm, misclassified
+from carryover.training.losses import LOSSES, effective_features, group_norm, misclassification_rate
 
 OUTPUTS = torch.tensor([-900.0, -40.0, -3.0, -0.5, 0.0, 1e-9, 0.7, 5.0, 40.0, 600.0], dtype=torch.float64)
 
@@ -27,7 +27,7 @@ def test_cross_entropy_is_precise_at_any_margin(label):
 def test_misclassified_is_the_share_of_wrong_signs_of_inputs_in_all_directions():
     rng = np.random.default_rng(2)
     (beta, teacher), inputs = torch.as_tensor(rng.standard_normal((2, 3, 6))), rng.standard_normal((200_000, 6))
-    share = misclassified(beta, teacher).numpy()
+    share = misclassification_rate(beta, teacher).numpy()
     wrong = np.mean((inputs @ beta.numpy().T > 0) != (inputs @ teacher.numpy().T > 0), axis=0)
     assert np.all(np.abs(wrong - share) < 4 * np.sqrt(share * (1 - share) / len(inputs)))
 

@@ -52,7 +52,7 @@ def test_tangent_features_are_those_of_autograd(samples, trainable, on_sphere):
     values = torch.randn(3, sum(samples), dtype=torch.float64)
     factors = torch.rand(3, sum(samples), dtype=torch.float64)
     times, kernel = tangent.times(point, vector), tangent.kernel(point, factors)
-    back = tangent.transposed(point, values.split(samples, 1))
+    back = tangent.apply_transpose(point, values.split(samples, 1))
     for run in range(3):
         J = jacobian(tasks, w, run, trainable, on_sphere)
         torch.testing.assert_close(times[run], J @ torch.cat([one[run].flatten() for one in vector]))

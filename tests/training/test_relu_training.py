@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from carryover.training import relu
-from carryover.training.integrate import log_spaced
+from carryover.training.integrate import log_checkpoints
 from carryover.training.relu import gradient_descent
 from carryover.training.result import Divergence
 from rounding import share
@@ -110,7 +110,7 @@ def test_runs_end_at_their_first_checkpoint_below_the_tolerance():
     free = gradient_descent(tasks, w, **settings, tolerance=0.0, observe={"risk": risk})
     tolerance = 1.5 * float(np.median(free.loss))
     trained = gradient_descent(tasks, w, **settings, tolerance=tolerance, observe={"risk": risk})
-    epochs = log_spaced(1500, 64).tolist()
+    epochs = log_checkpoints(1500, 64).tolist()
     assert len(epochs) < 64
     assert len(set(seen)) > 2  # networks that have ended are no longer recorded
     for run in range(6):

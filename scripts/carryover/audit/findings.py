@@ -8,7 +8,7 @@ from typing import NamedTuple
 from carryover.config.artifacts import ON_DEMAND
 from carryover.errors import DataError
 from carryover.provenance import environment, job_record
-from carryover.workflow.causes import causes, few, recorded_key
+from carryover.workflow.causes import causes, few, key_of
 
 VERDICTS = ("ALTERED", "MISSING", "UNRECORDED", "STALE", "OK")
 """Worst first."""
@@ -73,7 +73,7 @@ def audit(sweep):
         if record:
             records[path] = record
         if verdict == "OK" and not cause:  # and not archived
-            reasons, upstream = _outdated(record, request, sweep.sha256, roots)
+            reasons, upstream = _find_outdated(record, request, sweep.sha256, roots)
             software = list(_software(record["environment"]))
             fails, begins = bool(reasons), upstream or begins
             verdict, cause = "STALE" if reasons or software else "OK", "; ".join(reasons + software)
@@ -106,7 +106,7 @@ def _condition(path, request, sha256):
     return "OK", "", record
 
 
-def _outdated(record, request, sha256, roots):
+def _find_outdated(record, request, sha256, roots):
     """(sentences on why a result is out of date, the results upstream that are the reason), by its record."""
     sentences = [f"input: {name} is {'missing' if sha256(name) is None else 'not the one it was made of'}"
            for name, known in record["inputs"].items()
@@ -116,7 +116,7 @@ def _outdated(record, request, sha256, roots):
         return sentences, []
     if upstream := sorted({root for name in record["inputs"] for root in roots.get(name, ())}):
         return [f"input: {few(upstream)} upstream"], upstream
-    other_flags = request and recorded_key(record) not in ("", request.key)
+    other_flags = request and key_of(record) not in ("", request.key)
     return ["configuration: other flags"] if other_flags else [], []
 
 
@@ -127,7 +127,7 @@ def _software(before):
     """
     if before["conda"]:
         return
-    now = {name: environment.installed_version(name) for name in before["versions"]} | {"python": environment.python()}
+    now = {name: environment.version_of(name) for name in before["versions"]} | {"python": environment.python()}
     for name, version in {"python": before["python"], **before["versions"]}.items():
         if now[name] not in (None, version):
             yield f"software: {name} {version} → {now[name]}"

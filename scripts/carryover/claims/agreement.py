@@ -3,11 +3,11 @@
 import numpy as np
 import xarray as xr
 
-from carryover.claims.support.checks import Check, checks, listed
-from carryover.claims.support.runs import matched, only
+from carryover.claims.support.checks import Check, checks, join_numbers
+from carryover.claims.support.runs import match_runs, only
 from carryover.claims.support.transferability import at_critical, transferability
 from carryover.config import plugins
-from carryover.runs import coordinates, where
+from carryover.runs import coordinates, select_runs
 from carryover.statistics import intervals
 
 SMALLEST = 1e-12  # distance that rounding leaves of one that vanishes
@@ -19,29 +19,29 @@ def distances(coefficients):
     `coefficients` is a dataset of `coefficients` (run, input), the result one of `distance` (run,) of these runs.
     """
     rows = xr.Dataset({"row": ("run", np.arange(coefficients.sizes["run"]))}, coordinates(coefficients))
-    both = simulated(rows, "exact").sort_values("solver", kind="stable")
+    both = pair_with_reference(rows, "exact").sort_values("solver", kind="stable")
     solutions, limits = (coefficients["coefficients"].values[both[row]] for row in ("row", "row_other"))
     norm = np.linalg.norm
     relative = [norm(beta - limit) / norm(limit) for beta, limit in zip(solutions, limits, strict=True)]
     return xr.Dataset({"distance": ("run", np.array(relative))}, coordinates(coefficients.isel(run=both["row"])))
 
 
-def converged_distances(coefficients, risk):
+def distances_at_convergence(coefficients, risk):
     """`distances` of the runs that have converged, as the dataset of risks of the same runs says."""
-    table = matched(distances(coefficients), risk[["converged"]])
+    table = match_runs(distances(coefficients), risk[["converged"]])
     return table[table["converged_other"] == 1]
 
 
 def relative_differences(risk, reference, *ignored):
-    """`simulated` runs with the `difference` |r / r_reference − 1| of their risk from that of the reference."""
-    both = simulated(risk, reference, *ignored)
+    """Runs paired with the reference, with the `difference` |r / r_reference − 1| of their risks."""
+    both = pair_with_reference(risk, reference, *ignored)
     return both.assign(difference=(both["risk_final"] / both["risk_final_other"] - 1).abs())
 
 
-def simulated(data, reference, *ignored):
-    """The runs of all solvers but the reference, each with the reference's run at the same coordinates: `matched`."""
+def pair_with_reference(data, reference, *ignored):
+    """The runs of all solvers but the reference, each with the reference's at the same coordinates."""
     runs, others = (data.isel(run=chosen) for chosen in (data["solver"] != reference, data["solver"] == reference))
-    return matched(runs, others, ("solver", *ignored), f"run of the solver {reference} to compare with")
+    return match_runs(runs, others, ("solver", *ignored), f"run of the solver {reference} to compare with")
 
 
 @plugins.check(data=["coefficients"])
@@ -55,7 +55,7 @@ def exact_limit(data):
     table = distances(data["coefficients"]).to_dataframe()
     worst = table.groupby(["solver", "seed"])["distance"].max()
     finetuned = table[table["protocol"] == "finetuning"].groupby(["solver", "seed"])["distance"].median()
-    scratch = where(data["coefficients"], protocol="single_task", solver="exact")
+    scratch = select_runs(data["coefficients"], protocol="single_task", solver="exact")
     beta, scale = abs(scratch["coefficients"]), only(scratch, "initial_scale")
     weaker = (np.hypot(beta, 2 * scale**2) - beta) / 2
     share = (weaker * beta).sum("input") / (beta**2).sum("input")
@@ -74,14 +74,14 @@ def linear_limit(data):
 
     After pretraining, features are of rank one and along the source (theorem 3.4 of "Features are fate").
     """
-    table = converged_distances(data["coefficients"], data["risk"])
+    table = distances_at_convergence(data["coefficients"], data["risk"])
     worst = table.groupby(["solver", "seed"])["distance"].max().clip(lower=SMALLEST)
     along, along_deep = (_along_source(data[role]) for role in ("risk", "deep"))
     return checks({
         "descent": np.log10(worst.xs("descent")),
         "balanced": np.log10(worst.xs("balanced")),
         "sparse_features": along,
-        "sparse_deep": Check(along_deep, facts={"depths": listed(np.unique(data["deep"]["depth"]))}),
+        "sparse_deep": Check(along_deep, facts={"depths": join_numbers(np.unique(data["deep"]["depth"]))}),
     })  # fmt: skip
 
 
@@ -125,7 +125,7 @@ def relu_flow(data):
 @plugins.check(data=["risk"])
 def image_pairs(data):
     """Role: `risk` of pairs of image tasks, solved exactly and by descent. Only converged runs of descent count."""
-    both = simulated(data["risk"][["risk_final", "converged"]], "exact")
+    both = pair_with_reference(data["risk"][["risk_final", "converged"]], "exact")
     both = both[both["converged"] == 1]
     difference = (both["risk_final"] - both["risk_final_other"]).abs().groupby(both["seed"]).max()
     return checks({"descent": difference})

@@ -106,10 +106,10 @@ def atlas_orders(data):
     whose sign a threshold on the prediction, or on the similarity, gives that was chosen on the other families.
     """
     maps = [by_seed(pairs) for pairs in data.values() if pairs["predicted"].notnull().any()]
-    tuned = [frame for frame in map(finetuned, data.values()) if frame["predicted"].notna().any()]
+    tuned = [frame for frame in map(select_finetuned, data.values()) if frame["predicted"].notna().any()]
     features = [frame for frame in tuned if frame.reindex(columns=FEATURES).notna().any().all()]
 
-    def left_out(frames, column):
+    def leave_one_family_out(frames, column):
         """Share of cells on the side that a threshold chosen on the other families gives, mean over families."""
         tables = [cells(frame).dropna(subset="right") for frame in frames]
         return np.mean([_share([own], column, _threshold(tables[:place] + tables[place + 1 :], column))
@@ -122,7 +122,7 @@ def atlas_orders(data):
     if results:
         results["better"] = results["predicted"] - results["similarity"]
     for column in ("predicted", "similarity") if len(maps) > 1 else ():
-        results[f"left_out_{column}"] = leave_seeds_out(maps, partial(left_out, column=column))
+        results[f"left_out_{column}"] = leave_seeds_out(maps, partial(leave_one_family_out, column=column))
     return checks(results, partial(jackknife.estimate, over="groups of seeds"))
 
 
@@ -151,7 +151,7 @@ def cells(frame):
     return table.reset_index()
 
 
-def finetuned(data):
+def select_finetuned(data):
     """The rows of `by_seed` of finetuned networks, where the gain is known."""
     return by_seed(data).query("protocol == 'finetuning'").dropna(subset="gain")
 

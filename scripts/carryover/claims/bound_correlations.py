@@ -98,7 +98,7 @@ def leave_one_class_out(table, statistic=mean_r_squared):
     return xr.concat(parts, "left_out").transpose("left_out", "bound", ...)
 
 
-def published(table, bound):
+def look_up_published(table, bound):
     """R² and deviation by number of samples, two Series, of a bound in the published table (a data frame)."""
     rows = table[table["bound"] == bound].set_index("samples")
     return rows["r_squared"], rows["deviation"]

@@ -14,13 +14,13 @@ import numpy as np
 import pandas as pd
 from pydantic import PositiveFloat
 
-from carryover.claims.support.checks import Check, checks, listed
+from carryover.claims.support.checks import Check, checks, join_numbers
 from carryover.claims.support.published_convnets import by_network
 from carryover.claims.support.runs import Runs, common, mean_over_samples, worst
 from carryover.config import plugins
 from carryover.config.parameters import Condition, Model, parameter
 from carryover.labels import value_labels
-from carryover.runs import conditions, where
+from carryover.runs import conditions, select_runs
 
 IMAGES = {"mnist": "MNIST", "fashion-mnist": "Fashion-MNIST", "cifar-10": "CIFAR-10", "cifar-100": "CIFAR-100",
           "cifar-10-jpeg": "CIFAR-10 (JPEG copy)", "stl-10": "STL-10"}  # fmt: skip
@@ -96,7 +96,9 @@ def _over_best(controls, scaled):
     """How much more accurate rescaled networks are than the best control. Test images choose it, in its own favour."""
     scaled, *controls = common(scaled, *controls)
     best = min(controls, key=lambda errors: errors.mean(axis=None))
-    return Check(_gain(best, scaled), facts={"sizes": listed(best.columns.unique("samples")), "rates": len(controls)})
+    return Check(
+        _gain(best, scaled), facts={"sizes": join_numbers(best.columns.unique("samples")), "rates": len(controls)}
+    )
 
 
 class ConvnetStages(Model):
@@ -113,7 +115,7 @@ def convnet_stages(data, p: ConvnetStages):
     end share."""
     stages = by_network(data)[f"stages_{p.network}" if isinstance(data["stages"], pd.DataFrame) else "stages"]
     common_rate = most_common(stages, "learning_rate")
-    runs = where(stages, protocol="finetuning", **conditions(p.only)).to_dataframe().reset_index()
+    runs = select_runs(stages, protocol="finetuning", **conditions(p.only)).to_dataframe().reset_index()
     runs["pr_ratio"] = runs["participation_ratio"] / runs["participation_ratio_start"]
     runs["distance"] = (runs["ensd"] / runs["participation_ratio"] - 1).abs()
     # Means over the tasks of each seed.
@@ -131,7 +133,9 @@ def convnet_stages(data, p: ConvnetStages):
         if higher:
             facts = {"times": higher[-1] / common_rate}
             statistics[f"kept_rates_{stage}"] = Check(worst(unscaled[stage][higher]), facts=facts)
-        results |= checks(statistics, stage=stage, factors=listed(p.factors) or "less than 1, at every such factor")
+        results |= checks(
+            statistics, stage=stage, factors=join_numbers(p.factors) or "less than 1, at every such factor"
+        )
     return results
 
 

@@ -134,7 +134,7 @@ def cross_entropy(data):
     def distance(first, second, along):
         """Distance of the features of two trajectories at the last time, or ratio, that both reach; NaN without one."""
         last = np.minimum(first[along].max(), second[along].max())
-        features = (interpolated(curve[along], curve["features"], last) for curve in (first, second))
+        features = (interpolate(curve[along], curve["features"], last) for curve in (first, second))
         return abs(np.subtract(*features))
 
     for role, networks in FAMILIES.items():
@@ -164,7 +164,7 @@ def _by_seed(data):
             for run, seed in enumerate(data["seed"].values)}  # fmt: skip
 
 
-def interpolated(x, y, at):
+def interpolate(x, y, at):
     """The curve y of rising x, interpolated at other x; NaN beyond its ends, and if it has no finite point."""
     known = np.isfinite(x) & np.isfinite(y)
     if not known.any():
@@ -221,6 +221,6 @@ def at_margins(data, curve, wanted):
     `data` has `loss_curve` and the curve, of positive values, (run, checkpoint). NaN where a run has not had a margin.
     """
     reached, values = margins(data["loss_curve"].values, POSITIVE), np.log(data[curve].transpose("run", ...).values)
-    curves = np.exp([interpolated(np.log(x), y, np.log(wanted)) for x, y in zip(reached, values, strict=True)])
+    curves = np.exp([interpolate(np.log(x), y, np.log(wanted)) for x, y in zip(reached, values, strict=True)])
     runs = data[curve].isel(checkpoint=0, drop=True)
     return runs.expand_dims(margin=np.asarray(wanted, dtype=float), axis=1).copy(data=curves)

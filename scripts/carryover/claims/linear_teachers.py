@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from carryover.claims.agreement import SMALLEST, converged_distances, relative_differences
-from carryover.claims.support.checks import Check, checks, listed
+from carryover.claims.agreement import SMALLEST, distances_at_convergence, relative_differences
+from carryover.claims.support.checks import Check, checks, join_numbers
 from carryover.claims.support.runs import Runs, only, worst
 from carryover.config import plugins
 from carryover.statistics.intervals import student, wilson
@@ -42,7 +42,7 @@ def linear_teachers(data):
     }, few=few, many=many, middle=middle)  # fmt: skip
 
     # Where descent ends, against the limits of one layer (eq 1) and of more (eq 5), and the risk of one (eq 2).
-    distances = converged_distances(data["coefficients"], data["stretch_trained"])
+    distances = distances_at_convergence(data["coefficients"], data["stretch_trained"])
     differences = relative_differences(data["alignment"][["risk_final", "converged"]], "exact")
     regression, differences = distances[distances["depth"] == 1], differences[differences["converged"] == 1]
     results |= checks({name: np.log10(values.groupby("seed").max().clip(lower=SMALLEST)) for name, values in (
@@ -74,10 +74,10 @@ def linear_teachers(data):
         "target_costs": risks[large, unit] - risks[unit, large],
     }, depth=depth, large=large, most=most)  # fmt: skip
 
-    return results | _of_frozen(*(Runs(role, data[role]) for role in ("frozen", "layers", "small")))
+    return results | _check_frozen_layers(*(Runs(role, data[role]) for role in ("frozen", "layers", "small")))
 
 
-def _of_frozen(runs, layers, small):
+def _check_frozen_layers(runs, layers, small):
     """Checks on networks with frozen layers; `small` are those pretrained from small weights.
 
     These have more samples than dimensions, where the exact limit has no risk. The effective (stable) rank of their
@@ -105,7 +105,7 @@ def _of_frozen(runs, layers, small):
         "small_slow": small.risks("pretrain_scale")[scales[0]] - from_larger[samples],
         "stable_rank": worst(np.log10(ranks / stable), "within"),
     }, least=fewest, below=below_d[-1], enough=most, layers=only(deep.data, "depth"), samples=samples,
-        scale=scales[0], scales=listed(scales))  # fmt: skip
+        scale=scales[0], scales=join_numbers(scales))  # fmt: skip
 
 
 @plugins.check(data=["risk"])

@@ -4,9 +4,9 @@ the data predict it ("Features are fate", sections 2 and 3; "Finetuning with lin
 import numpy as np
 import pandas as pd
 
-from carryover.claims.support.checks import Check, checks, listed
+from carryover.claims.support.checks import Check, checks, join_numbers
 from carryover.claims.support.runs import Runs, nearest, only, worst
-from carryover.claims.support.transferability import at_critical, at_rows, predicted, transferability, with_decay
+from carryover.claims.support.transferability import at_critical, at_rows, predict, transferability, with_decay
 from carryover.config import plugins
 from carryover.statistics.intervals import median
 from carryover.statistics.jackknife import leave_one_out, pseudovalues
@@ -28,7 +28,7 @@ FORMULAS = {"eq15": "finetuning", "factor": "finetuning_norm"}
 """Equation 15, and that with the norm factor of eq 5 of "Finetuning with linear teachers"."""
 
 
-def _trained(risk):
+def _training_note(risk):
     """What statements end with: " (trained)" unless all networks were solved exactly."""
     return "" if set(np.unique(risk["solver"])) == {"exact"} else " (trained)"
 
@@ -50,9 +50,9 @@ def linear_transfer(data):
         for block, means in _by_block(ratio, noisy).items():
             results |= checks({f"{quantity}_{block}": means}, block=BLOCKS[block])
 
-    gain, theory = runs["transferability"], predicted("linear", runs)
+    gain, theory = runs["transferability"], predict("linear", runs)
     at_noise = all_runs[all_runs["noise"] == nearest(all_runs, "noise", NOISE)]
-    same_sign = np.sign(at_noise["transferability"]) == np.sign(predicted("linear", at_noise))
+    same_sign = np.sign(at_noise["transferability"]) == np.sign(predict("linear", at_noise))
     negative_share = (gain < 0).groupby(["seed", runs["noise"]]).mean().unstack("noise")
     signs = {
         "negative": gain[theory < -MARGIN].groupby("seed").mean(),
@@ -60,7 +60,9 @@ def linear_transfer(data):
         "signs": same_sign.groupby("seed").mean(),
         "shrinks": -negative_share.diff(axis=1).iloc[:, 1:].max(axis=1),
     }
-    results = checks(results | checks(signs, noises=listed(negative_share.columns)), trained=_trained(data["diagram"]))
+    results = checks(
+        results | checks(signs, noises=join_numbers(negative_share.columns)), trained=_training_note(data["diagram"])
+    )
 
     if "loud" in data:
         # Where the signal-to-noise ratio is below 1: at the point (σ, n, θ) of the smallest mean.
@@ -158,7 +160,7 @@ def linear_finetuning(data):
     below, results = _with_formulas(runs), {}
     for prefix, noise in {"": paper, "loud_": loud}.items():
         at_noise = below[below["noise"] == noise]
-        difference = np.subtract(*(predicted(name, at_noise) for name in FORMULAS.values()))
+        difference = np.subtract(*(predict(name, at_noise) for name in FORMULAS.values()))
         allowed = _by_block(pd.Series(abs(difference), at_noise.index), at_noise).mean() / 2
         for formula in FORMULAS:
             errors = _by_block(at_noise["transferability"] - at_noise[formula], at_noise)
@@ -180,7 +182,7 @@ def linear_finetuning(data):
         "moved": at_quiet - at_loud,
     }, quiet=quiet, paper=paper, loud=loud, angle=angle)  # fmt: skip
 
-    if trained := _trained(data["diagram"]):  # exact limits satisfy this by algebra
+    if trained := _training_note(data["diagram"]):  # exact limits satisfy this by algebra
         results["forgotten"] = runs.query("gamma > 1")["transferability"].abs().groupby("seed").max()
     results = checks(results, trained=trained)
     if "simulated" in data:
@@ -188,7 +190,7 @@ def linear_finetuning(data):
         simulated = transferability(data["simulated"], "finetuning").set_index("seed")
         simulated = simulated.query("solver == 'descent' and depth > 1 and gamma < 1")
         gain = simulated["transferability"]
-        without, with_factor = ((gain - predicted(formula, simulated)) ** 2 for formula in FORMULAS.values())
+        without, with_factor = ((gain - predict(formula, simulated)) ** 2 for formula in FORMULAS.values())
         results |= checks({"norm_factor": (without - with_factor).groupby("seed").mean()})
     return results
 

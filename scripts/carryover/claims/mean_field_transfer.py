@@ -7,9 +7,9 @@ import pandas as pd
 from carryover.claims.agreement import relative_differences
 from carryover.claims.support.checks import Check, checks
 from carryover.claims.support.runs import Runs, worst
-from carryover.claims.support.transferability import FITTED, from_scratch, normalised, transferability
+from carryover.claims.support.transferability import FITTED, from_scratch, normalise_risk, transferability
 from carryover.config import plugins
-from carryover.runs import where
+from carryover.runs import select_runs
 from carryover.statistics import intervals, power_law
 from carryover.statistics.jackknife import leave_one_out, pseudovalues
 
@@ -34,7 +34,7 @@ def mean_field_transfer(data):
     }
 
     # The pretrained network on a source that has all units of the target; its loss is half of the mean square.
-    unablated = where(data["risk"], teacher_scale=rich, protocol="linear_transfer", ablated=0.0)
+    unablated = select_runs(data["risk"], teacher_scale=rich, protocol="linear_transfer", ablated=0.0)
     source_risk = 2 * unablated["pretrained_loss"] / unablated["target_variance"]
     statistics["source_learned"] = source_risk.groupby("seed").first().to_series()
 
@@ -43,7 +43,7 @@ def mean_field_transfer(data):
     shares = pd.Series(rkhs_distance.columns, rkhs_distance.columns)
     statistics["left_out"] = Check(rkhs_distance.T.corrwith(shares, method="spearman"), intervals.median)
 
-    scratch = from_scratch(where(data["risk"], teacher_scale=rich))
+    scratch = from_scratch(select_runs(data["risk"], teacher_scale=rich))
     runs = gains(data["risk"], READOUT).query("teacher_scale == @rich")
     gain = runs.pivot_table("transferability", "seed", ["ablated", "samples"])
     most, largest = (gain.columns.get_level_values(name).max() for name in ("samples", "ablated"))
@@ -51,7 +51,7 @@ def mean_field_transfer(data):
     resemblance = ends.rank(axis=1).T.corrwith(shares)  # of ranks, since boundaries may be infinite
     statistics |= {"helps": gain[0.0].min(axis=1), "hurts": gain[largest][most], "resembles": resemblance}
 
-    transferred = where(data["risk"][["risk_final"]], protocol="linear_transfer", readout=READOUT)
+    transferred = select_runs(data["risk"][["risk_final"]], protocol="linear_transfer", readout=READOUT)
     if "descent" in transferred["solver"]:
         # Readouts by gradient descent, compared with the closed form of their flow on the same features and data.
         difference = relative_differences(transferred, "exact").groupby("seed")["difference"].max()
@@ -120,17 +120,17 @@ def _boundary(gain, least, scratch, percent):
     """
     ends, seeds, near = (scratch.columns.min(), scratch.columns.max()), list(gain.index), np.log2(FACTOR)
 
-    def predicted(seeds):
+    def predict(seeds):
         return power_law.fit(scratch.loc[seeds], FITTED).samples(least.loc[seeds].mean())
 
     def log_ratio(seeds):
-        return np.log2(np.clip(boundary(gain.loc[seeds].mean()), *ends) / predicted(seeds))
+        return np.log2(np.clip(boundary(gain.loc[seeds].mean()), *ends) / predict(seeds))
 
     n = boundary(gain.mean())
     place = {0.0: "it loses at every n", np.inf: "it gains at every n"}.get(n, f"found is n = {n:.0f}")
     known = 0 < n < np.inf or (log_ratio(seeds) > near if n else log_ratio(seeds) < -near)
     ratios = pseudovalues(leave_one_out(log_ratio, seeds)) if known else np.array([np.nan])
-    facts = {"percent": percent, "place": place, "predicted": predicted(seeds)}
+    facts = {"percent": percent, "place": place, "predicted": predict(seeds)}
     return Check(ratios, facts=facts)
 
 
@@ -156,9 +156,9 @@ def _anchors(gain):
 def gains(risk, readout):
     """`transferability` of linear transfer, in shares of the target's variance, for one way to train the readout and
     its longest flow time; UserError if no run has it."""
-    risk = normalised(risk)
+    risk = normalise_risk(risk)
     # Descent only verifies what is solved.
-    solved = where(risk, protocol="linear_transfer", readout=readout, solver="exact")
+    solved = select_runs(risk, protocol="linear_transfer", readout=readout, solver="exact")
     runs = transferability(solved, "linear_transfer", risk)
     return runs[runs["max_time"].isna() | (runs["max_time"] == runs["max_time"].max())]
 

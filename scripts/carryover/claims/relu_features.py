@@ -31,8 +31,8 @@ def relu_sharing(data, p: ReluSharing):
     """Role: `risk` of an overlap experiment. Most statistics are at `p.samples` samples."""
     runs = Runs("risk", data["risk"])
     # Training must have come to its end where a risk is expected to be the larger one; likewise below.
-    risks, finished = runs.where(samples=p.samples).risks_and_finished("correlation", "protocol", "overlap")
-    _, by_samples = runs.where(correlation=1.0).risks_and_finished("protocol", "overlap", "samples")
+    risks, finished = runs.where(samples=p.samples).risks_by_completion("correlation", "protocol", "overlap")
+    _, by_samples = runs.where(correlation=1.0).risks_by_completion("protocol", "overlap", "samples")
     learned = finished[1.0]["finetuning_kernel"] - finished[1.0]["finetuning"]
 
     def gain(protocol, cosine=1.0):
@@ -66,7 +66,7 @@ def relu_nesting(data):
     few, many = runs.extremes("main_features")
     small, large = runs.where(protocol="finetuning").rescalings()
 
-    risks, finished = runs.risks_and_finished("protocol", "rescale", "main_features")
+    risks, finished = runs.risks_by_completion("protocol", "rescale", "main_features")
     tuned, tuned_finished = risks["finetuning"], finished["finetuning"]
     reuse = finished["single_task", 1.0, few] - tuned[1.0, few]
     gain = tuned_finished[1.0, many] - tuned[1.0, few]
@@ -100,7 +100,7 @@ def relu_richness(data, p: ReluRichness):
     rich, lazy = ("single_task", small), ("single_task", large)
     if p.lazy == "single_task_kernel":
         lazy = p.lazy, min(runs.where(protocol=p.lazy).options("initial_scale"))
-    risks, finished = runs.risks_and_finished("main_features", "protocol", "initial_scale")
+    risks, finished = runs.risks_by_completion("main_features", "protocol", "initial_scale")
     results = checks({
         "sparse": finished[few][lazy] - risks[few][rich],
         "dense": finished[many][lazy] - finished[many][rich],

@@ -77,7 +77,7 @@ def relu_penalty_risk(data):
 
     # log₁₀ of the risk of STL over that of PT+FT; training must have ended where the larger risk is expected.
     by = "correlation", "magnitude", "samples"
-    risks, finished = risk.risks_and_finished("protocol", *by)
+    risks, finished = risk.risks_by_completion("protocol", *by)
     gain = mean_over_samples(risks["single_task"] - finished["finetuning"], sizes)
     expected_gain = mean_over_samples(finished["single_task"] - risks["finetuning"], sizes)
     # log₁₀ of the penalty of a new unit over that of the pretrained one

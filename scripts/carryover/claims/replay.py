@@ -26,7 +26,7 @@ SETUPS = {
 }
 
 
-def replayed(data):
+def match_published(data):
     """Runs of the datasets by role that were trained to their published ends, with the risk `risk_published` and the
     relative difference of ours from it, a data frame.
 
@@ -53,7 +53,7 @@ def replay(data):
 
     Statistics are over runs, those of networks from one pretraining as if they were independent.
     """
-    rows = replayed(data)
+    rows = match_published(data)
     near = rows["difference"].abs() <= NEAR
     values = {name: own.to_numpy() for name, own in near.groupby(rows["group"])}
     for name, own in rows[rows["setup"] == "multi_task"].groupby("group"):
@@ -62,12 +62,14 @@ def replay(data):
     return checks(values, partial(intervals.wilson, over="runs"))
 
 
-def compare_rounded(data):
-    """Runs of the role `relu` and their repetitions, `rounded`, from weights one rounding away: rows of `replayed` with
-    the relative difference `own` of the repetition, and the `band`, the largest of these at a setup and n.
+def compare_rounding(data):
+    """Runs of the role `relu` and their repetitions, `rounded`, from weights one rounding away.
+
+    Rows of `match_published` with the relative difference `own` of the repetition, and the `band`, the largest of these
+    at a setup and n.
     """
-    rows = replayed({role: data[role] for role in ("published", "relu")})
-    repeated = replayed({"published": data["published"], "relu": data["rounded"]})
+    rows = match_published({role: data[role] for role in ("published", "relu")})
+    repeated = match_published({"published": data["published"], "relu": data["rounded"]})
     rows = rows.merge(repeated[[*RUN, "risk_best"]], on=RUN, suffixes=("", "_rounded"))
     rows["own"] = (rows["risk_best_rounded"] / rows["risk_best"] - 1).abs()
     return rows.assign(band=rows.groupby(["protocol", "samples"])["own"].transform("max"))
@@ -80,7 +82,7 @@ def replay_rounding(data):
     Where rounding alone parts the replay from the published run, a repetition is as far from the replay as this is. The
     shares are averaged over seeds, since the runs of a seed start from one pretrained network.
     """
-    rows, values = compare_rounded(data), {}
+    rows, values = compare_rounding(data), {}
     rows["missed"] = rows["difference"].abs() > NEAR
     rows["nearer"] = (rows["own"] > NEAR).astype(int) - rows["missed"]
     for group, own in rows.groupby("group"):

@@ -10,7 +10,7 @@ from carryover.audit import findings
 from carryover.audit.findings import VERDICTS
 from carryover.audit.replay import replay
 from carryover.provenance import store
-from carryover.templates.rendering import rendered
+from carryover.templates.rendering import render
 from carryover.workflow import startup
 
 
@@ -42,7 +42,7 @@ def main(argv):
     sentences = list(summary(audit))
     if arguments.html:
         rows, replay_rows = ([finding[:4] for finding in several] for several in (ordered, replays))
-        text = rendered("audit.html.j2", summary=sentences, findings=rows, replays=replay_rows, note="")
+        text = render("audit.html.j2", summary=sentences, findings=rows, replays=replay_rows, note="")
         with store.atomic(arguments.html) as (temporary,):  # file names may not be UTF-8
             temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
     print("\n".join(sentences))

@@ -16,7 +16,7 @@ from carryover.errors import UserError
 from carryover.families import stages
 from carryover.families.published import finetune, protocols
 from carryover.families.published.parameters import Finetune, Pretrain
-from carryover.labels import attributes, described
+from carryover.labels import attributes, make_dataset
 from carryover.provenance import store
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -68,26 +68,26 @@ def train(run):
     protocol, network, seed = run["protocol"], run["network"], run["seed"]
     fitted = protocol.endswith(("_probe", "_kernel"))
     p = Finetune(network=network, protocol=protocol, solver="fitted" if fitted else "descent")
-    pretrained = pretrained_networks(network, seed) if p.starts_pretrained else None
-    piece = finetune.piece(p, stages.Shard("replay", [seed], pretrained), [run], [True])
-    return dataset(piece, stages.solver(p)(piece.problem, p))
+    pretrained = load_pretrained(network, seed) if p.starts_pretrained else None
+    batch = finetune.make_batch(p, stages.Shard("replay", [seed], pretrained), [run], [True])
+    return dataset(batch, stages.solver(p)(batch.problem, p))
 
 
-def dataset(piece, trained):
-    """The one run of a piece: its data, its network and its risk."""
-    problem, variables, meaning = piece.problem, dict(piece.variables(trained)), stages.MEANING | piece.meaning
-    for name, task in [*zip(piece.outputs, problem.tasks, strict=True), ("test", problem.test)]:
+def dataset(batch, trained):
+    """The one run of a batch: its data, its network and its risk."""
+    problem, variables, meaning = batch.problem, dict(batch.variables(trained)), stages.MEANING | batch.meaning
+    for name, task in [*zip(batch.outputs, problem.tasks, strict=True), ("test", problem.test)]:
         variables[f"{name}_inputs"] = (("run", f"{name}_sample", "input"), task.X, f"inputs of the {name} samples")
         variables[f"{name}_targets"] = (("run", f"{name}_sample"), task.y, f"targets of the {name} samples")
     for when, weights in (("start", problem.start), ("end", trained.weights)):
         for name, values in vars(weights).items():
             dims = ("run", *(f"{name}_{axis}" for axis in range(1, values.ndim)))
             variables[f"{name}_{when}"] = (dims, values, f"weights at the {when}")
-    coordinates = {name: ("run", values, attributes(meaning[name])) for name, values in piece.runs.items()}
-    return described(variables, {}).assign_coords(coordinates).isel(run=0)
+    coordinates = {name: ("run", values, attributes(meaning[name])) for name, values in batch.runs.items()}
+    return make_dataset(variables, {}).assign_coords(coordinates).isel(run=0)
 
 
-def pretrained_networks(network, seed):
+def load_pretrained(network, seed):
     """The archived networks, or, of other kinds than these, that of the seed, which takes minutes."""
     folder = ROOT / "resources/archive/replay"
     if network == "relu" and archive.path(folder, "replay_relu", "pretrained_weights").exists():
@@ -106,7 +106,7 @@ def cheap_runs():
     ]
 
 
-def replay_drawn(count, seed):
+def replay_sample(count, seed):
     """Replay so many cheap runs, drawn by a seed, and print their digits beside the published ones."""
     if count < 1 or seed < 0:
         raise UserError("--runs must be at least 1, and --seed at least 0.")
@@ -150,7 +150,7 @@ def main(argv):
     options = vars(parser.parse_args(argv))
     count, output = options.pop("runs"), options.pop("output")
     if count is not None:
-        replay_drawn(count, options["seed"])
+        replay_sample(count, options["seed"])
     else:
         print_run(find(**options), output=output)
     return True

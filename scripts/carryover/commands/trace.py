@@ -22,7 +22,7 @@ def main(argv):
     given = arguments.results.is_dir() or arguments.results != Path("results")
     known = all_records(arguments.results) if given else {}
     for figure in arguments.figures:
-        request, text = carried_request(figure)
+        request, text = extract_request(figure)
         name, how = find(figure, request, known)
         if not request and not name:
             raise UserError(f"{figure}: no request inside, and no result in {arguments.results} has these bytes")
@@ -36,7 +36,7 @@ def main(argv):
             print("\n    ".join((f"  is {name}, {how}", *tree(name, known))))
 
 
-def carried_request(path):
+def extract_request(path):
     """(digest, text) of the request that a figure, a table or a page carries; ("", "") where it carries none.
 
     The text is JSON in the metadata of a figure alone: plain in PNG, escaped in PDF. It is empty where it does not have

@@ -72,7 +72,7 @@ class Claim(Claimed):
     )
 
     @model_validator(mode="after")
-    def every_range_is_read(self) -> Self:
+    def check_ranges(self) -> Self:
         """Every check has a range, and that of the claim is read by a check."""
         lacking = [name for name, check in self.checks.items() if check.range is None]
         if lacking and self.range is None:

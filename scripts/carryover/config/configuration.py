@@ -13,13 +13,13 @@ RESERVED = ("theory", *(kind.section for kind in ARTIFACTS.values()), "logs")
 """Folders of results that no experiment may have the name of."""
 
 
-def _not_reserved(name):
+def _check_reserved(name):
     if name in RESERVED:
         raise ValueError(f"{name} is the name of another folder of results")
     return name
 
 
-Name = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$"), AfterValidator(_not_reserved)]
+Name = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$"), AfterValidator(_check_reserved)]
 
 
 def _not_of_workflow(folder):
@@ -110,7 +110,7 @@ class Claims(Entry):
 class Figure(Entry):
     plot: str = Field("", description="what draws it (default: its own name)")
     caption: str = ""
-    rests_on: list[Annotated[str, Field(pattern="^[^/]+/[^/]+$")]] = Field(
+    supported_by: list[Annotated[str, Field(pattern="^[^/]+/[^/]+$")]] = Field(
         [], description="claims that must hold if the title is to be true: <group>/<claim>"
     )
 
@@ -151,7 +151,7 @@ def validate(config: dict) -> Configuration:
         raise UserError(f"configuration: {parameters.sentence(error, Configuration)}") from None
 
 
-def known(name, there, where):
+def check_known(name, there, where):
     """Raise UserError for a name at `where` in the configuration that is not among those that there are."""
     if name not in there:
         raise UserError(f"configuration: {where}: there is no {name}; there are: {', '.join(there) or 'none'}.")
@@ -171,7 +171,7 @@ def schema() -> dict[str, Any]:
 
 def _section(family: str, stage: str) -> dict[str, Any]:
     model = plugins.model_of(f"families.{family}", stage)
-    own = dict(parameters.described(model))
+    own = dict(parameters.parameter_schema(model))
     for name, about in own.items():
         if about["axis"] or "items" in about:
             one = about.get("items", about)

@@ -58,7 +58,7 @@ def read(file):
     return content or {}
 
 
-def found(file, root):
+def find_file(file, root):
     """A file or folder of the working directory, or else one of that name that comes with the workflow in `root`."""
     shipped = Path(root, file)
     return file if Path(file).exists() or not shipped.exists() else shipped.as_posix()

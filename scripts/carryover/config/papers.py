@@ -14,7 +14,7 @@ from carryover.errors import UserError
 SECTIONS = ("experiments", "curves", *(kind.section for kind in ARTIFACTS.values()))
 
 
-def resolved(config, folder):
+def merge_papers(config, folder):
     """The configuration merged with the files of its `papers`.
 
     The result's `papers` is {file: description of the paper} for all files, since claims may be of papers that are not
@@ -83,7 +83,7 @@ def _without(removed, config):
             if paths & removed:
                 removed.add(_path(section, name))
                 del config[section][name]
-            elif entry and "rests_on" in entry:
-                claims = [c for c in entry["rests_on"] if _path("claims", c.partition("/")[0]) not in removed]
-                config[section][name] = entry | {"rests_on": claims}
+            elif entry and "supported_by" in entry:
+                claims = [c for c in entry["supported_by"] if _path("claims", c.partition("/")[0]) not in removed]
+                config[section][name] = entry | {"supported_by": claims}
     return config

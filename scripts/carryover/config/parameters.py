@@ -55,11 +55,11 @@ class Model(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def as_written(cls, values):
+    def parse_values(cls, values):
         """Values as YAML or a command line has them: one for several, and 1e-6, which YAML reads as text."""
         read = dict(values)
-        for name in described(cls).keys() & read.keys():
-            about, value = described(cls)[name], read[name]
+        for name in parameter_schema(cls).keys() & read.keys():
+            about, value = parameter_schema(cls)[name], read[name]
             items = value if "items" in about and isinstance(value, list | tuple) else [value]
             if about.get("items", about)["type"] == "number":
                 items = [float(item) if isinstance(item, str) and _NUMBER.fullmatch(item) else item for item in items]
@@ -93,7 +93,7 @@ def keeps(*names: str, when: dict[str, tuple] | None = None) -> dict[str, dict[s
 
 
 @cache
-def described(cls: type[Model]) -> dict[str, dict[str, Any]]:
+def parameter_schema(cls: type[Model]) -> dict[str, dict[str, Any]]:
     """{name: JSON schema} of each parameter: its type, or that of its `items` if it takes several values, meaning,
     default and limits, and the arguments axis, when and path of `parameter`."""
     return cls.model_json_schema()["properties"]
@@ -165,7 +165,7 @@ def add_arguments(parser: argparse.ArgumentParser, cls: type[Model]) -> None:
     """Add an optional flag for each parameter; without it the parameter has the model's default."""
     truth = {"True": True, "False": False}
     types = {"integer": int, "number": float, "string": str, "boolean": lambda word: truth.get(word, word)}
-    for name, about in described(cls).items():
+    for name, about in parameter_schema(cls).items():
         several, schema, default = "items" in about, about.get("items", about), about["default"]
         allowed = f"; one of {', '.join(schema['enum'])}" if "enum" in schema else ""
         default = " ".join(map(str, default)) if several else default
@@ -216,7 +216,7 @@ def files(path: str) -> list[str]:
     return sorted(str(entry) for entry in entries if entry.is_file())
 
 
-def files_read(values: Model) -> list[str]:
+def input_files(values: Model) -> list[str]:
     """All files that a stage's parameters name."""
-    paths = [getattr(values, name) for name, about in described(type(values)).items() if about["path"]]
+    paths = [getattr(values, name) for name, about in parameter_schema(type(values)).items() if about["path"]]
     return list(dict.fromkeys(file for path in paths for file in files(path)))

@@ -59,7 +59,7 @@ def measure(
     files
         Attributes of the data with paths of further files that it reads.
     """
-    return _declare(needs=_listed(needs), applies_to=applies_to or {}, selects=selects, files=_listed(files))
+    return _declare(needs=_check_names(needs), applies_to=applies_to or {}, selects=selects, files=_check_names(files))
 
 
 def curve() -> Callable:
@@ -70,7 +70,7 @@ def curve() -> Callable:
 def _of_roles(*, data: Sequence[str] | None = None, optional: Sequence[str] = ()) -> Callable:
     """Declare a plug-in that reads datasets by their roles: `data` are those that it needs, `optional` those that it
     may have; without `data` it takes any."""
-    return _declare(roles=None if data is None else _listed(data), optional_roles=_listed(optional))
+    return _declare(roles=None if data is None else _check_names(data), optional_roles=_check_names(optional))
 
 
 check = comparison = figure = table = _of_roles
@@ -84,7 +84,7 @@ def _declare(**declared):
     return decorator
 
 
-def _listed(names):
+def _check_names(names):
     if isinstance(names, str):
         raise TypeError(f"{names!r} must be a list of names")
     return tuple(names)
@@ -210,7 +210,7 @@ def _decorators(function: ast.FunctionDef) -> set[str]:
 
 def _execute(tree: ast.Module, function: ast.FunctionDef, file: Path, module: str) -> Any:
     """The decorated function without its body, after the execution of what its declaration is made of."""
-    defined = {name: statement for statement in tree.body for name in _bound(statement)}
+    defined = {name: statement for statement in tree.body for name in _names_of(statement)}
     p = [argument if argument.arg == "p" else ast.arg(argument.arg) for argument in function.args.args]
     empty = ast.FunctionDef(function.name, ast.arguments([], p, None, [], [], None, []), [ast.Pass()],
                             function.decorator_list, None)  # fmt: skip
@@ -229,7 +229,7 @@ def _execute(tree: ast.Module, function: ast.FunctionDef, file: Path, module: st
     return known[function.name]
 
 
-def _bound(statement: ast.stmt) -> list[str]:
+def _names_of(statement: ast.stmt) -> list[str]:
     """The names that a statement defines."""
     if isinstance(statement, ast.Import | ast.ImportFrom):
         return [alias.asname or alias.name.partition(".")[0] for alias in statement.names]

@@ -61,17 +61,17 @@ class Channels:
         axis = 1 if isinstance(part, _FIRST) else -1
         given = given.movedim(self._batch if axis == -1 else 0, 0)  # convolutions always have the batch first
         if isinstance(part, nn.Linear) and inputs and inputs[0].ndim == given.ndim:  # it may mix tokens
-            axis = self._followed(inputs[0].movedim(self._batch, 0).shape) or -1
+            axis = self._follow(inputs[0].movedim(self._batch, 0).shape) or -1
         elif type(part) is nn.LayerNorm:  # it may be over tokens, or over all of a sample
             before = self._last.axis if self._last and len(part.normalized_shape) > 1 else -1
-            axis = self._followed(given.shape) or before
+            axis = self._follow(given.shape) or before
         elif isinstance(part, nn.LayerNorm):  # some have channels first
             fitting = [end for end in (1, -1) if part.normalized_shape == (given.shape[end],)]
             axis = fitting[0] if len(fitting) == 1 else self.of(given) or -1
         self._last = Given(given.shape, given.is_contiguous(), axis)
         self._axes.add(axis)
 
-    def _followed(self, shape: torch.Size) -> int | None:
+    def _follow(self, shape: torch.Size) -> int | None:
         """The end of a shape (batch, …) where the last layer's channels and places are found again, if one fits."""
         if (last := self._last) is None:
             return None
@@ -81,14 +81,14 @@ class Channels:
 
     def of(self, output: Tensor) -> int | None:
         """1 or -1 for an output (batch, …) of three axes or more, or None where nothing tells."""
-        if (axis := self._followed(output.shape)) or (last := self._last) is None:
+        if (axis := self._follow(output.shape)) or (last := self._last) is None:
             return axis
         # A network that never moved channels has not done so here, as far as the strides tell.
         same = output.ndim == len(last.shape) and output.is_contiguous() == last.contiguous
         fits = output.shape[last.axis] == last.shape[last.axis] or _places(output.shape, 1) == _places(last.shape, 1)
         return last.axis if fits and same and self._axes == {last.axis} else None
 
-    def said(self, name: str, output: Tensor) -> int | None:
+    def axis_given(self, name: str, output: Tensor) -> int | None:
         """The axis that the user gave, of an output (batch, …)."""
         if self._said is None:
             return None
@@ -112,7 +112,7 @@ def units(
     `given` are the network's inputs by their paths; mask, of tokens, is what the user gave beside them.
     """
     name, samples = place.name, len(output)
-    axis = channels.said(name, output) or (channels.of(output) if output.ndim > 2 else None)
+    axis = channels.axis_given(name, output) or (channels.of(output) if output.ndim > 2 else None)
     if output.is_complex():
         output = torch.cat([output.real, output.imag], axis or -1)
     output = output.float()
@@ -121,13 +121,13 @@ def units(
         if not isinstance(output, Tensor) or not output.ndim or len(output) != samples:
             raise UserError(f"reduce must give a tensor of ({samples}, …) for {name}")
     elif output.ndim > 2:
-        output = _reduced(place, output, reduce, axis, given, mask)
+        output = _reduce(place, output, reduce, axis, given, mask)
     if not output.numel():
         raise UserError(f"{name} is empty, of shape {tuple(output.shape)}")
     return output.reshape(samples, -1).float()
 
 
-def _reduced(
+def _reduce(
     place: Place, output: Tensor, reduce: str, axis: int | None, given: Mapping[str, Tensor], mask: Any
 ) -> Tensor:
     """The output (batch, …) without padding, and of its tokens or places the mean, the first or the last."""

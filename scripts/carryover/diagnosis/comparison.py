@@ -21,8 +21,17 @@ from tqdm import tqdm
 
 from carryover.diagnosis.axes import Reduction
 from carryover.diagnosis.diagnosis import DEFAULTS, Parameters, attributes, diagnose
-from carryover.diagnosis.modules import Call, batches, called, parted, random_state_restored, ready, tensors, unused
-from carryover.diagnosis.networks import SAME, reinitialised, renew_statistics, weight_changes
+from carryover.diagnosis.modules import (
+    Call,
+    batches,
+    call_network,
+    find_unused,
+    ready,
+    restore_random_state,
+    split_batch,
+    tensors,
+)
+from carryover.diagnosis.networks import SAME, reinitialise, renew_statistics, weight_changes
 from carryover.diagnosis.recording import record
 from carryover.diagnosis.sources import as_array
 from carryover.diagnosis.task import Task
@@ -49,7 +58,7 @@ def compare(
     sample_id: Sequence | None = None,
     seed: int = 0,
     samples: int = 2000,
-    call: Call = called,
+    call: Call = call_network,
     progress: bool = True,
     p: Parameters = DEFAULTS,
 ) -> xr.Dataset:
@@ -106,17 +115,17 @@ def compare(
     if not (baseline in (None, "reinitialised") or isinstance(baseline, nn.Module)):
         raise UserError(f"baseline must be 'reinitialised', a torch module or None, got {baseline!r}")
     networks = _networks(before, after, adapter)
-    with random_state_restored():
+    with restore_random_state():
         loaded = iter(batches(loader))
         if isinstance(baseline, str):
             first = list(islice(loaded, _RENEWING))
-            baseline = reinitialised(before, seed)
+            baseline = reinitialise(before, seed)
             renew_statistics(baseline, partial(call, baseline), first)
             loaded = chain(first, loaded)
         if baseline is not None:
             networks["baseline"] = baseline
         places = {"names": layers, "reduce": reduce, "batch_axis": batch_axis, "channel_axis": channel_axis}
-        recordings, rows, found, reason = _recorded(networks, call, adapter, loaded, samples, progress, places)
+        recordings, rows, found, reason = _record_networks(networks, call, adapter, loaded, samples, progress, places)
     shared = [name for name in recordings["before"] if all(name in one for one in recordings.values())]
     if not shared:
         raise UserError(f"layers must be of all networks, and they share none of {', '.join(recordings['before'])}")
@@ -173,7 +182,7 @@ def _rows(inputs: Any, count: int, start: int) -> list[int]:
     return [hash(b"".join(one[row].tobytes() for one in given)) for row in range(count)]
 
 
-def _recorded(
+def _record_networks(
     networks: dict[str, nn.Module], call: Call, adapter: bool, loaded: Iterable[Any], samples: int, progress: bool,
     places: dict[str, Any],
 ) -> tuple[dict[str, dict[str, np.ndarray]], list[int], np.ndarray | None, str]:  # fmt: skip
@@ -187,10 +196,10 @@ def _recorded(
         for number, batch in enumerate(loaded):
             for name, see in sees.items():
                 without = see.module.disable_adapter() if adapter and name == "before" else nullcontext()
-                with random_state_restored(number), without:  # networks that draw numbers draw the same ones
+                with restore_random_state(number), without:  # networks that draw numbers draw the same ones
                     see.during(partial(call, see.module, batch), batch)
-            inputs, named, labels = parted(networks["before"], batch, strict=call is called)
-            left = unused(networks["before"], named)
+            inputs, named, labels = split_batch(networks["before"], batch, strict=call is call_network)
+            left = find_unused(networks["before"], named)
             taken = {key: one for key, one in named.items() if key not in left}
             rows += _rows((inputs, taken), sees["before"].samples - len(rows), len(rows))
             by_batch.append(labels)

@@ -25,8 +25,8 @@ from tqdm import tqdm
 from carryover.config.parameters import Model, parameter
 from carryover.diagnosis import inheritance, report, task
 from carryover.diagnosis.inheritance import Components, components, with_ends
-from carryover.diagnosis.regimes import CLOSE, CONSTANT, UNCHANGED, decided, warnings_on
-from carryover.diagnosis.sources import Activations, Constant, as_array, common_samples, opened
+from carryover.diagnosis.regimes import CLOSE, CONSTANT, UNCHANGED, decide, warnings_on
+from carryover.diagnosis.sources import Activations, Constant, as_array, common_samples, open_source
 from carryover.errors import UserError
 from carryover.measures.dimensionality import compare_responses
 from carryover.statistics import jackknife
@@ -172,7 +172,7 @@ def diagnose(
     """
     given = {"before": before, "after": after} | ({} if baseline is None else {"baseline": baseline})
     with ExitStack() as stack:
-        sides = {name: stack.enter_context(opened(source, name)) for name, source in given.items()}
+        sides = {name: stack.enter_context(open_source(source, name)) for name, source in given.items()}
         chosen = [layers] if isinstance(layers, str) else layers
         names = list(dict.fromkeys([*sides["before"].layers, *sides["after"].layers] if chosen is None else chosen))
         if not names:
@@ -219,7 +219,7 @@ def _of_sides(
         nothing = Components(np.zeros(1), np.zeros((len(rows), 1)), 1, 1)
         chosen = [key for key in ("before", "after", "baseline") if key in sides]
         parts = [components(responses[key][rows], p.variance) if key in responses else nothing for key in chosen]
-        row |= task.probed(probed, parts, rows, sampling.block[rows], p.confidence)
+        row |= task.probe_task(probed, parts, rows, sampling.block[rows], p.confidence)
     return dict.fromkeys(quantities, np.nan) | row | {"samples": len(sampling.block), "groups": sampling.groups}
 
 
@@ -257,10 +257,12 @@ def of_layer(
     row |= {"samples": samples, "groups": sampling.groups, "units_before": units[0],
             "units_after": units[1], "components_before": old.counted, "components_after": new.counted,
             "dominant_before": old.dominant, "dominant_after": new.dominant,
-            "matched_units": inheritance.matched_units(*recorded[:2])}  # fmt: skip
+            "matched_units": inheritance.unit_correlation(*recorded[:2])}  # fmt: skip
     if len(parts) > 2:  # from the leading components
         other, sums = parts[2], [(one.variances**2).sum() for one in (parts[2], new)]
-        unrelated = np.square(other.weighted.T @ new.weighted / len(rows)).sum() / np.sqrt(sums[0] * sums[1])
+        unrelated = np.square(other.variance_scores.T @ new.variance_scores / len(rows)).sum() / np.sqrt(
+            sums[0] * sums[1]
+        )
         row["ensd_reference"] = unrelated * np.sqrt(after / sums[0])
     else:  # a permutation P of samples: E tr(K P L Pᵀ) = tr K tr L / (samples − 1) for centred K and L
         unrelated = np.sqrt(before * after) / (samples - 1)
@@ -268,10 +270,10 @@ def of_layer(
     row["cka_reference"] = min(float(unrelated), 1.0)
 
     row |= _by_regression(parts, block, p.confidence)
-    row["regime"], row["reason"], row["samples_needed"] = decided(row, p)
+    row["regime"], row["reason"], row["samples_needed"] = decide(row, p)
     row["warning"] = "; ".join(warnings_on(row, recorded, parts, block, sampling.ordered, p.most))
     if labels is not None:
-        row |= task.probed(labels, parts, rows, block, p.confidence)
+        row |= task.probe_task(labels, parts, rows, block, p.confidence)
         if row["regime"] == UNCHANGED and row["task"] in (task.ADDED, task.LOST):
             row["warning"] += "; " * bool(row["warning"]) + "the task changed in components that do not count"
     return row
@@ -282,8 +284,8 @@ def _by_regression(parts: list[Components], block: np.ndarray, confidence: float
     old, new, *unrelated = parts
     quantities = with_ends("reweighting", np.nan, np.nan, np.nan)
     for name, source, targets, measure in (
-        ("inherited", old, new, inheritance.inherited),
-        ("kept", new, old, inheritance.kept),
+        ("inherited", old, new, inheritance.predict_from_all),
+        ("kept", new, old, inheritance.predict_from_visible),
     ):
         errors = measure(source, targets, block)
         reference = measure(unrelated[0], targets, block) if unrelated else None
@@ -305,5 +307,7 @@ def _by_regression(parts: list[Components], block: np.ndarray, confidence: float
     # The most that any other layer can reach: 1 where the fitted samples outnumber the predicting directions.
     fitted = len(block) - np.bincount(block % inheritance.FOLDS).max()
     wide = [layer for layer in (old, new) if len(layer.variances) >= fitted]
-    quantities["told_of_itself"] = min([1.0, *(inheritance.kept(layer, layer, block).r2 for layer in wide)])
+    quantities["told_of_itself"] = min(
+        [1.0, *(inheritance.predict_from_visible(layer, layer, block).r2 for layer in wide)]
+    )
     return quantities

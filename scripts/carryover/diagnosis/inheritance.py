@@ -53,7 +53,7 @@ class Components:
     seen: int
 
     @property
-    def weighted(self) -> np.ndarray:
+    def variance_scores(self) -> np.ndarray:
         """(samples, k) scores with the variances of the layer."""
         return self.scores * np.sqrt(self.variances)
 
@@ -156,14 +156,14 @@ def ridge(
     return best_predicted, float(best)
 
 
-def inherited(source: Components, targets: Components, block: np.ndarray) -> Errors:
+def predict_from_all(source: Components, targets: Components, block: np.ndarray) -> Errors:
     """Errors of the counted components of `targets` from all components of `source`."""
-    return errors(source.weighted, targets.scores[:, : targets.counted], block)
+    return errors(source.variance_scores, targets.scores[:, : targets.counted], block)
 
 
-def kept(source: Components, targets: Components, block: np.ndarray) -> Errors:
+def predict_from_visible(source: Components, targets: Components, block: np.ndarray) -> Errors:
     """Errors of the counted components of `targets` from the visible components of `source`."""
-    return errors(source.weighted[:, : source.seen], targets.scores[:, : targets.counted], block)
+    return errors(source.variance_scores[:, : source.seen], targets.scores[:, : targets.counted], block)
 
 
 def shares(
@@ -199,7 +199,7 @@ def reweighting(before: Components, after: Components, survived: float, block: n
     """
     size = before.counted
     lost = size - max(round(max(survived, 0) * size), min(2, size))
-    u, y = before.scores[:, :size], after.weighted
+    u, y = before.scores[:, :size], after.variance_scores
     parts = np.array([u[block == b].T @ np.hstack([u[block == b], y[block == b]]) for b in np.unique(block)])
     values = []
     for product in (parts.sum(axis=0), *(parts.sum(axis=0) - part for part in parts)):
@@ -224,10 +224,10 @@ def curvature(before: Components, block: np.ndarray) -> float:
     products = products - linear @ np.linalg.lstsq(linear, products, rcond=None)[0]
     size = products.std(axis=0)
     curved = size > 1e-6
-    return errors(before.weighted, products[:, curved] / size[curved], block).r2 if curved.any() else 0.0
+    return errors(before.variance_scores, products[:, curved] / size[curved], block).r2 if curved.any() else 0.0
 
 
-def matched_units(X: np.ndarray, Y: np.ndarray) -> float:
+def unit_correlation(X: np.ndarray, Y: np.ndarray) -> float:
     """Mean correlation of each unit before with itself after, beyond that with other units; NaN if widths differ.
 
     X, Y: (samples, units); units that are constant before and after are left out. The result is 1 if finetuning changed

@@ -21,7 +21,7 @@ import numpy as np
 import xarray as xr
 
 from carryover.diagnosis.inheritance import sample_blocks
-from carryover.diagnosis.sources import common_samples, opened
+from carryover.diagnosis.sources import common_samples, open_source
 from carryover.errors import UserError
 from carryover.statistics import jackknife
 
@@ -57,7 +57,7 @@ def layer_similarity(
         four samples if debiased, and layers that a side lacks, that are not finite or do not vary.
     """
     chosen = [layers] if isinstance(layers, str) else layers
-    with opened(before, "before") as old, opened(after, "after") as new:
+    with open_source(before, "before") as old, open_source(after, "after") as new:
         samples, ids = common_samples((old, new), chosen or ())
         coords = {"layer_before": list(chosen or old.layers), "layer_after": list(chosen or new.layers)}
         responses = [

@@ -91,7 +91,7 @@ def submodules(module: nn.Module) -> dict[str, nn.Module]:
             return
         seen.add(part)
         found.setdefault(name, part)
-        if (inner := _wrapped(part, _ADAPTED)) is not None:
+        if (inner := _unwrap_child(part, _ADAPTED)) is not None:
             walk(inner, name)
             return
         if isinstance(part, torch.jit.ScriptModule):  # what is inside runs unseen
@@ -105,7 +105,7 @@ def submodules(module: nn.Module) -> dict[str, nn.Module]:
     return found
 
 
-def _wrapped(module: nn.Module, adapted: tuple[str, ...] = ()) -> nn.Module | None:
+def _unwrap_child(module: nn.Module, adapted: tuple[str, ...] = ()) -> nn.Module | None:
     """The child that a wrapper wraps; with `adapted` also that of an adapted layer."""
     peft = any(kind.__module__.partition(".")[0] == "peft" for kind in type(module).__mro__)
     names = ("module",) if isinstance(module, _WRAPPERS) else _UNNAMED + ("base_model", "model") * peft + adapted
@@ -115,7 +115,7 @@ def _wrapped(module: nn.Module, adapted: tuple[str, ...] = ()) -> nn.Module | No
 
 def core(module: nn.Module, adapted: tuple[str, ...] = ()) -> nn.Module:
     """The network without the wrappers around it."""
-    while (inner := _wrapped(module, adapted)) is not None:
+    while (inner := _unwrap_child(module, adapted)) is not None:
         module = inner
     return module
 
@@ -137,31 +137,31 @@ def batches(loader: Any) -> Iterable[Any]:
     return loader
 
 
-def called(module: nn.Module, batch: Any) -> Any:
+def call_network(module: nn.Module, batch: Any) -> Any:
     """What the network returns for a batch.
 
     That is a tensor; (inputs, labels, …), of which the network gets as many as it needs, one mostly; or a mapping of
     named inputs, of which it gets those that it takes, labels too.
     """
-    inputs, named, _ = parted(module, batch)
+    inputs, named, _ = split_batch(module, batch)
     if named:
-        named = _taken(module, named)
+        named = _accept_named(module, named)
     elif inputs and not isinstance(inputs[0], Tensor):
         kinds, kind = "tensors, tuples (inputs, labels, …) or mappings of named tensors", type(inputs[0]).__name__
         raise UserError(f"batches must be {kinds}, got {kind}: say call=, how a network is called with a batch")
     own = next((one for one in module.parameters() if one.is_floating_point() and one.itemsize > 1), torch.empty(0))
 
-    def placed(value: Tensor) -> Tensor:
+    def place(value: Tensor) -> Tensor:
         if value.is_meta:
             raise UserError("batches must have numbers, and are on the meta device")
         return value.to(own.device, own.dtype if value.is_floating_point() else value.dtype)
 
-    inputs, named = tree_map_only(Tensor, placed, (inputs, dict(named)))
+    inputs, named = tree_map_only(Tensor, place, (inputs, dict(named)))
     with explain():
         return module(*inputs, **named)
 
 
-def _taken(module: nn.Module, named: Mapping[str, Any]) -> dict[str, Any]:
+def _accept_named(module: nn.Module, named: Mapping[str, Any]) -> dict[str, Any]:
     """Those of named inputs that a network takes, all where it takes any; UserError where it lacks some.
 
     Labels are left out unless it needs them: they would reach a head that may have other classes, for a loss that
@@ -181,7 +181,7 @@ def _taken(module: nn.Module, named: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in taken.items() if key not in LABELS or key in needed}
 
 
-def unused(module: nn.Module, named: Mapping[str, Any]) -> list[str]:
+def find_unused(module: nn.Module, named: Mapping[str, Any]) -> list[str]:
     """The named entries of a batch that a network does not take, which are not masks for the diagnosis."""
     takes = inspect.signature(core(module).forward).parameters
     some = any(key in takes for key in named)
@@ -203,7 +203,7 @@ def explain() -> Iterator[None]:
         raise
 
 
-def parted(module: nn.Module, batch: Any, strict: bool = True) -> tuple[list[Any], Mapping[str, Any], Any]:
+def split_batch(module: nn.Module, batch: Any, strict: bool = True) -> tuple[list[Any], Mapping[str, Any], Any]:
     """(inputs, named inputs, labels) of a batch; labels follow the inputs or are named so, and may be None.
 
     Where an entry may be an input or labels, `strict` raises UserError.
@@ -252,7 +252,7 @@ def evaluating(module: nn.Module) -> Iterator[None]:
 
 
 @contextmanager
-def buffers_restored(module: nn.Module) -> Iterator[None]:
+def restore_buffers(module: nn.Module) -> Iterator[None]:
     """The network's buffers are afterwards what they were before the block, as objects and as numbers."""
     parts = [part for part in module.modules() if not isinstance(part, torch.jit.ScriptModule)]
     held = [(part._buffers, dict(part._buffers)) for part in parts]
@@ -269,7 +269,7 @@ def buffers_restored(module: nn.Module) -> Iterator[None]:
 
 
 @contextmanager
-def random_state_restored(seed: int | None = None) -> Iterator[None]:
+def restore_random_state(seed: int | None = None) -> Iterator[None]:
     """Random numbers after the block are those that would have come without it, of Python, NumPy and PyTorch.
 
     With a seed, all of them begin anew in the block.

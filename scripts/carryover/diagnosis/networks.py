@@ -14,14 +14,14 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.utils import parametrize
 
-from carryover.diagnosis.modules import bare, core, evaluating, random_state_restored, submodules
+from carryover.diagnosis.modules import bare, core, evaluating, restore_random_state, submodules
 from carryover.errors import UserError
 from carryover.streams import generator
 
 SAME = "No parameter or buffer differs"
 
 
-def reinitialised(module: nn.Module, seed: int = 0) -> nn.Module:
+def reinitialise(module: nn.Module, seed: int = 0) -> nn.Module:
     """A copy of the network, without wrappers around it, whose parameters are drawn anew.
 
     Each module with `reset_parameters` draws its own parameters and resets its running statistics, inner modules first.
@@ -42,7 +42,7 @@ def reinitialised(module: nn.Module, seed: int = 0) -> nn.Module:
     before = {name: value.detach().clone() for name, value in (*parameters.items(), *network.named_buffers())}
     # Numbers of their own: a network that was built after `manual_seed(seed)` would be drawn again as it was.
     own = int(generator("diagnosis", "", seed, "baseline").integers(2**31))
-    with torch.no_grad(), random_state_restored(own):
+    with torch.no_grad(), restore_random_state(own):
         for parameter in parameters.values():
             parameter.fill_(float("nan"))  # any drawing replaces it
         _draw(network)

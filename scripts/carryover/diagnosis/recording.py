@@ -22,7 +22,7 @@ import xarray as xr
 from torch import Tensor, nn
 
 from carryover.diagnosis.axes import REDUCTIONS, Channels, Reduction, units
-from carryover.diagnosis.modules import Place, buffers_restored, core, evaluating, explain, places, ready, tensors
+from carryover.diagnosis.modules import Place, core, evaluating, explain, places, ready, restore_buffers, tensors
 from carryover.errors import UserError
 from carryover.provenance import store
 
@@ -81,7 +81,7 @@ def record(
     ready("the module", module)
     found = places(module, names)
     see = See(module, found, reduce, batch_axis, channel_axis)
-    with evaluating(module), buffers_restored(module):
+    with evaluating(module), restore_buffers(module):
         yield see
     if not see.samples:
         raise UserError("nothing was seen, so nothing is recorded: call what the block is given")

@@ -41,7 +41,7 @@ _SPARSE = 0.5  # excess kurtosis of the responses from which on they may be of s
 _FULL = 0.7  # components per unit, from which on a layer may hold more features than it has units
 
 
-def decided(row: Mapping[str, Any], p: Any) -> tuple[str, str, float]:
+def decide(row: Mapping[str, Any], p: Any) -> tuple[str, str, float]:
     """(regime, reason, samples needed) of a layer, from its quantities and the parameters of `diagnose`."""
     if min(row["units_before"], row["units_after"]) == 1:
         return NONE, "a layer of one unit has one direction, which any network shares up to its sign", np.nan
@@ -125,13 +125,13 @@ def warnings_on(
     tail = slice(old.counted, old.seen)  # components that do not count
     variances = old.variances[tail]
     if row["regime"] != REPLACE and variances.sum() >= _TAIL:
-        errors = inheritance.errors(new.weighted, old.scores[:, tail], block).full.mean(axis=0)
+        errors = inheritance.errors(new.variance_scores, old.scores[:, tail], block).full.mean(axis=0)
         lost = float(np.average(np.minimum(errors, 1), weights=variances))
         if lost >= 0.5 and lost * variances.sum() >= _TAIL:
             weak = f"{len(variances)} weak components that do not count ({variances.sum():.2g} of the variance)"
             notes.append(f"{weak} are mostly lost")
     if row["regime"] in (REPLACE, SELECT) and row["kept_r2"] < most:
-        r2 = inheritance.inherited(new, old, block).r2
+        r2 = inheritance.predict_from_all(new, old, block).r2
         if r2 > most:
             notes.append(f"what was there before faded, but weak directions after still predict it (R² {r2:.2f})")
     if row["regime"] in (REPLACE, SELECT, ADD):
@@ -141,7 +141,7 @@ def warnings_on(
         if any(sparse) and any(full):
             notes.append("responses are sparse and fill the layer: the same features, superposed otherwise, look new")
     if not ordered and row["inherited_r2"] < 0.3 and new.counted > 1:
-        scores, sorted_before = new.scores[:, : new.counted], old.weighted[np.argsort(old.scores[:, 0])]
+        scores, sorted_before = new.scores[:, : new.counted], old.variance_scores[np.argsort(old.scores[:, 0])]
         orders = (np.argsort(scores[:, 0]), np.argsort(-scores[:, 0]))  # the sign of a component is not known
         if any(inheritance.errors(sorted_before, scores[order], block).r2 > 0.8 for order in orders):
             notes.append("sorted by their first component samples agree: they may be in another order after")
@@ -159,7 +159,7 @@ def _direction(row: Mapping[str, Any], old: Components, new: Components, block: 
     share = float(narrow.variances[0])
     share_other = float(other.variances @ np.square(other.scores.T @ first[:, 0] / len(first)))  # of the same direction
     verb = ("was amplified" if narrowed else "was damped") if share > share_other else "holds most"
-    if not inheritance.errors(other.weighted, first, block).r2 > 0.5:  # the other layer does not predict it
+    if not inheritance.errors(other.variance_scores, first, block).r2 > 0.5:  # the other layer does not predict it
         verb = "appeared" if narrowed else "disappeared"
     share_before, share_after = (share_other, share) if narrowed else (share, share_other)
     shares = f"{share_before:.2g} of the variance before and {share_after:.2g} after"

@@ -23,12 +23,12 @@ def headline(result: Dataset) -> str:
     table = result.to_dataframe()
     layers = {regime: rows.index for regime, rows in table.groupby("regime")}
     verdicts = [
-        f"{regime} in {len(layers[regime])} ({_listed(layers[regime])})" for regime in REGIMES if regime in layers
+        f"{regime} in {len(layers[regime])} ({_join_names(layers[regime])})" for regime in REGIMES if regime in layers
     ]
     count = len(table)
     sentences = [
         f"{count} layer{'s' * (count > 1)}: {', '.join(verdicts)}.",
-        _kept(table, result.attrs["reference"]),
+        _format_kept_share(table, result.attrs["reference"]),
     ]
     for quantity, words in VARIANCE.items():  # where components and variance say different things
         said = [quantity in contradicting(row, result.attrs["most"]) for _, row in table.iterrows()]
@@ -43,17 +43,17 @@ def headline(result: Dataset) -> str:
         scores += f", {classes} classes: give floats if they are numbers)" if classes > _CLASSES else ")"
         sentence = f"In {last.name} {task.in_words(last)}: a linear probe scores {scores}."
         changed = {word: table.index[table["task"] == word] for word in (task.ADDED, task.LOST) if word != last["task"]}
-        elsewhere = [f"{word} in {_listed(names)}" for word, names in changed.items() if len(names)]
+        elsewhere = [f"{word} in {_join_names(names)}" for word, names in changed.items() if len(names)]
         sentence += f" The task was {' and '.join(elsewhere)}." if elsewhere else ""
         sentences.insert(0, sentence)
     sentences.append(result.attrs.get("note", ""))  # on the weights
     warned = table.index[table["warning"] != ""]
     if len(warned):
-        sentences.append(f"Read the warning{'s' * (len(warned) > 1)} of {_listed(warned)}.")
+        sentences.append(f"Read the warning{'s' * (len(warned) > 1)} of {_join_names(warned)}.")
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _kept(table: pd.DataFrame, reference: str) -> str:
+def _format_kept_share(table: pd.DataFrame, reference: str) -> str:
     """The kept share of the variance of a few layers, or its range; constant layers have none."""
     kept = table["kept_weighted"].dropna()
     if kept.empty:
@@ -70,7 +70,7 @@ def _shares(values: pd.Series, joined: str = ", ") -> str:
     return joined.join(f"{max(share, 0):.0%} in {name}" for name, share in values.items())
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= _FEW else f"{', '.join(names[:3])}, …"
 
 

@@ -20,12 +20,12 @@ import torch
 from torch import Tensor
 from torch.nn import Module
 
-from carryover.diagnosis.modules import called, random_state_restored
+from carryover.diagnosis.modules import call_network, restore_random_state
 from carryover.diagnosis.networks import renew_statistics as renewed
 from carryover.diagnosis.search import Choice, search_factor, source_of
 from carryover.diagnosis.sources import as_array
 from carryover.errors import UserError
-from carryover.networks.convnet_weights import KINDS, inside, multiplied
+from carryover.networks.convnet_weights import KINDS, inside, rescaled_parameter_names
 
 
 def choose_factor(
@@ -65,18 +65,18 @@ def choose_factor(
     UserError
         For what `load_rescaled` and `search_factor` refuse.
     """
-    with random_state_restored(0):
+    with restore_random_state(0):
         notes = load_rescaled(make(0), state, 1.0, which, head)  # a mistake is reported before any training
 
     takes_rate = "rate" in inspect.signature(finetune).parameters
 
     def run(factor: float, seed: int, rate: float = 1.0) -> float:
-        with random_state_restored(seed):
+        with restore_random_state(seed):
             module = make(seed)
             load_rescaled(module, state, factor, which, head)
             if renew_statistics is not None:
                 given = renew_statistics(seed) if callable(renew_statistics) else renew_statistics
-                renewed(module, partial(called, module), given)
+                renewed(module, partial(call_network, module), given)
             finetune(module, seed, **({"rate": rate} if takes_rate else {}))
             return score(module)
 
@@ -133,7 +133,7 @@ def load_rescaled(
                 "the layer named with head= alone may be another"
             )
     module.load_state_dict(fitting, strict=False)
-    chosen = {id(parameters[name]): parameters[name] for name in multiplied(parameters, which, head)}
+    chosen = {id(parameters[name]): parameters[name] for name in rescaled_parameter_names(parameters, which, head)}
     trained = [value for value in chosen.values() if value.requires_grad]
     if not trained:
         raise UserError(f"there is nothing to multiply: {kind} has no {which} that is trained")

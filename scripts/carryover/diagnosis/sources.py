@@ -20,7 +20,7 @@ from torch import Tensor
 from torch.nn.parameter import is_lazy
 
 from carryover.errors import UserError
-from carryover.measures.dimensionality import centred, constant
+from carryover.measures.dimensionality import centre, constant
 
 IDS = ("sample_id", "id")
 """Names under which samples may be named, (samples,), numbers or text."""
@@ -57,13 +57,13 @@ class Activations:
             if constant(low, high, values.dtype):
                 raise Constant(f"{where} is the same for all samples")
         try:
-            return centred(where, values, np.float32)
+            return centre(where, values, np.float32)
         except ValueError as error:
             raise UserError(f"{error}: leave it out by naming the other layers") from None
 
 
 @contextmanager
-def opened(source: Any, name: str = "the mapping") -> Iterator[Activations]:
+def open_source(source: Any, name: str = "the mapping") -> Iterator[Activations]:
     """The activations in a mapping {layer: (samples, …)} or in a file, by its suffix: .npz, .npy, .nc, .safetensors.
 
     An array or a tensor (samples, …) by itself is one layer of the name "layer". `name` is what messages call a

@@ -67,7 +67,7 @@ class Task:
         return cls((targets - targets.mean(axis=0)) / targets.std(axis=0), False)
 
 
-def probed(
+def probe_task(
     task: Task, layers: Sequence[Components], rows: np.ndarray, block: np.ndarray, confidence: float
 ) -> dict[str, Any]:
     """Scores before, after and of the baseline with their intervals, and the verdict on the task.
@@ -81,7 +81,7 @@ def probed(
     targets, included = task.targets[rows], leave_one_out(block)
     chance = 1 / task.targets.shape[1] if task.classes else 0.0
     by_target = {
-        name: _scores(task.classes, targets, block, included, layer.weighted)
+        name: _scores(task.classes, targets, block, included, layer.variance_scores)
         for name, layer in zip(MEANING, layers, strict=False)
     }
     scores = {name: values.mean(axis=1) for name, values in by_target.items()}

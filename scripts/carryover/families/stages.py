@@ -3,7 +3,7 @@
 A family is a folder carryover/families/<family>/, found by its name:
 
     parameters.py                what can be set: models `Task`, `Pretrain(Task)` and `Finetune(Task)`
-    pretrain.py, finetune.py     `problems(p, shard)` of each stage: a generator of `Piece`
+    pretrain.py, finetune.py     `problems(p, shard)` of each stage: a generator of `Batch`
     solvers.py                   a `Solver` for each value of the parameter `solver`, of that name
     labels.json                  labels of coordinates that only its runs have: see `carryover.labels`
 
@@ -100,7 +100,7 @@ def cartesian_product(**axes: Sequence) -> dict[str, np.ndarray]:
 
 
 @dataclasses.dataclass(frozen=True)
-class Piece:
+class Batch:
     """Runs of a shard that are solved together.
 
     Attributes
@@ -123,15 +123,15 @@ class Piece:
 
 
 Solver = Callable[..., Trained]
-"""A function of (problem, p) in solvers.py that trains the networks of a `Piece`, in its runs' order.
+"""A function of (problem, p) in solvers.py that trains the networks of a `Batch`, in its runs' order.
 
 It raises Divergence for runs that leave the finite numbers, UserError where the problem has no such solution.
 `PORTABLE` in solvers.py, {solver: promise on other processors}, names solvers that promise less than rounding (see
 `provenance.job_record.PORTABLE`).
 """
 
-Problems = Callable[[Any, Shard], Iterator[Piece]]
-"""The function `problems` in pretrain.py or finetune.py: the pieces of a shard with parameters `p`, each of which is
+Problems = Callable[[Any, Shard], Iterator[Batch]]
+"""The function `problems` in pretrain.py or finetune.py: the batches of a shard with parameters `p`, each of which is
 solved before the next is taken. It raises UserError where the parameters have no such problem."""
 
 
@@ -162,24 +162,24 @@ def run(p: Any, experiment: str, seeds: Sequence[int], pretrained: xr.Dataset | 
     elif not hasattr(p, "protocol"):
         shared["pretrain_solver"] = p.solver
     solved, solve = [], solver(p)
-    for piece in stage(p)(p, shard):
-        columns = {name: np.asarray(values) for name, values in {**piece.runs, **shared}.items()}
+    for batch in stage(p)(p, shard):
+        columns = {name: np.asarray(values) for name, values in {**batch.runs, **shared}.items()}
         count = max(values.size for values in columns.values())
         columns = {name: values if values.ndim else np.full(count, values) for name, values in columns.items()}
         try:
-            trained = solve(piece.problem, p)
+            trained = solve(batch.problem, p)
         except Divergence as error:  # who trains knows their indices alone
             raise Divergence(error.runs, error.what, columns) from error
-        variables = piece.variables(trained)
+        variables = batch.variables(trained)
         solved.append((columns, variables))  # without the problem, whose data are large
-    # Of all pieces, one after the other; variables without runs are the same in all, and are taken from the last.
+    # Of all batches, one after the other; variables without runs are the same in all, and are taken from the last.
     joined = {name: (dims, values) for name, (dims, values, _) in variables.items()}
     for name, (dims, _) in joined.items():
         if "run" in (dims, dims[0]):
             joined[name] = dims, np.concatenate([own[name][1] for _, own in solved])
     runs = {name: ("run", np.concatenate([own[name] for own, _ in solved])) for name in columns}
-    data = xr.Dataset(joined, {**runs, "output": list(piece.outputs)}, piece.attributes)
-    meanings = {**MEANING, **piece.meaning, **{name: text for name, (_, _, text) in variables.items()}}
+    data = xr.Dataset(joined, {**runs, "output": list(batch.outputs)}, batch.attributes)
+    meanings = {**MEANING, **batch.meaning, **{name: text for name, (_, _, text) in variables.items()}}
     for key, variable in data.variables.items():
         meaning = meanings[str(key)]
         label, unit = (meaning, "1") if isinstance(meaning, str) else meaning

@@ -8,14 +8,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 from pydantic import NonNegativeInt, PositiveInt
 
-from carryover.claims.agreement import converged_distances, distances, relative_differences
+from carryover.claims.agreement import distances, distances_at_convergence, relative_differences
 from carryover.claims.atlas import by_seed, cells
 from carryover.claims.support.transferability import transferability
 from carryover.config import plugins
 from carryover.config.parameters import parameter
 from carryover.figures.drawing import layout, panels
 from carryover.figures.titled import Titled
-from carryover.runs import where
+from carryover.runs import select_runs
 
 FLOW, DESCENT = {"color": "#332288"}, {"color": "#DDAA33"}
 AGREE = 1e-3  # relative distance that the claim on it allows
@@ -47,19 +47,19 @@ def solver_agreement(data, p: SolverAgreement):
     relu = relative_differences(relu, "flow", "learning_rate")
     fig, axes = plt.subplots(len(labels), len(protocols), figsize=(4.6 * len(protocols), 13.6), sharey="row")
     for (above, cost, course, difference, relu_cost), protocol in zip(axes.T, protocols, strict=True):
-        panels.curves(above, where(distance, protocol=protocol), "distance", "samples", SOLVERS)
-        panels.curves(cost, where(risk, protocol=protocol), "evaluations", "samples", SOLVERS[:2])
+        panels.curves(above, select_runs(distance, protocol=protocol), "distance", "samples", SOLVERS)
+        panels.curves(cost, select_runs(risk, protocol=protocol), "evaluations", "samples", SOLVERS[:2])
         for ax in (above, cost):
             ax.set_yscale("log")
-            layout.name_values(ax, where(risk, protocol=protocol), "samples")
+            layout.name_values(ax, select_runs(risk, protocol=protocol), "samples")
         above.set_xlabel("")
 
         # Risk against flow time for every seed at full overlap: both ways of training follow one path.
         same = {"protocol": protocol, "samples": p.samples, "overlap": risk["overlap"].values.max()}
         for solver, style, look in (("flow", "-", FLOW), ("descent", "--", DESCENT)):
-            runs = where(data["trajectory"], solver=solver, **same)
+            runs = select_runs(data["trajectory"], solver=solver, **same)
             course.plot(runs["time"].T, runs["risk_curve"].T, style, linewidth=1, alpha=0.8, **look)
-        for end in where(risk, solver="exact", **same)["risk_final"].values:
+        for end in select_runs(risk, solver="exact", **same)["risk_final"].values:
             course.axhline(end, color="0.6", linewidth=0.6, linestyle=":", label="exact limit")
         course.set(xscale="log", yscale="log", xlabel=f"flow time (n = {p.samples}, full overlap)")
 
@@ -68,7 +68,7 @@ def solver_agreement(data, p: SolverAgreement):
             runs = relu[(relu["protocol"] == protocol) & (relu["samples"] == samples)]
             for ax, quantity, look in ((difference, "difference", DESCENT), (relu_cost, "evaluations", DESCENT),
                                        (relu_cost, "evaluations_other", FLOW)):  # fmt: skip
-                panels.spread(ax, runs, quantity, "learning_rate", linestyle=dashes, **look)
+                panels.draw_spread(ax, runs, quantity, "learning_rate", linestyle=dashes, **look)
             difference.plot([], [], color="0.3", linestyle=dashes, label=f"ReLU networks, n = {samples}")
         for ax in (difference, relu_cost):
             layout.name_ticks(ax, sorted(relu["learning_rate"].unique()))
@@ -79,7 +79,7 @@ def solver_agreement(data, p: SolverAgreement):
         difference.set_title(f"ReLU networks: {name}")
     for ax, label in zip(axes[:, 0], labels, strict=True):
         ax.set_ylabel(label)
-    return layout.finish(fig, p.title, panels.spread_in_words(data["coefficients"]), columns=2)
+    return layout.finish(fig, p.title, panels.describe_spread(data["coefficients"]), columns=2)
 
 
 @plugins.figure(data=["coefficients", "risk", "depth_coefficients", "depth_risk"])
@@ -99,7 +99,7 @@ def linear_agreement(data, p: Titled):
     axes, depths = axes[:, :-1], axes[:, -1]
     for ax, protocol in zip(axes[0], protocols, strict=True):
         ax.sharey(axes[0, 0])
-        panels.curves(ax, where(distance, protocol=protocol), "distance", "gamma", solvers)
+        panels.curves(ax, select_runs(distance, protocol=protocol), "distance", "gamma", solvers)
         ax.axhline(AGREE, color="0.5", linestyle=":", label=f"agreement: below {AGREE:g}")
         ax.set(yscale="log", title=names[protocol])
     axes[0, 0].set_ylabel("relative distance from\nthe exact limit")
@@ -107,11 +107,11 @@ def linear_agreement(data, p: Titled):
     # Median steps of gradient descent, hollow where some runs had used them up.
     steps = axes[1, 0]
     for protocol, shift in zip(protocols, np.linspace(-0.02, 0.02, len(protocols)), strict=True):
-        runs, color = where(risk, protocol=protocol, solver="descent"), panels.COLORS[protocol]
+        runs, color = select_runs(risk, protocol=protocol, solver="descent"), panels.COLORS[protocol]
         runs = runs.assign_coords(gamma=runs["gamma"] + shift)
         middle = panels.medians(runs, "evaluations", "gamma")
         steps.plot(middle.index, middle, color=color, label=f"steps, {names[protocol]}")
-        panels.trained(steps, runs, "evaluations", "gamma", color=color)
+        panels.draw_medians(steps, runs, "evaluations", "gamma", color=color)
     steps.set(yscale="log", ylabel="steps of gradient descent", title="steps")
     layout.plain_decades(steps.yaxis)
 
@@ -119,7 +119,7 @@ def linear_agreement(data, p: Titled):
     for ax, protocol in zip(axes[1, 1:], protocols[1:], strict=True):
         runs = transferability(risk, protocol)
         for solver, label, color in (("exact", "exact limit", "#CC79A7"), ("descent", "gradient descent", "k")):
-            panels.spread(ax, runs[runs["solver"] == solver], "transferability", "gamma", label, color=color)
+            panels.draw_spread(ax, runs[runs["solver"] == solver], "transferability", "gamma", label, color=color)
         ax.axhline(0, **layout.ZERO)
         if runs["transferability"].abs().max() > 1:
             ax.set_yscale("symlog", linthresh=1.0)
@@ -127,19 +127,19 @@ def linear_agreement(data, p: Titled):
     plt.setp(axes[1], xlabel="samples per dimension γ")
 
     # Eq 5 over depth: all converged networks, and the risk of those whose source is stretched most.
-    ended = converged_distances(data["depth_coefficients"], data["depth_risk"])
-    descended = where(data["depth_risk"], solver="descent")
+    ended = distances_at_convergence(data["depth_coefficients"], data["depth_risk"])
+    descended = select_runs(data["depth_risk"], solver="descent")
     at = {name: panels.values(descended, name)[-1] for name in ("stretch", "deviation")}
-    for samples, runs, color in panels.colored(where(data["depth_risk"], **at), "samples"):
+    for samples, runs, color in panels.assign_colors(select_runs(data["depth_risk"], **at), "samples"):
         look = {"color": color, "label": f"n = {samples:g} (right)"}
-        panels.spread(depths[0], ended[ended["samples"] == samples], "distance", "depth", **look)
-        panels.limits_and_trained(depths[1], runs, "risk_final", "depth", **look)
+        panels.draw_spread(depths[0], ended[ended["samples"] == samples], "distance", "depth", **look)
+        panels.draw_limits_and_medians(depths[1], runs, "risk_final", "depth", **look)
     depths[0].axhline(AGREE, color="0.5", linestyle=":")
     depths[0].set(yscale="log", title="PT+FT by depth")
     depths[1].set(yscale="log", title=f"PT+FT, α = {at['stretch']:g}: risk", xlabel="layers L")
     depths[1].set_xticks(panels.values(descended, "depth"))
     hollow = "hollow where some runs missed their tolerance"
-    return layout.finish(fig, p.title, panels.spread_in_words(risk), hollow, "right, below: lines are exact limits")
+    return layout.finish(fig, p.title, panels.describe_spread(risk), hollow, "right, below: lines are exact limits")
 
 
 class Atlas(Titled):

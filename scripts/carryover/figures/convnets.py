@@ -13,7 +13,7 @@ from carryover.config import plugins
 from carryover.config.parameters import parameter
 from carryover.figures.drawing import layout, panels
 from carryover.figures.titled import Titled
-from carryover.runs import chosen, where
+from carryover.runs import run_mask, select_runs
 
 PERCENT = 0.0, 100.0
 INTERVALS = "means with 95 % t intervals over seeds"
@@ -41,7 +41,7 @@ def _accuracies(ax, runs, along, label=None, shift=1.0, **style):
     table = _accuracy(runs, along)
     means = _points(ax, table.columns * shift, table, label, PERCENT, **style)
     for value, mean in zip(table.columns, means, strict=True):
-        _cross(ax, value * shift, mean, where(runs, **{along: value}))
+        _cross(ax, value * shift, mean, select_runs(runs, **{along: value}))
 
 
 def _gain_rows(ax, rows, label):
@@ -74,7 +74,7 @@ def _factor_in_words(factor):
 
 def _system(runs):
     """What finetuned runs are, in words: [network, target, source]."""
-    tuned = where(runs, protocol="finetuning")
+    tuned = select_runs(runs, protocol="finetuning")
     source = str(tuned["source_classes"].values[0])
     pretrained = f"pretrained on {len(source.split())} others" if source else "published weights"
     return [*in_words(tuned), pretrained]
@@ -97,14 +97,14 @@ def convnet_rescaling(data, p: ConvnetRescaling):
     size = (max(7.0, 2.5 * len(systems) + 0.8), 5.6)
     fig, axes = plt.subplots(2, len(systems), figsize=size, sharex="col", squeeze=False)
     for (above, below), risk in zip(axes.T, systems, strict=True):
-        runs = where(risk, learning_rate=most_common(risk, "learning_rate"), rescaled="all")
+        runs = select_runs(risk, learning_rate=most_common(risk, "learning_rate"), rescaled="all")
         above.sharey(axes[0, 0])
         classes = len(str(runs["target_classes"].values[0]).split())
         above.axhline(100 / classes, color="0.3", linestyle=":", linewidth=1, label="chance")
         below.axhline(0, **layout.ZERO)
         for place, (protocol, rescaled) in enumerate(product(protocols, (False, True))):
             factor = p.rescale if rescaled else 1.0
-            shown = runs.isel(run=chosen(runs, protocol=protocol, rescale=factor))
+            shown = runs.isel(run=run_mask(runs, protocol=protocol, rescale=factor))
             if not shown.sizes["run"]:
                 continue
             name, shift = panels.name(runs, "protocol", protocol), 2 ** (0.07 * (place - 2))
@@ -113,11 +113,13 @@ def convnet_rescaling(data, p: ConvnetRescaling):
             label = f"{name}, rescaled by {factor:g}" if rescaled else name
             _accuracies(above, shown, "samples", label, shift, **style, **look)
             if rescaled and protocol != "multi_task":
-                gains = _accuracy(shown, "samples") - _accuracy(where(runs, protocol=protocol, rescale=1.0), "samples")
+                gains = _accuracy(shown, "samples") - _accuracy(
+                    select_runs(runs, protocol=protocol, rescale=1.0), "samples"
+                )
                 _points(below, gains.columns * shift, gains, name, **look)
         above.set_title("{}\n{},\n{}\n({})".format(*_system(runs), _units(runs)), fontsize="small")
         below.set_xlabel("training images of the task")
-        layout.name_ticks(below, panels.values(where(runs, protocol="finetuning"), "samples"), 2)
+        layout.name_ticks(below, panels.values(select_runs(runs, protocol="finetuning"), "samples"), 2)
     axes[0, 0].set(ylabel=ACCURACY, ylim=(0, 103))
     axes[1, 0].set_ylabel(f"gain by the factor {p.rescale:g}\n(percentage points, paired)")
     return layout.finish(fig, p.title, INTERVALS, "scales of gains differ")
@@ -130,13 +132,15 @@ def convnet_factors(data, p: Titled):
     A column for each role, a `risk` dataset, or each network of the published table: differences between runs of the
     same seed, task and samples.
     """
-    systems = {role: where(runs, protocol="finetuning", rescaled="all") for role, runs in by_network(data).items()}
+    systems = {
+        role: select_runs(runs, protocol="finetuning", rescaled="all") for role, runs in by_network(data).items()
+    }
     fig, axes = plt.subplots(1, len(systems), figsize=(2.9 * len(systems) + 1, 4.2), sharey=True, squeeze=False)
     for ax, tuned in zip(axes[0], systems.values(), strict=True):
-        tuned = where(tuned, learning_rate=most_common(tuned, "learning_rate"))
-        plain, place = _accuracy(where(tuned, rescale=1.0), "samples"), 0
+        tuned = select_runs(tuned, learning_rate=most_common(tuned, "learning_rate"))
+        plain, place = _accuracy(select_runs(tuned, rescale=1.0), "samples"), 0
         ax.axhline(0, **layout.ZERO)
-        for factor, runs, color in panels.colored(tuned, "rescale"):
+        for factor, runs, color in panels.assign_colors(tuned, "rescale"):
             if factor != 1:
                 gains, place = _accuracy(runs, "samples") - plain, place + 1
                 _points(ax, gains.columns * 1.03**place, gains, f"rescaled by {factor:g}", color=color)
@@ -159,7 +163,9 @@ def convnet_dimensions(data, p: ConvnetDimensions):
 
     A column for each role, a `stages` dataset, or each network of the published table, at one number of samples.
     """
-    systems = {role: where(runs, protocol="finetuning", samples=p.samples) for role, runs in by_network(data).items()}
+    systems = {
+        role: select_runs(runs, protocol="finetuning", samples=p.samples) for role, runs in by_network(data).items()
+    }
     fig, axes = plt.subplots(2, len(systems), figsize=(3.4 * len(systems) + 1, 6.2), sharex="col", sharey="row",
                              squeeze=False)  # fmt: skip
     for (change, inherited), runs in zip(axes.T, systems.values(), strict=True):
@@ -167,7 +173,7 @@ def convnet_dimensions(data, p: ConvnetDimensions):
         runs = runs.assign(change=after / runs["participation_ratio_start"], inherited=runs["ensd"] / after)
         for ax, quantity in ((change, "change"), (inherited, "inherited")):
             ax.axhline(1, **layout.ZERO)
-            for place, (factor, own, color) in enumerate(panels.colored(runs, "rescale")):
+            for place, (factor, own, color) in enumerate(panels.assign_colors(runs, "rescale")):
                 _by_stage(ax, own, quantity, 0.07 * (place - 2), _factor_in_words(factor), color=color)
             ax.tick_params(axis="x", rotation=60)
         network, target, source = _system(runs)
@@ -190,19 +196,19 @@ def convnet_controls(data, p: ConvnetControls):
     Panels a–c. Roles: `risk` and `trajectory` of one experiment, whose networks were finetuned with the factor on parts
     of their weights and at several learning rates.
     """
-    risk, trajectory = (where(data[role], samples=p.samples) for role in ("risk", "trajectory"))
-    tuned = where(risk, protocol="finetuning")
+    risk, trajectory = (select_runs(data[role], samples=p.samples) for role in ("risk", "trajectory"))
+    tuned = select_runs(risk, protocol="finetuning")
     fig, (left, middle, right) = plt.subplots(1, 3, figsize=(11.5, 4.4), width_ratios=(1.1, 0.8, 1.1))
 
     # a: gain by what the factor is on, and by the learning rate.
     def gain(protocol, rate, part="all"):
         """A row of `_gain_rows`."""
-        same = where(risk, protocol=protocol, learning_rate=rate)
-        scaled, plain = where(same, rescale=FACTOR, rescaled=part), where(same, rescale=1.0, rescaled="all")
+        same = select_runs(risk, protocol=protocol, learning_rate=rate)
+        scaled, plain = select_runs(same, rescale=FACTOR, rescaled=part), select_runs(same, rescale=1.0, rescaled="all")
         return _accuracy(scaled) - _accuracy(plain), scaled, "o"
 
     usual = p.learning_rate
-    parts = panels.values(where(tuned, rescale=FACTOR, learning_rate=usual), "rescaled")
+    parts = panels.values(select_runs(tuned, rescale=FACTOR, learning_rate=usual), "rescaled")
     rates = [rate for rate in panels.values(tuned, "learning_rate")[::-1] if rate != usual]
     rows = {f"PT+FT, {panels.name(risk, 'rescaled', part)}": gain("finetuning", usual, part) for part in parts}
     rows |= {f"PT+FT, all weights,\nlearning rate {rate:g}": gain("finetuning", rate) for rate in rates}
@@ -211,8 +217,8 @@ def convnet_controls(data, p: ConvnetControls):
     left.set_title("a  Gain by what is rescaled")
 
     # b: accuracy of finetuning against the learning rate, with and without the factor.
-    whole = where(tuned, rescaled="all")
-    for factor, runs, color in panels.colored(whole, "rescale"):
+    whole = select_runs(tuned, rescaled="all")
+    for factor, runs, color in panels.assign_colors(whole, "rescale"):
         if factor in (FACTOR, 1.0):
             label, shift = f"PT+FT, {_factor_in_words(factor)}", 1.03 if factor == 1 else 0.97
             _accuracies(middle, runs, "learning_rate", label, shift, color=color)
@@ -221,12 +227,12 @@ def convnet_controls(data, p: ConvnetControls):
 
     # c: mean accuracy at every step at which a run was looked at, and its interval at the last. Between two checkpoints
     # accuracies follow the logarithm of the steps, and after a run's end they stay.
-    courses = where(trajectory, learning_rate=p.learning_rate, rescaled="all")
+    courses = select_runs(trajectory, learning_rate=p.learning_rate, rescaled="all")
     words = {"finetuning": "PT+FT", "single_task": "STL"}
     shown = panels.curves_by(courses, "rescale", "protocol", protocol=[*words],
                              label=lambda factor, name: f"{words[name]}, {_factor_in_words(factor)}")  # fmt: skip
     for condition, label, style in shown:
-        runs = where(courses, **condition)
+        runs = select_runs(courses, **condition)
         frame = runs[["time", "risk_curve"]].to_dataframe()
         frame = frame.assign(steps=np.log(np.rint(frame["time"] / frame["learning_rate"])))
         table = frame.pivot_table("risk_curve", ["seed", "task"], "steps").interpolate("index", axis=1)
@@ -252,14 +258,14 @@ def pretrained_rescaling(data, p: Titled):
         risk, samples = data[role], panels.values(data[role], "samples")[0]
         ax.set_title(f"{letter}  {in_words(risk)[1]}, n = {samples}\n({_units(risk)})")
         usual = most_common(risk, "learning_rate")
-        tuned, scratch = (where(risk, protocol=protocol) for protocol in ("finetuning", "single_task"))
-        plain = where(tuned, rescale=1.0)
+        tuned, scratch = (select_runs(risk, protocol=protocol) for protocol in ("finetuning", "single_task"))
+        plain = select_runs(tuned, rescale=1.0)
         kinds = [(factor**-2, f"rescaled by {factor:g}", runs, "o")
-                 for factor, runs, _ in panels.colored(tuned, "rescale") if factor != 1]  # fmt: skip
+                 for factor, runs, _ in panels.assign_colors(tuned, "rescale") if factor != 1]  # fmt: skip
         kinds += [(rate / usual, f"learning rate × {rate / usual:g}", runs, "s")
-                  for rate, runs, _ in panels.colored(plain, "learning_rate") if rate != usual]  # fmt: skip
+                  for rate, runs, _ in panels.assign_colors(plain, "learning_rate") if rate != usual]  # fmt: skip
         kinds = [*sorted(kinds, key=lambda kind: -kind[0]), (None, "from scratch", scratch, "o")]
-        accuracy = _accuracy(where(plain, learning_rate=usual))
+        accuracy = _accuracy(select_runs(plain, learning_rate=usual))
         rows = {name: (_accuracy(runs) - accuracy, runs, marker) for _, name, runs, marker in kinds}
         _gain_rows(ax, rows, GAIN)
         # A factor with which nothing is learned would press all others together: its mean is written at the left end.
@@ -272,7 +278,7 @@ def pretrained_rescaling(data, p: Titled):
     # c: gain by the factor against the number of training images.
     gains = []
     for risk in (data["sizes"], data["pairs"]):
-        tuned = where(risk, protocol="finetuning", learning_rate=most_common(risk, "learning_rate"))
+        tuned = select_runs(risk, protocol="finetuning", learning_rate=most_common(risk, "learning_rate"))
         accuracy = _accuracy(tuned, "rescale", "samples")
         gains.append(accuracy[FACTOR] - accuracy[1.0])
     table, last = pd.concat(gains, axis=1).sort_index(axis=1), axes[2]
@@ -300,28 +306,30 @@ def stage_dimensionality(data, p: Titled):
         "inherited": ("e  Shared over remaining dimensions", "ENSD / PR after", np.inf),
         "cka": ("f  Similarity of before and after", "centred kernel alignment (CKA)", 1.0),
     }
-    every, risk = (where(data[role], protocol="finetuning") for role in ("stages", "risk"))
+    every, risk = (select_runs(data[role], protocol="finetuning") for role in ("stages", "risk"))
     usual = most_common(every, "learning_rate")
     every = every.assign(change=every[after] / every[before], inherited=every["ensd"] / every[after])
-    stages, risk = (where(runs, learning_rate=usual) for runs in (every, risk))
+    stages, risk = (select_runs(runs, learning_rate=usual) for runs in (every, risk))
     factors = panels.values(stages, "rescale")
     rates = [rate for rate in panels.values(every, "learning_rate") if rate != usual]
     reds = plt.get_cmap("Reds")(np.linspace(0.5, 0.9, len(rates)))
     fig, ((dimensions, shared, accuracy), below) = plt.subplots(2, 3, figsize=(11.0, 6.8))
-    _by_stage(dimensions, where(stages, rescale=factors[0]), before, 0, "before finetuning", color="k", linestyle="--")
+    _by_stage(
+        dimensions, select_runs(stages, rescale=factors[0]), before, 0, "before finetuning", color="k", linestyle="--"
+    )
     for ax in below[:2]:
         ax.axhline(1, **layout.ZERO)
     for ax, (quantity, (title, label, most)) in zip((dimensions, shared, *below), quantities.items(), strict=True):
         ax.set(title=title, ylabel=label)
-        for place, (factor, runs, color) in enumerate(panels.colored(stages, "rescale")):
+        for place, (factor, runs, color) in enumerate(panels.assign_colors(stages, "rescale")):
             shift, name = 0.07 * (place - (len(factors) - 1) / 2), f"after, {_factor_in_words(factor)}"
             _by_stage(ax, runs, quantity, shift, name, most, color=color)
         for rate, color in zip(rates, reds, strict=True):
-            runs, name = where(every, learning_rate=rate), f"after, learning rate × {rate / usual:g}"
+            runs, name = select_runs(every, learning_rate=rate), f"after, learning rate × {rate / usual:g}"
             _by_stage(ax, runs, quantity, 0, name, most, color=color, linestyle=":")
     dimensions.set_ylim(bottom=0)
     shared.sharey(dimensions)
-    for _, runs, color in panels.colored(risk, "rescale"):
+    for _, runs, color in panels.assign_colors(risk, "rescale"):
         _accuracies(accuracy, runs, "rescale", color=color)
     layout.name_values(accuracy, risk, "rescale")
     accuracy.set(title="c  Test accuracy", xlabel="factor on the weights before finetuning", ylabel=ACCURACY)

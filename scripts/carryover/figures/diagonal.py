@@ -4,12 +4,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 from pydantic import PositiveInt
 
-from carryover.claims.diagonal import FAMILIES, FITTED, at_margins, interpolated, margins
+from carryover.claims.diagonal import FAMILIES, FITTED, at_margins, interpolate, margins
 from carryover.config import plugins
 from carryover.config.parameters import parameter
 from carryover.figures.drawing import layout, panels
 from carryover.figures.titled import Titled
-from carryover.runs import where
+from carryover.runs import select_runs
 
 SHARES = -0.02, 1.02  # ends of an axis
 LEAST = 1e-4  # share of variance that is drawn
@@ -29,15 +29,15 @@ def diagonal_solutions(data, p: DiagonalSolutions):
     sparsity = data["sparsity"]
     sparsity = sparsity.assign(outside=(1 - sparsity["top_k_variance"]).clip(min=LEAST))
     most = panels.values(sparsity, "overlap")[-1]
-    full = where(data["norms"], overlap=most)
+    full = select_runs(data["norms"], overlap=most)
     full = full.isel(run=np.isin(full["protocol"].values, ("single_task", "multi_task", "finetuning")))
     for norm in ("l1_norm", "l12_norm", "q_norm", "flow_penalty"):
         full = panels.relative(full, norm)
-    alone, tuned = (where(full, protocol=protocol) for protocol in ("single_task", "finetuning"))
+    alone, tuned = (select_runs(full, protocol=protocol) for protocol in ("single_task", "finetuning"))
     features = panels.values(data["rescaled"], "main_features")[-1]
-    new = where(data["rescaled"], protocol="finetuning", overlap=0.0, main_features=features)
+    new = select_runs(data["rescaled"], protocol="finetuning", overlap=0.0, main_features=features)
     variances, shares = (panels.columns(runs, "overlap", "overlap {:g}")
-                         for runs in (where(sparsity, samples=p.samples), sparsity))  # fmt: skip
+                         for runs in (select_runs(sparsity, samples=p.samples), sparsity))  # fmt: skip
     factors, n = panels.curves_by(new, "rescale", label="rescaled × {:g}".format), "samples"
     # In c both layers trained against the readout alone, in c and e along ranks k.
     sizes, protocols = panels.values(sparsity, n)[1::2], ("single_task", "single_task_probe")
@@ -49,7 +49,7 @@ def diagonal_solutions(data, p: DiagonalSolutions):
         for quantity, words, dashes in (("q_norm", "of eq 22, which takes both paths alike", "-"),
                                         ("flow_penalty", "of their own weights", "--")):  # fmt: skip
             look = {"color": panels.COLORS["finetuning"], "linestyle": dashes}
-            panels.spread(ax, tuned, quantity, "samples", words, **look)
+            panels.draw_spread(ax, tuned, quantity, "samples", words, **look)
 
     # The penalty that finetuning minimises is near 1, where the panel beside a has no room.
     rows = [
@@ -59,16 +59,16 @@ def diagonal_solutions(data, p: DiagonalSolutions):
                        truth=1, width=1.3, yscale="log"),
          layout.group("a′  penalty of PT+FT", {"": tuned}, penalties, "", n, truth=1, width=1.4)],
         [layout.curves("b  auxiliary share of PT+FT, new features", {"": new}, "auxiliary_share", n, factors, weights,
-                       apart=0.14, ylim=SHARES, width=1.4),
-         layout.curves("c  variance outside the k largest", {"": where(sparsity, overlap=most)}, "outside", "k", layers,
-                       variance, width=1.5, **by_rank),
+                       dodge=0.14, ylim=SHARES, width=1.4),
+         layout.curves("c  variance outside the k largest", {"": select_runs(sparsity, overlap=most)}, "outside", "k",
+                       layers, variance, width=1.5, **by_rank),
          layout.curves("d  ℓ1 norm, by samples", {"": alone}, "l1_norm", n, "protocol", relative, truth=1, width=1.1)],
         [layout.group(f"e  variance outside the k largest weights, by overlap (n = {p.samples})", variances, _outside,
                       variance, **by_rank)],
         [layout.curves("f  share of the weight norm in the auxiliary dimensions", shares, "auxiliary_share", n,
                        "protocol", weights, ylim=SHARES, truth="auxiliary_share_teacher")],
     ]  # fmt: skip
-    spread = panels.spread_in_words(data["norms"], "band or bars")
+    spread = panels.describe_spread(data["norms"], "band or bars")
     return layout.compose(rows, p.title, spread, "b: points moved apart", f"c, e: below {LEAST:g} drawn there")
 
 
@@ -76,9 +76,9 @@ def _outside(ax, sparsity):
     """A panel of e, with five bars a curve, next to those of the others."""
     protocols, step = panels.values(sparsity, "protocol"), max(1, sparsity.sizes["k"] // 5)
     for place, protocol in enumerate(protocols):
-        runs, bars = where(sparsity, protocol=protocol), slice(step * (place + 1) // len(protocols), None, step)
+        runs, bars = select_runs(sparsity, protocol=protocol), slice(step * (place + 1) // len(protocols), None, step)
         label = panels.name(sparsity, "protocol", protocol)
-        panels.spread(ax, runs, "outside", "k", label, bars, color=panels.COLORS[protocol])
+        panels.draw_spread(ax, runs, "outside", "k", label, bars, color=panels.COLORS[protocol])
     truth = 1 - sparsity["top_k_variance_teacher"].isel(run=0)
     ax.plot(sparsity["k"], truth.where(truth > LEAST), **layout.TRUTH)
 
@@ -103,11 +103,11 @@ def cross_entropy(data, p: Titled):
         axes = part.subplots(1, len(columns))
         axes[1].sharey(axes[0])
         for ax, (quantity, along, title) in zip(axes, columns, strict=True):
-            for scale, same, color in panels.colored(runs, "initial_scale"):
+            for scale, same, color in panels.assign_colors(runs, "initial_scale"):
                 # Read off at common x, where every run has some.
                 x, y = same[along].values, same[quantity].values
                 grid = np.geomspace(np.nanmin(x), np.nanmax(x), 500)
-                read = np.stack([interpolated(*curve, np.log(grid)) for curve in zip(np.log(x), y, strict=True)])
+                read = np.stack([interpolate(*curve, np.log(grid)) for curve in zip(np.log(x), y, strict=True)])
                 grid, read = (some[..., np.isfinite(read).all(axis=0)] for some in (grid, read))
                 if grid.size:
                     middle, *ends = np.quantile(read, (0.5, *panels.extent(runs)), axis=0)
@@ -119,7 +119,7 @@ def cross_entropy(data, p: Titled):
                 layout.plain_decades(ax.yaxis)
         axes[0].set_ylabel(f"{family}\neffective number of features")
         axes[-1].set_ylabel("test error")
-        layout.legend(part, panels.spread_in_words(runs), columns=4)  # families may differ in their seeds
+        layout.legend(part, panels.describe_spread(runs), columns=4)  # families may differ in their seeds
     notes = "dot: end of training", f"margins: from a training loss of {FITTED:g} on"
     return layout.finish(fig, p.title, *notes, entries=False)
 
@@ -134,7 +134,7 @@ def endless_training(data, p: Titled):
     smallest = np.nanmin(runs["initial_scale"].values)
     from_small = runs.isel(run=~(runs["initial_scale"].values > smallest))  # NaN: from a pretrained network
     alone = from_small.isel(run=from_small["protocol"].values != "multi_task")
-    joint = where(runs, protocol="multi_task")
+    joint = select_runs(runs, protocol="multi_task")
     scales = panels.curves_by(joint, "initial_scale", label="MTL, initial scale {:g}".format)
     shown = (
         (alone, "l1_norm_curve", "protocol", "a  ℓ1 norm of the main task", "ℓ1 norm / margin"),
@@ -149,4 +149,4 @@ def endless_training(data, p: Titled):
         panels.curves(ax, reached, "value", "margin", curves)
         ax.set(title=title, xlabel="margin γ", ylabel=label, xscale="log")
     start = f"from scratch in a and b: initial scale {smallest:g}"
-    return layout.finish(fig, p.title, start, panels.spread_in_words(runs))
+    return layout.finish(fig, p.title, start, panels.describe_spread(runs))

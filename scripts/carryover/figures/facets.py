@@ -17,7 +17,7 @@ from carryover.config.protocols import TRAINED
 from carryover.errors import UserError
 from carryover.figures.drawing import layout, panels
 from carryover.figures.titled import Titled
-from carryover.runs import chosen, conditions, where
+from carryover.runs import conditions, run_mask, select_runs
 
 MOST = 6  # columns side by side: more of them take several lines
 LAYERS = {"trained": "all layers trained", "frozen": "features fixed"}
@@ -30,7 +30,7 @@ class Facets(Titled):
     hue: tuple[str, ...] = parameter(("protocol",), "coordinates of the curves")
     shown: tuple[str, ...] = parameter((), "values of the first of these that are drawn; empty for all")
     names: tuple[str, ...] = parameter((), "what the curves are called, in their order; empty for what they are")
-    apart: NonNegativeFloat = parameter(0.0, "octaves by which neighbouring curves stand apart, with bars for bands")
+    dodge: NonNegativeFloat = parameter(0.0, "octaves by which neighbouring curves stand apart, with bars for bands")
     relative_to: str = parameter("", "coordinate by whose square risks are divided; empty for none")
     only: tuple[Condition, ...] = parameter((), "conditions on the runs shown, as coordinate=value")
     panel: Annotated[float, Field(gt=0, le=20)] = parameter(2.1, "width of a panel [inches]")
@@ -43,7 +43,7 @@ def facets(data, p: Facets):
     """Role: `risk`, runs with the coordinates of the options."""
     trained = [protocol in TRAINED["protocol"] for protocol in data["risk"]["protocol"].values]
     layers = ("run", np.where(trained, *LAYERS), {"value_labels": json.dumps(LAYERS)})
-    risk = where(data["risk"].assign_coords(layers=layers), **conditions(p.only))
+    risk = select_runs(data["risk"].assign_coords(layers=layers), **conditions(p.only))
     meaning = risk["risk_final"].attrs["long_name"]
     if p.relative_to:  # the loss, which tells what is unfitted, goes along
         scale, meaning = risk[p.relative_to].values ** 2, f"{meaning}, over ({labels.label(risk, p.relative_to)})²"
@@ -51,7 +51,7 @@ def facets(data, p: Facets):
     cut = (risk["risk_final"] < p.floor).any()
     risk = risk.assign({"risk_final": risk["risk_final"].clip(min=p.floor)})
     curves = _curves(risk, p)
-    kind = panels.limits_and_trained if p.markers else panels.spread
+    kind = panels.draw_limits_and_medians if p.markers else panels.draw_spread
     rows = panels.values(risk, p.row) if p.row else [None]
     columns = panels.values(risk, p.column)
     width = -(-len(columns) // -(-len(columns) // MOST))  # lines are few, and of much the same length
@@ -59,10 +59,10 @@ def facets(data, p: Facets):
     size = (p.panel * width + 0.9, 2.0 * len(lines) + 1.1)
     fig, axes = plt.subplots(len(lines), width, figsize=size, sharex=True, sharey=True, squeeze=False)
     for i, (row, shown) in enumerate(lines):
-        runs = where(risk, **{p.row: row}) if p.row else risk
-        own = [curve for curve in curves if chosen(runs, **curve[0]).any()]
+        runs = select_runs(risk, **{p.row: row}) if p.row else risk
+        own = [curve for curve in curves if run_mask(runs, **curve[0]).any()]
         for ax, column in zip(axes[i], shown, strict=False):
-            panels.curves(ax, where(runs, **{p.column: column}), "risk_final", p.x, own, p.apart, kind)
+            panels.curves(ax, select_runs(runs, **{p.column: column}), "risk_final", p.x, own, p.dodge, kind)
             ax.set_yscale("log")
             if i % len(rows) == 0:
                 ax.set_title(panels.name(risk, p.column, column))
@@ -78,7 +78,7 @@ def facets(data, p: Facets):
         layout.plain_decades(axes[0, 0].yaxis)
     if p.row:
         fig.supylabel(meaning, fontsize=plt.rcParams["axes.labelsize"])
-    spread = [panels.spread_in_words(risk, "bars" if p.apart else "band")]
+    spread = [panels.describe_spread(risk, "bars" if p.dodge else "band")]
     notes = panels.limits_and_trained_in_words(risk) if p.markers else spread
     notes += [f"below {p.floor:g} drawn there"] if cut else []
     return layout.finish(fig, p.title, *notes, *panels.convergence(risk))

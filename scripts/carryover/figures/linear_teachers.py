@@ -14,7 +14,7 @@ from carryover.config import plugins
 from carryover.config.parameters import parameter
 from carryover.figures.drawing import layout, panels
 from carryover.figures.titled import Titled
-from carryover.runs import chosen, where
+from carryover.runs import run_mask, select_runs
 from carryover.statistics import jackknife
 from carryover.theory.linear_teachers import gaussian_bound
 from carryover.theory.transfer import linear_transfer_risk
@@ -122,16 +122,18 @@ def ntk_bound(data, p: Titled):
     """
     top = 2.0  # of the axis: what is above 1 holds for every network
     runs = data["bound"]
-    solved, trained = where(runs, solver="exact"), runs.isel(run=~chosen(runs, solver="exact"))
+    solved, trained = select_runs(runs, solver="exact"), runs.isel(run=~run_mask(runs, solver="exact"))
     distances = np.array(panels.values(runs, "distance"))
     size, widths = (2.2 * (len(distances) + 1) + 1.9, 4.4), [*[1] * len(distances), 1.7]
     fig, (*panes, last) = plt.subplots(1, len(widths), figsize=size, width_ratios=widths)
     for ax, distance in zip(panes, distances, strict=True):
-        for protocol, part, color in panels.colored(where(trained, distance=distance), "protocol"):
+        for protocol, part, color in panels.assign_colors(select_runs(trained, distance=distance), "protocol"):
             name, look = panels.name(runs, "protocol", protocol), {"color": color, "ms": 4}
-            panels.spread(ax, part, "absolute_risk", "samples", name, **look)
-            panels.spread(ax, part, "bound", "samples", f"{name}, first term of the bound", linestyle="--", **look)
-            limit = panels.medians(where(solved, protocol=protocol, distance=distance), "absolute_risk", "samples")
+            panels.draw_spread(ax, part, "absolute_risk", "samples", name, **look)
+            panels.draw_spread(ax, part, "bound", "samples", f"{name}, first term of the bound", linestyle="--", **look)
+            limit = panels.medians(
+                select_runs(solved, protocol=protocol, distance=distance), "absolute_risk", "samples"
+            )
             ax.plot(limit.index, limit, "kx", ms=5, label="infinite width")
             if protocol == "finetuning":
                 panels.level(ax, part, "start_risk", "before finetuning", color="0.5", linestyle=":")
@@ -143,10 +145,10 @@ def ntk_bound(data, p: Titled):
     panes[0].set_ylabel("mean of min(|f − f*|, 1)")
 
     # The norm of what finetuning has to learn against |Δ|, for the largest number of samples.
-    tuned, n = where(trained, protocol="finetuning"), runs["samples"].values.max()
+    tuned, n = select_runs(trained, protocol="finetuning"), runs["samples"].values.max()
     norms = (("ntk_norm_linear", "norm, source learned exactly", "o"), ("ntk_norm", "norm, as pretrained", "^"))
     for quantity, label, marker in norms:
-        middle = panels.medians(where(tuned, samples=n), quantity, "distance")
+        middle = panels.medians(select_runs(tuned, samples=n), quantity, "distance")
         last.plot(middle.index, middle, marker, color=panels.COLORS["finetuning"], ms=6, mfc="none", label=label)
     for slope, label, style in ((3, "3 |Δ| (corollary 6.2)", "--"), (2, "2 |Δ|", "-")):
         last.plot(distances, slope * distances, style, color="k", linewidth=1, label=label)
@@ -155,7 +157,7 @@ def ntk_bound(data, p: Titled):
     layout.name_ticks(last, distances)
     below = float((tuned["bound"] < tuned["start_risk"]).mean())
     share = f"the bound is below the risk before finetuning in {below:.0%} of the runs"
-    return layout.finish(fig, p.title, "Δ = θ_T − θ_S", panels.spread_in_words(runs), share)
+    return layout.finish(fig, p.title, "Δ = θ_T − θ_S", panels.describe_spread(runs), share)
 
 
 @plugins.figure(data=["risk", "layers"])
@@ -166,10 +168,10 @@ def frozen_layer(data, p: Titled):
     Neither has label noise, and the tasks of each have one angle.
     """
     risk, layers = (runs.assign(risk_final=runs["risk_final"].clip(FLOOR)) for runs in (data["risk"], data["layers"]))
-    scratch = chosen(risk, protocol="single_task")
-    vanishing, larger = (risk.isel(run=scratch | chosen(risk, pretrain_solver=how)) for how in ("exact", "descent"))
+    scratch = run_mask(risk, protocol="single_task")
+    vanishing, larger = (risk.isel(run=scratch | run_mask(risk, pretrain_solver=how)) for how in ("exact", "descent"))
     # The exact limit of finetuning is that of balanced weights, which large ones are not.
-    larger = larger.isel(run=~chosen(larger, protocol="finetuning", solver="exact"))
+    larger = larger.isel(run=~run_mask(larger, protocol="finetuning", solver="exact"))
     shown = {
         "a: 2 layers, pretrained from vanishing weights": vanishing,
         "b: 2 layers, pretrained from larger weights": larger,
@@ -179,10 +181,10 @@ def frozen_layer(data, p: Titled):
     fig, axes = plt.subplots(1, 3, figsize=(11.5, 4.0), sharey=True)
     for (ax, (title, panel)), (protocol, label) in product(zip(axes, shown.items(), strict=True), protocols.items()):
         # Exact limits as lines, the same for any number of frozen layers, and trained networks as markers.
-        runs, color = where(panel, protocol=protocol), panels.COLORS[protocol]
-        solved, trained = (runs.isel(run=chosen(runs, solver=how)) for how in ("exact", "descent"))
+        runs, color = select_runs(panel, protocol=protocol), panels.COLORS[protocol]
+        solved, trained = (runs.isel(run=run_mask(runs, solver=how)) for how in ("exact", "descent"))
         if solved.sizes["run"]:
-            panels.spread(ax, solved, "risk_final", "samples", label, color=color, marker="")
+            panels.draw_spread(ax, solved, "risk_final", "samples", label, color=color, marker="")
         else:
             middle, look = panels.medians(trained, "risk_final", "samples"), {"linewidth": 0.8, "linestyle": "--"}
             ax.plot(middle.index, middle, color=color, label="finetuned, gradient descent (b)", **look)
@@ -191,7 +193,7 @@ def frozen_layer(data, p: Titled):
             kind = f"k = {frozen:g} frozen" if len(numbers) > 1 else label
             shift = 1.13 ** (place - (len(numbers) - 1) / 2)  # so that markers do not hide each other
             look = {"color": color, "marker": marker, "label": f"{kind}, gradient descent"}
-            panels.trained(ax, where(trained, frozen=frozen), "risk_final", "samples", shift=shift, **look)
+            panels.draw_medians(ax, select_runs(trained, frozen=frozen), "risk_final", "samples", shift=shift, **look)
         ax.set(title=title, ylim=(0.8 * FLOOR, None), yscale="log", xlabel="target samples n")
         layout.name_ticks(ax, panels.values(panel, "samples"), 2)
     # Mean risks: of one finetuned layer, and of the multiple of the source that fits the samples best.
@@ -214,21 +216,21 @@ def norm_scale(data, p: Titled):
 
     Role: `risk` of finetuning with several norms of source and target, among them 1, over depths and samples.
     """
-    risk = where(data["risk"], protocol="finetuning")
+    risk = select_runs(data["risk"], protocol="finetuning")
     only(risk, "angle")
     depths, sizes = panels.values(risk, "depth"), panels.values(risk, "samples")
     size = (2.5 * len(sizes) + 0.9, 2.0 * len(depths) + 1.1)
     fig, axes = plt.subplots(len(depths), len(sizes), figsize=size, sharex=True, sharey="row", squeeze=False)
     for (depth, samples), ax in zip(product(depths, sizes), axes.flat, strict=True):
-        shown = where(risk, depth=depth, samples=samples)
-        source, target = where(shown, target_norm=1.0), where(shown, source_norm=1.0)
-        panels.spread(ax, source, "risk_final", "source_norm", "source scaled", color="#0072B2")
-        panels.spread(ax, target, "risk_final", "target_norm", "target scaled", color="#D55E00", linestyle="--")
+        shown = select_runs(risk, depth=depth, samples=samples)
+        source, target = select_runs(shown, target_norm=1.0), select_runs(shown, source_norm=1.0)
+        panels.draw_spread(ax, source, "risk_final", "source_norm", "source scaled", color="#0072B2")
+        panels.draw_spread(ax, target, "risk_final", "target_norm", "target scaled", color="#D55E00", linestyle="--")
         ax.set(yscale="log", title=f"L = {depth:g}, n = {samples:g}")
         layout.name_ticks(ax, panels.values(risk, "target_norm"), 2)
     plt.setp(axes[:, 0], ylabel="risk")
     plt.setp(axes[-1], xlabel="norm; the other's is 1")
-    return layout.finish(fig, p.title, "L layers, n samples", panels.spread_in_words(risk))
+    return layout.finish(fig, p.title, "L layers, n samples", panels.describe_spread(risk))
 
 
 class BoundCorrelations(Titled):
@@ -246,7 +248,7 @@ def bound_correlations(data, p: BoundCorrelations):
     Below: a point per pair of tasks, mean over repeats and, of few pairs, their deviation.
     """
     bound, n = "covariance", 10  # of the lower panels: bound, and images of the target task
-    runs, table = where(data["bounds"], protocol="finetuning"), claims.pair_table(data["bounds"], p.constant)
+    runs, table = select_runs(data["bounds"], protocol="finetuning"), claims.pair_table(data["bounds"], p.constant)
     found, many = claims.leave_one_class_out(table), table.sizes["pair"] > 100  # too many to see the spread of each
     estimators = table["estimator"].values.tolist()
     size = (1.2 + 3.6 * len(estimators), 7.0)
@@ -283,6 +285,6 @@ def _bounds_along(ax, values, table):
         found, color, x = pd.DataFrame(found), BOUND_COLORS[bound], sizes + (place - 1) * apart
         ax.plot(x, found["statistic"], "o-", ms=4, color=color, label=name)
         ax.vlines(x, found["low"], found["high"], color=color, alpha=0.5)
-        theirs, _ = claims.published(table, bound)
+        theirs, _ = claims.look_up_published(table, bound)
         ax.plot(theirs.index, theirs, "--", color=color, label=f"{name}, published")
     ax.set(xlabel="target samples n", xticks=sizes)

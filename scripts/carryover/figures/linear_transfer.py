@@ -10,12 +10,12 @@ import xarray as xr
 from pydantic import NonNegativeFloat
 
 from carryover.claims.support.runs import only
-from carryover.claims.support.transferability import at, predicted, transferability, with_decay
+from carryover.claims.support.transferability import at, predict, transferability, with_decay
 from carryover.config import plugins
 from carryover.config.parameters import parameter
 from carryover.figures.drawing import layout, panels
 from carryover.figures.titled import Titled
-from carryover.runs import where
+from carryover.runs import select_runs
 from carryover.streams import generator
 from carryover.theory.transfer import optimal_ridge, ridge_transfer_risk
 
@@ -28,7 +28,7 @@ FORMULAS = {
     "finetuning": "eq 15",
     "finetuning_norm": "eq 15 with the norm factor",
 }
-"""{name of a formula, as `predicted` takes it: where it stands}"""
+"""{name of a formula, as `predict` takes it: where it stands}"""
 
 
 def averages(runs, by):
@@ -49,7 +49,7 @@ def shares_in_words(table, formulas):
     for formula in formulas:
         shares = []
         for block, rows in table.groupby(blocks, observed=True):
-            theory = predicted(formula, rows)
+            theory = predict(formula, rows)
             if np.any(theory != 0):
                 near = (rows["mean"] - theory).abs() <= 2 * rows["sem"] + 1e-9
                 share = near[np.isfinite(theory) & np.isfinite(rows["sem"])].mean()
@@ -69,7 +69,7 @@ def transfer_diagram(data, p: TransferDiagram):
 
     Roles: `risk` of single-task and transferred deep linear networks, `theory` of curves.transferability.
     """
-    runs = where(data["risk"], noise=p.noise, depth=2)
+    runs = select_runs(data["risk"], noise=p.noise, depth=2)
     table = averages(transferability(runs, p.protocol), ("angle", "gamma", "samples", "noise", "depth"))
     only(runs, "target_norm")
     theory = at(data["theory"], noise=p.noise, depth=2).transpose("angle", "gamma")
@@ -102,7 +102,7 @@ def transfer_diagram(data, p: TransferDiagram):
     angles, shown = table["angle"].unique(), (0.125, 0.25, 0.375)
     for wanted, color in zip(shown, panels.colors("angle", shown), strict=True):
         nearest = angles[np.abs(angles - wanted).argmin()]
-        rows = table[(table["angle"] == nearest) & np.isfinite(predicted(first, table))]
+        rows = table[(table["angle"] == nearest) & np.isfinite(predict(first, table))]
         label = f"θ = {nearest:g} π"
         slices.errorbar(rows["gamma"], rows["mean"], rows["std"], fmt="o", ms=3, color=color, label=label)
         for name, style in formulas.items():
@@ -188,7 +188,7 @@ def ridge_transfer(data, p: Titled):
     Role: `risk` of linear transfer without and with ridge penalties, over angles and numbers of samples.
     """
     smallest = 1e-4  # where a penalty of 0 is drawn on the logarithmic axis
-    risk = where(data["risk"], protocol="linear_transfer")
+    risk = select_runs(data["risk"], protocol="linear_transfer")
     noise, sizes, ridges = only(risk, "noise"), panels.values(risk, "samples"), panels.values(risk, "ridge")
     frame = risk[["risk_final"]].to_dataframe()
     gammas = dict(zip(frame["samples"], frame["gamma"], strict=True))
@@ -253,7 +253,7 @@ def dataset_distances(data, p: Titled):
     gamma, noise = only(risk, "gamma"), only(risk, "noise")
     fig, axes = plt.subplots(1 + len(formulas), len(names), figsize=(9.6, 8.7), sharey="row")
     # All points of the diagram of linear transfer, but those at γ = 1, where the risk from scratch has no mean.
-    table = averages(transferability(where(data["diagram"], noise=noise), "linear_transfer"), ("gamma", "angle"))
+    table = averages(transferability(select_runs(data["diagram"], noise=noise), "linear_transfer"), ("gamma", "angle"))
     table, at_norm_1 = table[table["gamma"] != 1], distance.sel(target_norm=1.0)
     table = table.assign(**{name: np.interp(table["angle"], at_norm_1["angle"], at_norm_1[name]) for name in names})
     for ax, name in zip(axes[0], names, strict=True):

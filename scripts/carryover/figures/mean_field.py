@@ -10,7 +10,7 @@ from carryover.claims.support.transferability import FITTED, from_scratch
 from carryover.config import plugins
 from carryover.figures.drawing import layout, panels
 from carryover.figures.titled import Titled
-from carryover.runs import where
+from carryover.runs import select_runs
 from carryover.statistics import power_law
 
 PUBLISHED = 1.18  # the paper's exponent ν
@@ -31,10 +31,10 @@ def mean_field_transfer(data, p: Titled):
     scales = panels.values(risk, "teacher_scale")
     fig = plt.figure(figsize=(13.5, 3.1 * (len(scales) + 1) + 0.6))
     above, *below = fig.subfigures(len(scales) + 1, 1, height_ratios=[0.85, *[1] * len(scales)])
-    _kernels(above, where(data["gram"], ablated=ablated), where(risk, ablated=0.0), scales)
+    _kernels(above, select_runs(data["gram"], ablated=ablated), select_runs(risk, ablated=0.0), scales)
     rows = [part.subplots(1, 4, width_ratios=(1, 1, 1, 1.3)) for part in below]
     for part, row, scale in zip(below, rows, scales, strict=True):
-        runs, outside = (where(role, teacher_scale=scale) for role in (risk, data["out_of_rkhs"]))
+        runs, outside = (select_runs(role, teacher_scale=scale) for role in (risk, data["out_of_rkhs"]))
         law = _scratch(row[:2], from_scratch(runs))
         for name, label, color in features:
             table = outside[[name]].to_dataframe().pivot_table(name, "seed", "ablated")
@@ -63,10 +63,13 @@ def _kernels(fig, gram, risk, scales):
     """Kernels of the first seed, all on one scale, and the alignment of the network's with the source's units."""
     titles = {"initial_gram": "before", "gram": "pretrained", "source_gram": "source's units"}
     axes = fig.subplots(1, len(titles) * len(scales), squeeze=False)[0].reshape(len(scales), -1)
-    firsts = [where(gram, teacher_scale=scale).isel(run=0) for scale in scales]
+    firsts = [select_runs(gram, teacher_scale=scale).isel(run=0) for scale in scales]
     largest = float(max(first[name].max() for first in firsts for name in titles))
     for row, scale, first in zip(axes, scales, firsts, strict=True):
-        runs, whole = where(gram, teacher_scale=scale), where(risk, teacher_scale=scale, protocol="linear_transfer")
+        runs, whole = (
+            select_runs(gram, teacher_scale=scale),
+            select_runs(risk, teacher_scale=scale, protocol="linear_transfer"),
+        )
         before, after = (float(runs[name].mean()) for name in ("initial_alignment", "alignment"))
         left = float((2 * whole["pretrained_loss"] / whole["target_variance"]).mean())  # the loss is half a mean square
         after_in_words = f"alignment {after:.2f}\nsource risk, μ = 0: {left:.1%} of its variance"
@@ -176,7 +179,7 @@ def mean_field_anchor(data, p: Titled):
     mean.set_yscale("symlog", linthresh=0.2, linscale=1.5)
     mean.set(ylabel="mean transferability over n", title="b: by how the readout is trained")
     aligned.set(ylabel="alignment with the source's kernel", title="c: features")
-    mu = float(where(risk, protocol="linear_transfer")["ablated"].values[0])
+    mu = float(select_runs(risk, protocol="linear_transfer")["ablated"].values[0])
     notes = (
         f"μ = {mu:g}, {panels.seeds_in_words(risk)}: means with 95 % intervals",
         "a: the best λ of each seed is that of the largest mean gain of all other seeds",

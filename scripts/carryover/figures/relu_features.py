@@ -11,14 +11,14 @@ from carryover.config import plugins
 from carryover.config.parameters import parameter
 from carryover.figures.drawing import layout, panels
 from carryover.figures.titled import Titled
-from carryover.runs import where
+from carryover.runs import select_runs
 
 ONE = {"color": "0.3", "linewidth": 1, "linestyle": ":"}
 ALIGNMENT, SHARES, UP = "alignment with the teacher", (0, 1.03), (0, None)
 MAIN_FEATURES, TASK = 1, "main task of 1 unit"  # of the nested experiment
 
 
-def related(data, most=None):
+def group_by_cosines(data, most=None):
     """Curves by lists of cosines between the main and the auxiliary units, from new to shared features."""
     lists = panels.some(panels.values(data, "unit_correlations"), most)
     return panels.curves_by(data, "unit_correlations", unit_correlations=lists, label=panels.cosines_in_words)
@@ -48,7 +48,7 @@ def _by_regime(runs):
 
 def _by_cosines(runs, quantity, title, label, ylim):
     """A group of panels of a quantity by protocol, for some of the lists of cosines."""
-    columns = {f"cosines {name}": where(runs, **condition) for condition, name, _ in related(runs, 4)}
+    columns = {f"cosines {name}": select_runs(runs, **condition) for condition, name, _ in group_by_cosines(runs, 4)}
     return layout.curves(title, columns, quantity, "samples", "protocol", label, ylim=ylim)
 
 
@@ -79,18 +79,18 @@ def clusters(data, p: Clusters):
 
     Panels a–g. Roles: `regimes` (a, b), `overlap` (c–e) and `nested` (f, g), each a `clusters` dataset.
     """
-    nested = where(data["nested"], main_features=MAIN_FEATURES)
-    rows = [_of_regimes(data["regimes"]), _of_overlap(data["overlap"], p), _of_nested(nested, p)]
-    return layout.compose(rows, p.title, panels.spread_in_words(data))
+    nested = select_runs(data["nested"], main_features=MAIN_FEATURES)
+    rows = [_of_regimes(data["regimes"]), _of_overlap(data["overlap"], p), _nested_curves(nested, p)]
+    return layout.compose(rows, p.title, panels.describe_spread(data))
 
 
 def _of_regimes(runs):
     """Panels a and b."""
-    single = where(runs, protocol="single_task")
+    single = select_runs(runs, protocol="single_task")
     names, sizes = _regimes(single), panels.curves_by(single, "samples", label="n = {:g}".format)
     cells = panels.curves_by(single, "main_features", "initial_scale",
                              label=lambda k, scale: f"teacher of {k} units\n{names[scale]}")  # fmt: skip
-    columns = {title: where(single, **cell) for cell, title, _ in cells}
+    columns = {title: select_runs(single, **cell) for cell, title, _ in cells}
 
     def inertias(ax, part):
         panels.curves(ax, part, "inertia", "clusters", sizes)
@@ -98,7 +98,7 @@ def _of_regimes(runs):
         _clusters_axis(ax, part)
 
     least = panels.values(single, "main_features")[0]
-    sparsest = {f"teacher of {least} units": where(single, main_features=least)}
+    sparsest = {f"teacher of {least} units": select_runs(single, main_features=least)}
     return [
         layout.group("a  Inertia, STL", columns, inertias, "inertia"),
         layout.curves("b  Alignment, STL", sparsest, "alignment", "samples", _by_regime(single), ALIGNMENT, ylim=SHARES,
@@ -109,8 +109,8 @@ def _of_regimes(runs):
 def _of_overlap(runs, p):
     """Panels c–e; on each curve of c and d a circle where there are as many clusters as features to learn."""
     if p.unit_correlations:
-        runs = xr.concat([where(runs, unit_correlations=text) for text in p.unit_correlations], dim="run")
-    curves = related(runs)
+        runs = xr.concat([select_runs(runs, unit_correlations=text) for text in p.unit_correlations], dim="run")
+    curves = group_by_cosines(runs)
     for condition, _, style in curves:
         # Units that are auxiliary ones and those that nearly are look the same to clusters: both have to be seen.
         cosines = {*panels.cosines(condition["unit_correlations"])}
@@ -118,7 +118,7 @@ def _of_overlap(runs, p):
             style.update(linestyle="--", zorder=3)
         elif not cosines <= {0.0, 1.0}:
             style.update(linewidth=4)
-    columns = {panels.name(runs, "protocol", protocol): where(runs, protocol=protocol, samples=p.samples)
+    columns = {panels.name(runs, "protocol", protocol): select_runs(runs, protocol=protocol, samples=p.samples)
                for protocol in ("finetuning", "multi_task")}  # fmt: skip
 
     def inertias(ax, part):
@@ -126,7 +126,7 @@ def _of_overlap(runs, p):
         for text in panels.values(part, "unit_correlations"):
             features = features_to_learn(text, part["protocol"].values[0])
             if features in part["clusters"].values:
-                median = where(part, unit_correlations=text)["inertia"].sel(clusters=features).median()
+                median = select_runs(part, unit_correlations=text)["inertia"].sel(clusters=features).median()
                 ax.plot(features, median, "o", color="0.2", mfc="none", ms=8, zorder=4, label="features to learn")
         _clusters_axis(ax, part)
 
@@ -137,12 +137,12 @@ def _of_overlap(runs, p):
     ]
 
 
-def _of_nested(runs, p):
+def _nested_curves(runs, p):
     """Panels f and g, with multi-task networks, which are not rescaled, as level lines."""
     most = panels.values(runs, "overlap")[-1]
     by_overlap = panels.curves_by(runs, "overlap", "protocol", protocol=("finetuning", "multi_task"))
     title = f"f  Inertia of one cluster: PT+FT, MTL and STL, {TASK}, {panels.name(runs, 'overlap', most)}"
-    one = panels.columns(where(runs, overlap=most).sel(clusters=1), chosen=p.nested_samples)
+    one = panels.columns(select_runs(runs, overlap=most).sel(clusters=1), chosen=p.nested_samples)
     both = panels.columns(runs, chosen=p.nested_samples)
     return [
         layout.curves(title, one, "inertia", "rescale", "protocol", "inertia at K = 1", yscale="log"),
@@ -160,8 +160,8 @@ def dimensionality(data, p: Dimensionality):
     """
     pr, ratio = "participation_ratio", "participation ratio"
     grey = {"color": "0.4", "linestyle": "--"}
-    single = where(data["regimes"], protocol="single_task")
-    tuned = where(data["nested"], protocol="finetuning", main_features=MAIN_FEATURES)
+    single = select_runs(data["regimes"], protocol="single_task")
+    tuned = select_runs(data["nested"], protocol="finetuning", main_features=MAIN_FEATURES)
     sizes, overlaps = p.nested_samples or panels.values(tuned, "samples"), panels.values(tuned, "overlap")
     most, shared = overlaps[-1], panels.colors("overlap", overlaps)[-1]
     by_end = [({"samples": n}, f"n = {n:g}", {"color": shared, "linestyle": line})
@@ -183,7 +183,7 @@ def dimensionality(data, p: Dimensionality):
         panels.level(ax, compared, f"{pr}_start", "before finetuning: PR", **grey)
         panels.curves(ax, compared, "compared", "rescale", by_end)
 
-    subset = where(tuned, overlap=most)
+    subset = select_runs(tuned, overlap=most)
     after = {"after: PR": subset.assign(compared=subset[pr]), "shared: ENSD": subset.assign(compared=subset["ensd"])}
     by_teacher = panels.columns(single, "main_features", "teacher of {} units")
     by_samples = panels.columns(tuned, chosen=sizes)
@@ -195,7 +195,7 @@ def dimensionality(data, p: Dimensionality):
          layout.group(f"c  Finetuning, {TASK}, {panels.name(tuned, 'overlap', most)}", after, before_and_after,
                       "dimensions", "rescale", UP)],
     ]  # fmt: skip
-    return layout.compose(rows, p.title, panels.spread_in_words(data))
+    return layout.compose(rows, p.title, panels.describe_spread(data))
 
 
 @plugins.figure(data=["clusters", "dimensionality", "paired", "paired_dimensionality"])
@@ -205,7 +205,7 @@ def random_signs(data, p: Titled):
     Roles: `clusters` and `dimensionality` of teachers with random signs, `paired` and `paired_dimensionality` of those
     with paired ones.
     """
-    rich = {role: where(runs, protocol="single_task", main_features=runs["main_features"].values.min(),
+    rich = {role: select_runs(runs, protocol="single_task", main_features=runs["main_features"].values.min(),
                         initial_scale=runs["initial_scale"].values.min()) for role, runs in data.items()}  # fmt: skip
     grey = {"color": "0.3", "linestyle": "--"}
 
@@ -213,12 +213,12 @@ def random_signs(data, p: Titled):
         if along == "samples":
             paired = paired.isel(run=np.isin(paired["samples"], runs["samples"]))
         else:
-            paired = where(paired, samples=runs["samples"].values[0])
+            paired = select_runs(paired, samples=runs["samples"].values[0])
         panels.curves(ax, runs, quantity, along, "sign_sum")
         if along == "clusters":
             paired = paired.sel(clusters=runs["clusters"])
             _clusters_axis(ax, runs)
-        panels.spread(ax, paired, quantity, along, "paired signs", **grey)
+        panels.draw_spread(ax, paired, quantity, along, "paired signs", **grey)
 
     inertias = partial(panel, quantity="inertia", along="clusters", paired=rich["paired"])
     ratios = partial(panel, quantity="participation_ratio", along="samples", paired=rich["paired_dimensionality"])
@@ -228,7 +228,7 @@ def random_signs(data, p: Titled):
                      "samples", UP, width=1.5),
     ]  # fmt: skip
     known = {"random": rich["clusters"], "paired": rich["paired"]}
-    return layout.compose([row], p.title, panels.spread_in_words(known))
+    return layout.compose([row], p.title, panels.describe_spread(known))
 
 
 @plugins.figure(data=["norms", "displacement", "regimes"])
@@ -239,22 +239,22 @@ def relu_norms(data, p: Titled):
     which the richest regime is drawn.
     """
     norms, displacement, regimes = data["norms"], data["displacement"], data["regimes"]
-    richest = where(regimes, initial_scale=panels.values(regimes, "initial_scale")[0])
+    richest = select_runs(regimes, initial_scale=panels.values(regimes, "initial_scale")[0])
     norm_panels = {
         "a  STL, F₁": (richest, "single_task", "f1_norm"),
         "b  MTL, F₁,₂ of both tasks": (norms, "multi_task", "f12_norm"),
         "c  PT+FT, penalty R̃": (displacement, "finetuning", "penalty"),
         "d  PT+FT, F₁": (norms, "finetuning", "f1_norm"),
     }
-    columns = {title: panels.relative(where(runs, protocol=protocol), norm).rename({norm: "ratio"})
+    columns = {title: panels.relative(select_runs(runs, protocol=protocol), norm).rename({norm: "ratio"})
                for title, (runs, protocol, norm) in norm_panels.items()}  # fmt: skip
-    teachers = panels.curves_by(where(richest, protocol="single_task"), "protocol", "main_features",
+    teachers = panels.curves_by(select_runs(richest, protocol="single_task"), "protocol", "main_features",
                                 label=lambda _, k: f"STL, teacher of {k:g} units")  # fmt: skip
-    cosines = [(condition, f"cosines {name}", style) for condition, name, style in related(norms, 4)]
+    cosines = [(condition, f"cosines {name}", style) for condition, name, style in group_by_cosines(norms, 4)]
 
     def panel(ax, runs):
         single_task = runs["protocol"].values[0] == "single_task"
         panels.curves(ax, runs, "ratio", "samples", teachers if single_task else cosines)
 
     row = [layout.group("", columns, panel, "relative to ground truth", "samples", UP, truth=1)]
-    return layout.compose([row], p.title, panels.spread_in_words(data))
+    return layout.compose([row], p.title, panels.describe_spread(data))

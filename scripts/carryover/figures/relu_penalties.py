@@ -10,14 +10,14 @@ import xarray as xr
 from pydantic import PositiveInt
 
 from carryover.claims.relu_penalty import FLOOR, UNFITTED
-from carryover.claims.support.runs import matched
-from carryover.claims.support.transferability import paired
+from carryover.claims.support.runs import match_runs
+from carryover.claims.support.transferability import pair_runs
 from carryover.config import plugins
 from carryover.config.parameters import parameter
 from carryover.figures.drawing import layout, panels
-from carryover.figures.relu_features import ONE, related
+from carryover.figures.relu_features import ONE, group_by_cosines
 from carryover.figures.titled import Titled
-from carryover.runs import chosen, where
+from carryover.runs import run_mask, select_runs
 
 RISKS = "risk_found", "risk_predicted"  # of networks, and of the function of least penalty
 
@@ -68,18 +68,20 @@ def relu_displacement(data, p: ReluDisplacement):
     Panels a–d. Roles: `displacement` of experiments `overlap`, `nested` and `magnitude`, and `risk` of the last.
     """
     overlap, nested, moved = (data[role] for role in ("overlap", "nested", "magnitude"))
-    shared, some = (panels.relative(runs, "displacement", "penalty") for runs in (overlap, where(nested, rescale=1.0)))
+    shared, some = (
+        panels.relative(runs, "displacement", "penalty") for runs in (overlap, select_runs(nested, rescale=1.0))
+    )
     by_magnitude = panels.columns(panels.relative(moved, "penalty"), "magnitude", "magnitude {:g}")
     cosines = panels.curves_by(moved, "correlation", label="ρ = {:g}".format)
     counts = panels.some(panels.values(some, "main_features"), 2)
     by_count = panels.curves_by(some, "main_features", "overlap", main_features=counts, overlap=(1.0, 0.0),
                                 label=lambda k, overlap: f"{k:g} {'of the units' if overlap else 'new'}")  # fmt: skip
     cell = ["samples", "correlation", "magnitude"]
-    risks, costs = paired(data["risk"], "finetuning", "risk_final"), moved["penalty_new"] / moved["penalty_paired"]
+    risks, costs = pair_runs(data["risk"], "finetuning", "risk_final"), moved["penalty_new"] / moved["penalty_paired"]
     gains = (risks["scratch"] / risks["risk_final"]).groupby([risks[name] for name in cell])
     cells = gains.agg(["median", "min", "max"]).assign(cost=costs.to_dataframe("cost").groupby(cell)["cost"].median())
 
-    def predicted(ax, runs):
+    def draw_predictions(ax, runs):
         """Panel d."""
         colors = {condition["correlation"]: style["color"] for condition, _, style in cosines}
         markers = panels.markers(panels.values(moved, "magnitude"))
@@ -95,13 +97,13 @@ def relu_displacement(data, p: ReluDisplacement):
     gained = "d  Gain in risk against gain in penalty, by cosine ρ and magnitude"
     rows = [
         [layout.curves("a  Squared distance over the least", {"": shared}, "displacement", "samples",
-                       related(shared, 4), "‖w − w₀‖² / R̃"),
+                       group_by_cosines(shared, 4), "‖w − w₀‖² / R̃"),
          layout.curves("b  The same, nested tasks", {"": some}, "displacement", "samples", by_count, ""),
          layout.curves(above, by_magnitude, "penalty", "samples", cosines, "R̃ / R̃ of the teacher",
                        ylim=(0, None), truth=1)],
-        [layout.group(gained, panels.columns(moved, chosen=p.samples), predicted, "risk of STL over PT+FT")],
+        [layout.group(gained, panels.columns(moved, chosen=p.samples), draw_predictions, "risk of STL over PT+FT")],
     ]  # fmt: skip
-    note = panels.spread_in_words({role: data[role] for role in ("overlap", "nested", "magnitude")})
+    note = panels.describe_spread({role: data[role] for role in ("overlap", "nested", "magnitude")})
     return layout.compose(rows, p.title, f"{note} (a–c)", "d: medians and ranges")
 
 
@@ -116,8 +118,8 @@ def relu_least_penalty(data, p: Titled):
     runs, spread = (data[role].isel(run=data[role]["unfitted"].values <= UNFITTED) for role in ("least", "spread"))
     left_out = networks - runs.sizes["run"] - spread.sizes["run"]
     runs = runs.assign({name: runs[name].clip(FLOOR) for name in RISKS})
-    scratch, tuned = (where(runs, protocol=protocol) for protocol in ("single_task", "finetuning"))
-    both = matched(tuned[list(RISKS)], scratch[list(RISKS)], ["protocol"])
+    scratch, tuned = (select_runs(runs, protocol=protocol) for protocol in ("single_task", "finetuning"))
+    both = match_runs(tuned[list(RISKS)], scratch[list(RISKS)], ["protocol"])
     gain, gain_predicted = (("run", both[f"{risk}_other"] / both[risk]) for risk in RISKS)
     tuned = tuned.assign(gain=gain, gain_predicted=gain_predicted)
     cosines = panels.curves_by(tuned, "correlation", label="ρ = {:g}".format)
@@ -134,7 +136,7 @@ def relu_least_penalty(data, p: Titled):
         """Panel a."""
         markers = panels.markers(panels.values(runs, "magnitude"))
         for (condition, _, style), (magnitude, marker) in product(curves, markers.items()):
-            cell = part.isel(run=chosen(part, **condition, magnitude=magnitude))
+            cell = part.isel(run=run_mask(part, **condition, magnitude=magnitude))
             ax.plot(cell["risk_predicted"], cell["risk_found"], marker, markersize=3, alpha=0.7, color=style["color"])
         panels.name_points(ax, curves, markers, "magnitude {:g}")
         ax.axline((0.1, 0.1), (1, 1), **ONE)
@@ -147,18 +149,18 @@ def relu_least_penalty(data, p: Titled):
         layout.plain_decades(ax.yaxis)
         ax.axhline(1, **ONE)
 
-    def compared(ax, part, trained, predicted):
+    def draw_comparison(ax, part, trained, predicted):
         """Panels c and d: a quantity of networks, and dashed its prediction."""
         panels.curves(ax, part, trained, "magnitude", cosines, 0.25)
         for condition, _, style in cosines:
-            at_cosine = part.isel(run=chosen(part, **condition))
+            at_cosine = part.isel(run=run_mask(part, **condition))
             ax.plot(panels.medians(at_cosine, predicted, "magnitude"), color=style["color"], linestyle="--", marker="x")
         ax.set_yscale("log")
         if trained == "gain":
             ax.axhline(1, **ONE)
 
-    gains = partial(compared, trained="gain", predicted="gain_predicted")
-    turns = partial(compared, trained="turned", predicted="turned_predicted")
+    gains = partial(draw_comparison, trained="gain", predicted="gain_predicted")
+    turns = partial(draw_comparison, trained="turned", predicted="turned_predicted")
     over_least = panels.relative(xr.concat([runs, spread], "run"), "penalty", "penalty_least")
     # One panel alone is as wide as two, for its texts.
     group = partial(layout.group, width=max(2, len(panels.values(runs, "samples"))))
@@ -172,7 +174,7 @@ def relu_least_penalty(data, p: Titled):
                "magnitude")],
     ]  # fmt: skip
     notes = (
-        f"{panels.spread_in_words(data, 'bars')} (b–d)",
+        f"{panels.describe_spread(data, 'bars')} (b–d)",
         "a: single networks",
         "dashed: function of least penalty",
         f"risks below {FLOOR:g} are drawn as that",

@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.replay import NEAR, compare_rounded, replayed
+from carryover.claims.replay import NEAR, compare_rounding, match_published
 from carryover.config import plugins
 from carryover.figures.drawing import layout, panels
 from carryover.figures.titled import Titled
@@ -25,7 +25,7 @@ def replay(data, p: Titled):
     Roles as for the claims `replay`, and `rounded`, the runs of the role `relu` repeated from weights one rounding
     away: their differences from these are grey.
     """
-    rows, repeated = replayed(data), compare_rounded(data)
+    rows, repeated = match_published(data), compare_rounding(data)
     setups = {name: title for name, title in TITLES.items() if name in set(rows["setup"])}
     size = (2.5 * len(setups) + 0.9, 6.0)
     fig, axes = plt.subplots(2, len(setups), figsize=size, sharex="col", sharey="row", squeeze=False)

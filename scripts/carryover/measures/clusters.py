@@ -17,7 +17,7 @@ from carryover.config.parameters import Model, parameter
 from carryover.config.protocols import TRAINED
 from carryover.errors import UserError
 from carryover.networks.relu import Weights
-from carryover.runs import learned_units, measured_by_run, teacher_units
+from carryover.runs import measure_each_run, teacher_units, units_to_learn
 
 _MOST = 300  # rounds of k-means, of which a dozen is common
 RESTARTS = 2
@@ -104,7 +104,7 @@ def clusters(data, p: Clusters):
         weights, (teacher, _) = Weights.of_dataset(network), teacher_units(network)
         inertias, centers = zip(*_solutions(weights.first, weights.importance(), counts, seed=0), strict=True)
         alignments = [alignment(centres, teacher) for centres in centers]
-        number = np.searchsorted(counts, len(learned_units(network)), side="right") - 1
+        number = np.searchsorted(counts, len(units_to_learn(network)), side="right") - 1
         return {
             "inertia": (inertias, "share of the units' weighted squared length that is left unexplained"),
             "alignment_by_clusters": (alignments, "mean best cosine of the teacher's units with a cluster"),
@@ -113,7 +113,7 @@ def clusters(data, p: Clusters):
             "effective_clusters": (effective_clusters(inertias, counts), "effective number of clusters"),
         }  # fmt: skip
 
-    return measured_by_run(data, of_run, clusters=(counts, "number of clusters"))
+    return measure_each_run(data, of_run, clusters=(counts, "number of clusters"))
 
 
 @_THREADS.wrap(limits=1)  # problems this small are ten times slower when threads wait for each other
@@ -145,7 +145,7 @@ def _solutions(W, weights, counts, seed, restarts=RESTARTS):
     rng = np.random.default_rng(seed)
     few = [k for k in counts if 2 * k <= _FINE] or counts  # to more, merging leads so much better that it is alone
     random = [_plus_plus(points, masses, min(max(few), len(points)), rng) for _ in range(restarts)]
-    merged = cache(lambda many: _merged(points, masses, many, seed))
+    merged = cache(lambda many: _merge_centres(points, masses, many, seed))
     solutions: list = []
     for k in counts:
         solution = (0.0, points)
@@ -164,7 +164,7 @@ def _unit_vectors(vectors):
     return vectors / np.where(lengths > 0, lengths, 1.0)
 
 
-def _merged(points, masses, many, seed):
+def _merge_centres(points, masses, many, seed):
     """{k: centres (k, input)} from `many` clusters down to one: the two whose union costs least are joined each time.
 
     This is Ward's method, begun at a fine clustering. As a start of k-means a result of it is worth more than ten

@@ -14,7 +14,7 @@ from carryover.config import plugins
 from carryover.config.parameters import Model, parameter
 from carryover.config.protocols import TRAINED
 from carryover.networks.relu import Weights
-from carryover.runs import measured_by_run
+from carryover.runs import measure_each_run
 from carryover.streams import generator
 from carryover.tasks.sparse import sphere
 
@@ -38,7 +38,7 @@ def participation_ratio(X: ArrayLike) -> float:
     Raises ValueError where X is not a finite array of this shape with two samples or more, or is the same at all of
     them, up to the rounding of its type.
     """
-    x = centred("X", X)
+    x = centre("X", X)
     gram = x @ x.T if x.shape[1] > len(x) else x.T @ x
     return float(np.trace(gram) ** 2 / np.vdot(gram, gram))
 
@@ -66,7 +66,7 @@ def compare_responses(
 ) -> tuple[float, float, float, float]:
     """PR at the end, PR at the start, ENSD and CKA, in the order of MEANING, of responses as `cka` takes them; errors
     call them by `names`."""
-    x, y = centred(names[0], start), centred(names[1], end)
+    x, y = centre(names[0], start), centre(names[1], end)
     if len(x) != len(y):
         raise ValueError(f"{names[0]} and {names[1]} must have the same samples, got {len(x)} and {len(y)} of them")
     if max(x.shape[1], y.shape[1]) > len(x):
@@ -119,10 +119,10 @@ def dimensionality(data, p: Dimensionality):
         values = compare_responses(start, end, names=names)
         return {name: (value, MEANING[name]) for name, value in zip(MEANING, values, strict=True)}
 
-    return measured_by_run(data, of_run)
+    return measure_each_run(data, of_run)
 
 
-def centred(name: str, values: ArrayLike, dtype: type = np.float64) -> np.ndarray:
+def centre(name: str, values: ArrayLike, dtype: type = np.float64) -> np.ndarray:
     """Responses (samples, units) less their mean over samples, times a power of two that brings them to the order of 1.
 
     Means are computed in double precision, the result is stored as `dtype`. Raises ValueError, in one sentence about

@@ -10,10 +10,10 @@ from sklearn.linear_model import RidgeClassifierCV
 
 from carryover.config import plugins
 from carryover.config.parameters import Model, parameter
-from carryover.measures.stages import BATCH, load, network_and_images, tested_task
-from carryover.runs import measured_by_run
+from carryover.measures.stages import BATCH, choose_test_images, load, network_and_images
+from carryover.runs import measure_each_run
 from carryover.streams import generator
-from carryover.tasks.image_tasks import sampled
+from carryover.tasks.image_tasks import sample_task
 
 STRENGTHS = np.logspace(-2, 4, 7)  # of ridge, where features have variance 1 on average
 
@@ -36,7 +36,7 @@ def linear_probe(data, p: LinearProbe):
     def of_start(start, classes, samples):
         """The task that classifiers are fitted to and tested on, and the accuracy before finetuning."""
         rng = generator("linear_probe", "", start, "samples")
-        task = sampled(tested_task(prepared.images, classes, p.count), samples, rng)
+        task = sample_task(choose_test_images(prepared.images, classes, p.count), samples, rng)
         load(network, data["start_state"].values[start], prepared, task.test, True)
         return task, _accuracy(network, prepared, task)
 
@@ -49,7 +49,7 @@ def linear_probe(data, p: LinearProbe):
             "accuracy": (1 - run["risk_final"].values, "accuracy of the finetuned network"),
         }
 
-    return measured_by_run(data, of_run)
+    return measure_each_run(data, of_run)
 
 
 @torch.inference_mode()

@@ -5,7 +5,7 @@ from pydantic import PositiveFloat, PositiveInt
 
 from carryover.config import plugins
 from carryover.config.parameters import Model, parameter
-from carryover.runs import measured
+from carryover.runs import with_run_coordinates
 from carryover.theory.norms import flow_penalty, l1_norm, l12_norm, q_norm
 
 
@@ -40,7 +40,7 @@ def norms(data, p: Norms):
                              "penalty that gradient flow minimises from the network's own start"),
         }  # fmt: skip
         variables |= {f"{name}{suffix}": ("run", values, f"{text}{of}") for name, (values, text) in values_of.items()}
-    return measured(data, variables)
+    return with_run_coordinates(data, variables)
 
 
 class Sparsity(Model):
@@ -63,7 +63,7 @@ def sparsity(data, p: Sparsity):
         "auxiliary_share": ("run", auxiliary_share(solution, auxiliary), inside),
         "auxiliary_share_teacher": ("run", auxiliary_share(teacher, auxiliary), f"{inside}, of the teacher"),
     }
-    return measured(data, variables, k=(np.arange(1, top.shape[1] + 1), "number of coefficients"))
+    return with_run_coordinates(data, variables, k=(np.arange(1, top.shape[1] + 1), "number of coefficients"))
 
 
 def top_k_variance(beta, largest_k):

@@ -9,7 +9,7 @@ from carryover.config import plugins
 from carryover.config.parameters import Model, parameter
 from carryover.measures.dimensionality import cka
 from carryover.networks.relu import Weights
-from carryover.runs import measured_by_run
+from carryover.runs import measure_each_run
 from carryover.streams import generator
 from carryover.theory.kernels import function_moments, rkhs_residual
 
@@ -53,7 +53,7 @@ def gram(data, p: Gram):
                             "importance"),
         }  # fmt: skip
 
-    return measured_by_run(data, of_run, point=points, other_point=points)
+    return measure_each_run(data, of_run, point=points, other_point=points)
 
 
 class OutOfRkhs(Model):
@@ -88,4 +88,4 @@ def out_of_rkhs(data, p: OutOfRkhs):
                        "direction counts as outside"),
         }  # fmt: skip
 
-    return measured_by_run(data, of_run)
+    return measure_each_run(data, of_run)

@@ -14,7 +14,7 @@ from carryover.config import plugins
 from carryover.config.parameters import Model, parameter
 from carryover.config.protocols import TRAINED
 from carryover.networks.relu import Weights
-from carryover.runs import learned_units, measured, measured_by_run, teacher_units
+from carryover.runs import measure_each_run, teacher_units, units_to_learn, with_run_coordinates
 from carryover.theory.kernels import relu_power, relu_risk
 from carryover.theory.least_penalty import least_penalty as nearest_network
 from carryover.theory.penalty import network_penalty, paired_penalty, teacher_penalty, unit_cosines
@@ -33,10 +33,10 @@ def relu_norms(data):
     main = Weights(network.first, network.second[:, :1])
     f1, f12 = main.importance().sum(-1), network.importance().sum(-1)
     directions, readout = (data[f"teacher_{name}"].values.astype(float) for name in ("directions", "readout"))
-    learned = [learned_units(data.isel(run=run)) for run in range(data.sizes["run"])]
+    learned = [units_to_learn(data.isel(run=run)) for run in range(data.sizes["run"])]
     teacher, both = np.abs(readout).sum(-1), [np.linalg.norm(units, axis=1).sum() for units in learned]
     squares = (network.first**2).sum((1, 2)) + (network.second**2).sum((1, 2))
-    return measured(data, {
+    return with_run_coordinates(data, {
         "f1_norm": ("run", f1, "F₁ norm of the main task's function"),
         "f12_norm": ("run", f12, "F₁,₂ norm of all outputs"),
         "f1_norm_teacher": ("run", teacher, "F₁ norm of the main task's function, of the teacher"),
@@ -76,7 +76,7 @@ def displacement(data):
             "penalty_new": (2 * np.abs(teacher[1]).sum(), "penalty of the teacher from weights of 0"),
         }  # fmt: skip
 
-    return measured_by_run(data, of_run)
+    return measure_each_run(data, of_run)
 
 
 class LeastPenalty(Model):
@@ -95,7 +95,7 @@ def least_penalty(data, p: LeastPenalty):
     output. All of shape (run,).
     """
 
-    def turned(first, start):
+    def mean_turn(first, start):
         """Mean of 1 − cosine, weighted by squared length at the start; NaN where all are new. What has no length has
         not turned."""
         squares = (start**2).sum(1)
@@ -122,9 +122,9 @@ def least_penalty(data, p: LeastPenalty):
                            "mean square of the difference of these functions, over the teacher's"),
             "unfitted": ((errors**2).mean() / (y**2).mean(),
                          "mean squared error on the samples, over the mean square of their targets"),
-            "turned": (turned(end.first, start.first), "1 − cosine by which weights have turned, mean over units "
+            "turned": (mean_turn(end.first, start.first), "1 − cosine by which weights have turned, mean over units "
                        "weighted by their squared length at the start"),
-            "turned_predicted": (turned(least.first, least.start), "the same of the function of least penalty"),
+            "turned_predicted": (mean_turn(least.first, least.start), "the same of the function of least penalty"),
         }  # fmt: skip
 
-    return measured_by_run(data, of_run)
+    return measure_each_run(data, of_run)

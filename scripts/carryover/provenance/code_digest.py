@@ -80,7 +80,7 @@ def closure(root: str | Path, *names: str) -> tuple[dict[str, str], set[str]]:
         if module not in source_of:
             shown = file.relative_to(root).as_posix()
             try:
-                source_of[module] = _parsed(file.read_bytes(), file.parent / f"__pycache__/{file.stem}.meaning")
+                source_of[module] = _parse(file.read_bytes(), file.parent / f"__pycache__/{file.stem}.meaning")
             except SyntaxError as error:
                 raise UserError(f"{root.name}/{shown}, line {error.lineno}: {error.msg}") from None
             reached_of[module] = parts.setdefault(shown, {})
@@ -121,7 +121,7 @@ def _file(root: Path, name: str) -> Path | None:
 
 
 @cache  # by content, so that an edit is seen within one process as well
-def _parsed(source: bytes, memo: Path) -> dict[str, Any]:
+def _parse(source: bytes, memo: Path) -> dict[str, Any]:
     """The definitions of a source, remembered in the file `memo`.
 
     Returns {"names": {name: [digest, references]}, "always": [digest, references] of the statements that define
@@ -144,7 +144,7 @@ def _parsed(source: bytes, memo: Path) -> dict[str, Any]:
     names: dict[str, list[ast.stmt]] = {}
     always = []
     for statement in tree.body:
-        bound = _bound(statement)
+        bound = _names_of(statement)
         for name in bound:
             names.setdefault(name, []).append(statement)
         if not isinstance(statement, ast.Import | ast.ImportFrom) and not (bound and _only_defines(statement)):
@@ -202,7 +202,7 @@ def _digest(statements: list[ast.stmt], imports: dict[str, str], names: dict[str
     return hashlib.sha256(tree.encode()).hexdigest(), sorted(references)
 
 
-def _bound(statement: ast.stmt) -> list[str]:
+def _names_of(statement: ast.stmt) -> list[str]:
     """The names that a statement defines, other than by an import."""
     if isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
         return [statement.name]

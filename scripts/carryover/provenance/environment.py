@@ -38,7 +38,7 @@ def environment(device: Any, imported: Collection[str]) -> dict[str, Any]:
     return {
         "python": python(),
         "conda": os.path.isdir(os.path.join(sys.prefix, "conda-meta")),
-        "versions": {name: version for name in names if (version := installed_version(name))},
+        "versions": {name: version for name in names if (version := version_of(name))},
         "cpu": cpu,
         "device": device,
         "accelerator": accelerator,
@@ -52,7 +52,7 @@ def python() -> str:
 
 
 @cache
-def installed_version(distribution: str) -> str | None:
+def version_of(distribution: str) -> str | None:
     """The version of an installed package; None where it is not installed."""
     with suppress(metadata.PackageNotFoundError):
         return metadata.version(distribution)

@@ -186,10 +186,10 @@ class Job:
             "carryover_record": VERSION,
             **{key: plain(getattr(self, key)) for key in _REQUEST},
             "command": list(sys.argv),
-            "inputs": {_shown(path): _facts(Path(path)) for path in self.inputs},
+            "inputs": {_relative(path): _facts(Path(path)) for path in self.inputs},
             "code": {"modules": modules, "digest": json_digest(files), "files": files},
             "git": git_state(SCRIPTS),
-            "portable": {"job": self.portable, "result": weakest([self.portable, *map(_promised, self.inputs)])},
+            "portable": {"job": self.portable, "result": weakest([self.portable, *map(_promise_of, self.inputs)])},
         }
         self._record["request"] = hashlib.sha256(request_text(self._record).encode()).hexdigest()
         with store.atomic(*self.outputs, *map(record_path, self.outputs)) as temporaries:
@@ -197,7 +197,7 @@ class Job:
             yield self
             self._check()
             record = self._record | {
-                "outputs": {_shown(output): _facts(file) for output, file in self._temporaries.items()},
+                "outputs": {_relative(output): _facts(file) for output, file in self._temporaries.items()},
                 "environment": environment(self.device, packages),
                 "volatile": resource_usage(*begin),
             }
@@ -212,7 +212,7 @@ class Job:
             if not temporary.is_file() or not temporary.stat().st_size:
                 raise UserError(f"{self.rule} did not write its output {output}")
         for path in self.inputs:
-            if store.sha256(path) != self._record["inputs"][_shown(path)]["sha256"]:
+            if store.sha256(path) != self._record["inputs"][_relative(path)]["sha256"]:
                 raise UserError(f"{path} changed while {self.rule} ran: run it again")
         main = getattr(sys.modules["__main__"], "__file__", None)
         if main is None or Path(main).resolve().parent != SCRIPTS:
@@ -227,7 +227,7 @@ class Job:
                     raise UserError(f"{self.rule} loaded {name}, which no import statement names: add it to modules")
 
 
-def _promised(path: str | Path) -> str:
+def _promise_of(path: str | Path) -> str:
     """What is promised elsewhere of an input: the same bits where it was not made here."""
     with suppress(DataError, LookupError, TypeError):
         return read(record_path(path))["portable"]["result"]
@@ -238,7 +238,7 @@ def _facts(path: Path) -> dict[str, Any]:
     return {"sha256": store.sha256(path), "bytes": path.stat().st_size}
 
 
-def _shown(path: str | Path) -> str:
+def _relative(path: str | Path) -> str:
     """A path as a record has it: relative to the working folder where it lies below that."""
     absolute, here = Path(os.path.abspath(path)), Path.cwd()
     return (absolute.relative_to(here) if absolute.is_relative_to(here) else Path(path)).as_posix()

@@ -47,7 +47,7 @@ def save(dataset: xr.Dataset | Sequence[xr.Dataset], path: str | Path, record: M
     """
     parts = list(dataset) if isinstance(dataset, Sequence) else [dataset]
     for number, part in enumerate(parts):
-        part = _sorted(part)
+        part = _sort_variables(part)
         part.attrs.pop(RECORD, None)
         part.attrs[FORMAT] = VERSION
         if record is not None:
@@ -88,13 +88,13 @@ def load_all(
             numbered = sorted((name for name in groups if name[1:].isdecimal()), key=lambda name: int(name[1:]))
             parts = [stack.enter_context(groups[name]) for name in numbered or ["/"]]
         except Exception as error:  # the library reports damage as OSError, RuntimeError, ValueError and more
-            raise _damaged(path, error) from None
+            raise _damage_error(path, error) from None
         versions = {part.attrs.get(FORMAT) for part in parts}
         chosen = [select(part) for part in parts] if versions == {VERSION} else []
         try:
             loaded = [part.load().drop_encoding() for part in chosen if part is not None]
         except Exception as error:
-            raise _damaged(path, error) from None
+            raise _damage_error(path, error) from None
     if not chosen:
         raise DataError(f"{path} was not written by this version of Carryover: delete it and run again")
     for dataset in loaded:
@@ -102,7 +102,7 @@ def load_all(
     return loaded
 
 
-def _damaged(path: str | Path, error: Exception) -> DataError:
+def _damage_error(path: str | Path, error: Exception) -> DataError:
     reason = str(error).partition("\n")[0]
     return DataError(f"{path} is not netCDF, or truncated or damaged: delete it and run again ({reason})")
 
@@ -141,7 +141,7 @@ def regular(path: str | Path) -> BinaryIO:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
 
 
-def _sorted(dataset: xr.Dataset) -> xr.Dataset:
+def _sort_variables(dataset: xr.Dataset) -> xr.Dataset:
     """Copy with variables and attributes in the order of their names, without the encodings of an earlier file."""
     import xarray as xr
 

@@ -26,7 +26,7 @@ def main(argv):
     others = {name: Path(file) for name, file in arguments.others}
     with command_line.job("claims_table", arguments, [*arguments.groups, *others.values()]) as job:
         others = {name: tables.read(file) for name, file in others.items()}
-        table = tables.gathered({file.stem: store.load(file) for file in arguments.groups}, others)
+        table = tables.gather({file.stem: store.load(file) for file in arguments.groups}, others)
         papers = by_paper(table)
         print(summary(papers))
         for output in arguments.output:
@@ -109,4 +109,4 @@ def markdown(papers, note=""):
 
 def page(papers, note=""):
     """A whole HTML page that needs no other file; `note` is one more line at its end."""
-    return rendering.rendered("claims.html.j2", summary=summary(papers), papers=papers, note=note)
+    return rendering.render("claims.html.j2", summary=summary(papers), papers=papers, note=note)

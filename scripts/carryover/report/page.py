@@ -23,7 +23,9 @@ def main(argv):
     startup.add_configuration(parser)
     arguments = parser.parse_args(argv)
     # Resolved alone, not checked: models of plug-ins are no part of this job's code.
-    config = papers.resolved(startup.configuration(arguments.configfile), job_record.SCRIPTS.parent / "config/papers")
+    config = papers.merge_papers(
+        startup.configuration(arguments.configfile), job_record.SCRIPTS.parent / "config/papers"
+    )
     inputs = files(config, arguments.results).values()
     sections = {section: config.get(section, {}) for section in ("papers", "figures", "tables")}
     with command_line.job("report", arguments, inputs, parameters=sections) as job:
@@ -63,7 +65,7 @@ def page(config, results, note=""):
         section["parts"].setdefault(heading, []).append(part)
     sections |= {name: _section({"name": name}, config, claims) for name in claims if name not in sections}
     summary = claims_page.summary(claims) if claims else ""
-    return rendering.rendered(
+    return rendering.render(
         "report.html.j2", results=results, absent=absent, papers=sections, summary=summary, note=note
     )
 
@@ -105,7 +107,7 @@ def _figure(entry, file, config, claims):
     """Picture of a figure, the claims that its title states, and others on the same data."""
     all_claims = [claim for paper in claims.values() for claim in paper]
     known = {check["id"]: check for claim in all_claims for check in claim["checks"]}
-    stated = entry.get("rests_on", [])
+    stated = entry.get("supported_by", [])
     data = set(entry["data"].values())
     groups = {group for group, other in config.get("claims", {}).items() if data & set(other["data"].values())}
     compressed = io.BytesIO()

@@ -51,7 +51,7 @@ def class_task(images: ImageSet, classes: Sequence[int | str]) -> ClassTask:
     return ClassTask(classes, *parts)
 
 
-def sampled(task: ClassTask, samples: int, rng: np.random.Generator) -> ClassTask:
+def sample_task(task: ClassTask, samples: int, rng: np.random.Generator) -> ClassTask:
     """The task with `samples` of its training images, drawn without replacement, and all of its test images.
 
     Classes have equally many, or one more in some that are drawn, too. From generators in the same state, fewer samples
@@ -73,7 +73,7 @@ def sampled(task: ClassTask, samples: int, rng: np.random.Generator) -> ClassTas
     return replace(task, train=task.train[chosen], train_labels=task.train_labels[chosen])
 
 
-def tested(task: ClassTask, count: int, rng: np.random.Generator) -> ClassTask:
+def limit_test_images(task: ClassTask, count: int, rng: np.random.Generator) -> ClassTask:
     """The task with `count` of its test images, drawn without replacement; with all for 0, or where it has no more."""
     if not 0 < count < len(task.test):
         return task

@@ -101,7 +101,7 @@ class Published:
     unpacked: str = ""  # folder that the archive of these files unpacks to
     installed: str = ""  # where Debian's package puts the files
 
-    def refused(self, path: Path, what: str) -> UserError:
+    def refusal(self, path: Path, what: str) -> UserError:
         """The error that a file is not the published one."""
         return UserError(
             f"{path} {what}: put the published file {path.name} of {self.title} ({self.source}) into {path.parent}."
@@ -121,12 +121,12 @@ def idx(folder: Path, published: Published) -> Sequence[np.ndarray]:
             content = path.read_bytes()
             content = gzip.decompress(content) if path.suffix == ".gz" else content
         except FileNotFoundError:
-            raise published.refused(folder / name, "is missing") from None
+            raise published.refusal(folder / name, "is missing") from None
         except (OSError, EOFError, zlib.error) as error:
-            raise published.refused(path, f"cannot be read ({error})") from None
+            raise published.refusal(path, f"cannot be read ({error})") from None
         checksum = hashlib.md5(content, usedforsecurity=False).hexdigest()
         if checksum != expected:
-            raise published.refused(path, f"has the MD5 checksum {checksum}, not {expected}")
+            raise published.refusal(path, f"has the MD5 checksum {checksum}, not {expected}")
         sizes = np.frombuffer(content, dtype=">u4", count=content[3], offset=4)
         arrays.append(np.frombuffer(content, dtype=np.uint8, offset=4 + sizes.nbytes).reshape(sizes))
     train, train_labels, test, test_labels = arrays
@@ -156,16 +156,16 @@ def jpeg(folder: Path, published: Published) -> Sequence[np.ndarray]:
         for label, name in enumerate(CIFAR10):
             paths = sorted((folder / part / name).glob("*.jpg"))
             if len(paths) != count // len(CIFAR10):
-                raise published.refused(
+                raise published.refusal(
                     folder / part / name, f"has {len(paths)} JPEG files, not {count // len(CIFAR10)}"
                 )
             for place, path in enumerate(paths, label * len(paths)):
                 try:
                     pixels = np.asarray(Image.open(path))
                 except (OSError, UnidentifiedImageError) as error:
-                    raise published.refused(path, f"cannot be read ({error})") from None
+                    raise published.refusal(path, f"cannot be read ({error})") from None
                 if pixels.shape != (32, 32, 3):
-                    raise published.refused(path, f"has the shape {pixels.shape}, not (32, 32, 3)")
+                    raise published.refusal(path, f"has the shape {pixels.shape}, not (32, 32, 3)")
                 images[place] = pixels.transpose(2, 0, 1)
         arrays += [images, np.repeat(np.arange(len(CIFAR10)), count // len(CIFAR10))]
     return arrays
@@ -188,9 +188,9 @@ def _records(folder, published):
         path = (unpacked if unpacked.is_dir() else folder) / name
         if not path.is_file():
             has_jpeg = any(folder.glob("*/*/*.jpg"))
-            raise published.refused(path, "is missing" + ", and JPEG files take images: cifar-10-jpeg" * has_jpeg)
+            raise published.refusal(path, "is missing" + ", and JPEG files take images: cifar-10-jpeg" * has_jpeg)
         if (size := path.stat().st_size) != math.prod(shape):
-            raise published.refused(path, f"has {size} bytes, not {math.prod(shape)}")
+            raise published.refusal(path, f"has {size} bytes, not {math.prod(shape)}")
         found[name] = np.memmap(path, dtype=np.uint8, mode="r", shape=shape)
     return found
 

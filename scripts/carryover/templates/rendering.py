@@ -11,6 +11,6 @@ ENVIRONMENT = Environment(
 )
 
 
-def rendered(template: str, **variables: Any) -> str:
+def render(template: str, **variables: Any) -> str:
     """The text of a template with these variables; jinja2.UndefinedError for one that is missing."""
     return ENVIRONMENT.get_template(template).render(variables)

@@ -77,7 +77,7 @@ def least_penalty(first: ArrayLike, readout: ArrayLike, X: ArrayLike, y: ArrayLi
     size = np.sqrt((y**2).mean()) / length or 1.0
     targets = y / length / size
     units = Units(first / np.sqrt(size), readout / np.sqrt(size), np.zeros(len(first)))
-    merged = _merged(units)
+    merged = _merge_units(units)
     span = np.linalg.svd(X, full_matrices=False)[2]
     faces = Faces(X @ span.T / length)
     parts, shares, cost, best = _search(faces, targets, merged._replace(first=merged.first @ span.T), gap)
@@ -144,7 +144,7 @@ class Units(NamedTuple):
     spread: Array
 
 
-def _merged(units: Units) -> Units:
+def _merge_units(units: Units) -> Units:
     """Units with those of one direction merged, without those that are too short to count, and the new unit.
 
     If each unit moves to a share of one (w, a) in proportion to its squared length, the total cost is

@@ -15,7 +15,7 @@ from torch import nn
 
 from carryover.tasks.image_tasks import ClassTask, PreparedImages
 from carryover.training.convnet_ensemble import ConvnetEnsemble
-from carryover.training.integrate import Ensemble, History, Values, log_spaced, slices, train
+from carryover.training.integrate import Ensemble, History, Values, log_checkpoints, slices, train
 from carryover.training.result import Trained
 
 Batch = tuple[torch.Tensor, torch.Tensor]  # images (R, b, C, H, W) and labels (R, b)
@@ -74,14 +74,14 @@ def gradient_descent(
     Divergence
         The loss of some runs is not finite.
     """
-    schedule = log_spaced(max_epochs, checkpoints)
+    schedule = log_checkpoints(max_epochs, checkpoints)
     history = History(len(problem.tasks[0]), checkpoints=len(schedule))
     training = partial(_Training, problem=problem, schedule=schedule, **settings)
     counts = np.array([[len(one.train) for one in task] for task in problem.tasks])
     kinds = np.unique(counts, axis=1, return_inverse=True)[1].ravel()
     for kind in range(kinds.max() + 1):
         train(training, history, together, np.flatnonzero(kinds == kind))
-    return history.trained(lambda packed: packed)
+    return history.result(lambda packed: packed)
 
 
 class _Training(Ensemble):
@@ -138,11 +138,11 @@ class _Training(Ensemble):
         self.risk[recorded] = torch.from_numpy(wrong / counts)
         return recorded
 
-    def ended(self) -> torch.Tensor:
+    def find_ended(self) -> torch.Tensor:
         return (self.loss <= self.tolerance) | (self.evaluations == len(self.rates))
 
     def weights(self) -> list[Values]:
-        return [self.networks.packed()]
+        return [self.networks.pack()]
 
     def keep(self, which: torch.Tensor) -> None:
         super().keep(which)
@@ -173,7 +173,7 @@ class Feed:
             rngs = self._generators("augmentation", number) if augments else []
             batches = []
             for place, own in enumerate(parts):
-                batches.append(self.plain.get(place) or self._taken(place, own[step % len(own)], rngs))
+                batches.append(self.plain.get(place) or self._take(place, own[step % len(own)], rngs))
                 if len(own) == 1 and not rngs:
                     self.plain[place] = batches[-1]
             images, labels = (list(column) for column in zip(*batches, strict=True))
@@ -194,7 +194,7 @@ class Feed:
     def first(self) -> list[torch.Tensor]:
         """The first images of every task, without augmentation."""
         counts = [min(count, _RENEWED) for count in self._counts]
-        return [self._taken(place, self._first(count))[0] for place, count in enumerate(counts)]
+        return [self._take(place, self._first(count))[0] for place, count in enumerate(counts)]
 
     def _generators(self, use: str, number: int) -> list[np.random.Generator]:
         return [self._problem.draws(int(run), use, number) for run in self._ensemble.runs]
@@ -203,7 +203,7 @@ class Feed:
         """The first samples of a task for each network, (R, count)."""
         return np.tile(np.arange(count), (len(self._ensemble), 1))
 
-    def _taken(self, place: int, samples: np.ndarray, rngs: Sequence[np.random.Generator] = ()) -> Batch:
+    def _take(self, place: int, samples: np.ndarray, rngs: Sequence[np.random.Generator] = ()) -> Batch:
         """Those `samples` (R, b) of a task, augmented if there are generators."""
         batches, labels = [], []
         for run, some, rng in zip_longest(self._ensemble.runs, samples, rngs):

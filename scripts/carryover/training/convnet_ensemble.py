@@ -17,7 +17,7 @@ from torch.func import functional_call
 from torch.nn import functional as F
 
 from carryover.networks.convnet_layers import Dropout, crop_kernels, renewing_statistics
-from carryover.networks.convnet_weights import packed
+from carryover.networks.convnet_weights import pack
 
 Tensors = dict[str, Tensor]
 MOMENTUM = 0.9
@@ -52,11 +52,11 @@ class ConvnetEnsemble:
         self._skeleton.to("meta")  # layers without numbers: those are handed to each call
         self._drops = [layer for layer in self._skeleton.modules() if isinstance(layer, Dropout)]
         self.units_dropped = [layer.units for layer in self._drops]  # of every layer that drops half of them
-        self._start = self._stacked(states, [name for name, _ in network.named_parameters()])
+        self._start = self._stack(states, [name for name, _ in network.named_parameters()])
         self._decay = (1.0, 0.0)  # factor on what is left out of the steps, and its momentum
-        self.buffers = self._stacked(states, [name for name, _ in network.named_buffers()])
+        self.buffers = self._stack(states, [name for name, _ in network.named_buffers()])
         # Those that are trained, (R, …) each.
-        self.parameters = {name: _laid_out(self._left(name, tensor)) for name, tensor in self._start.items()}
+        self.parameters = {name: _lay_out(self._trainable_part(name, tensor)) for name, tensor in self._start.items()}
         self._velocity = {name: torch.zeros_like(tensor) for name, tensor in self.parameters.items()}
 
     def __len__(self) -> int:
@@ -107,21 +107,21 @@ class ConvnetEnsemble:
             state = {name: tensor[rows] for name, tensor in state.items()}
         return self._outputs(state, images).transpose(0, 1)
 
-    def packed(self) -> np.ndarray:
+    def pack(self) -> np.ndarray:
         """Parameters and buffers of all networks, (R, P)."""
         whole = dict(self.parameters)  # with what was left out of the steps
         for name in self._cropped:
             whole[name] = self._start[name] * self._decay[0]
-            self._left(name, whole[name]).copy_(self.parameters[name])
+            self._trainable_part(name, whole[name]).copy_(self.parameters[name])
         tensors = whole | self.buffers
-        return np.stack([packed({name: tensors[name][run] for name in self._names}) for run in range(len(self))])
+        return np.stack([pack({name: tensors[name][run] for name in self._names}) for run in range(len(self))])
 
     def keep(self, which: Tensor) -> None:
         """Drop the networks that are not in the boolean mask."""
         rows = which.nonzero()[:, 0].to(self.device)
         self.runs = self.runs[which.numpy()]
         for tensors in (self._start, self.buffers, self.parameters, self._velocity):
-            tensors.update({name: _laid_out(tensor[rows]) for name, tensor in tensors.items()})
+            tensors.update({name: _lay_out(tensor[rows]) for name, tensor in tensors.items()})
 
     def _outputs(self, state: Tensors, images: Tensor) -> Tensor:
         """Outputs (b, r, k) of r networks to images (r, b, C, H, W)."""
@@ -130,15 +130,15 @@ class ConvnetEnsemble:
             outputs = functional_call(self._skeleton, state, batch)
         return outputs.float().view(len(batch), len(images), -1)
 
-    def _stacked(self, states: Sequence[Mapping[str, Tensor]], names: list[str]) -> Tensors:
+    def _stack(self, states: Sequence[Mapping[str, Tensor]], names: list[str]) -> Tensors:
         return {name: torch.stack([state[name].detach() for state in states]).to(self.device) for name in names}
 
-    def _left(self, name: str, tensor: Tensor) -> Tensor:
+    def _trainable_part(self, name: str, tensor: Tensor) -> Tensor:
         """What of a parameter (R, …) is trained."""
         return tensor[..., self._cropped[name][0], self._cropped[name][1]] if name in self._cropped else tensor
 
 
-def _laid_out(tensor: Tensor) -> Tensor:
+def _lay_out(tensor: Tensor) -> Tensor:
     """The same parameter in memory of its own, the kernels of convolutions with their channels last."""
     if tensor.ndim < 5:
         return tensor.clone(memory_format=torch.contiguous_format)

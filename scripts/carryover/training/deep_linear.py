@@ -22,7 +22,7 @@ import torch
 
 from carryover.networks.deep_linear import Weights
 from carryover.training.devices import tensor, torch_device
-from carryover.training.integrate import Descent, History, Values, log_spaced, train
+from carryover.training.integrate import Descent, History, Values, log_checkpoints, train
 from carryover.training.linear_flow import Factored
 from carryover.training.result import Divergence, Trained
 
@@ -124,11 +124,11 @@ def gradient_descent(
     size = sum(layer[0].size for layer in layers)
     group = partial(
         _Group, data=own, coordinates=coordinates, layers=layers, targets=targets, rate=learning_rate,
-        schedule=log_spaced(max_steps), dtype=dtype, device=place, **settings,
+        schedule=log_checkpoints(max_steps), dtype=dtype, device=place, **settings,
     )  # fmt: skip
     if diverged := train(group, history, _BYTES[place.type] // (size * dtype.itemsize)):
         raise Divergence(diverged, f"gradient descent diverged with learning rate {learning_rate:g}")
-    return history.trained(lambda beta, *layers: Reduced(beta, coordinates, layers))
+    return history.result(lambda beta, *layers: Reduced(beta, coordinates, layers))
 
 
 @dataclass(frozen=True)

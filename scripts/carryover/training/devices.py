@@ -28,7 +28,7 @@ def tensor(values: Any, device: torch.device, dtype: torch.dtype = torch.float64
     return torch.as_tensor(np.ascontiguousarray(values), dtype=dtype, device=device)
 
 
-def keep_freed() -> None:
+def keep_free_memory() -> None:
     """Let glibc keep freed memory for the next of many equal steps.
 
     Otherwise it returns large arrays to the system at once, which must clear new pages for the next step.

@@ -18,7 +18,7 @@ import torch
 
 from carryover.networks.diagonal import Weights
 from carryover.training.devices import tensor, torch_device
-from carryover.training.integrate import Ensemble, History, Values, log_spaced, train
+from carryover.training.integrate import Ensemble, History, Values, log_checkpoints, train
 from carryover.training.losses import LOSSES, RISKS, squared_distance
 from carryover.training.result import Task, Trained
 
@@ -68,11 +68,11 @@ class DiagonalEnsemble(Ensemble):
         self.risk_best = torch.full_like(self.time, torch.nan)
 
     @classmethod
-    def trained(cls, problem: Problem, observe: Iterable[str] = (), **settings: Any) -> Trained:
+    def train(cls, problem: Problem, observe: Iterable[str] = (), **settings: Any) -> Trained:
         """Train all runs, with curves of what else is observed."""
         history, inputs = History(len(problem.teacher), observe), sum(task.X[0].nbytes for task in problem.tasks)
         train(partial(cls, problem=problem, **settings), history, BYTES // inputs)
-        return history.trained(
+        return history.result(
             lambda first, second: Weights(first[:, 0, 0], first[:, 1, 0], second[:, 0], -second[:, 1])
         )
 
@@ -124,7 +124,7 @@ def gradient_descent(problem: Problem, *, observe: Mapping[str, Callable] | None
     Divergence
         The loss of some runs is not finite or 1e4 times its start.
     """
-    return _Descent.trained(problem, observe or {}, observables=observe or {}, **settings)
+    return _Descent.train(problem, observe or {}, observables=observe or {}, **settings)
 
 
 class _Descent(DiagonalEnsemble):
@@ -139,7 +139,7 @@ class _Descent(DiagonalEnsemble):
         super().__init__(*arguments, **settings)
         self.observables, self.learning_rate, self.normalised = observables, learning_rate, normalised
         self.loss_function, self.risk_of = LOSSES[loss], RISKS[loss]
-        self.schedule = frozenset(log_spaced(self.max_steps).tolist())
+        self.schedule = frozenset(log_checkpoints(self.max_steps).tolist())
         self.active = torch.ones(len(self), dtype=torch.bool, device=self.device)
         self.evaluations = torch.zeros_like(self.time, dtype=torch.int64)
         self._evaluate()
@@ -176,14 +176,14 @@ class _Descent(DiagonalEnsemble):
         self._evaluate()
         return were_active if self.steps in self.schedule else None
 
-    def ended(self) -> torch.Tensor | None:
+    def find_ended(self) -> torch.Tensor | None:
         if self.steps % _INSPECT and self.steps != self.max_steps:
             return None
         lost = ~(self.loss <= self.limit)  # also catches NaN
         self.refuse(lost, f"gradient descent with learning rate {self.learning_rate:g} diverged")
         return ~self.active if self.steps < self.max_steps else torch.ones_like(self.active)
 
-    def observed(self, which: torch.Tensor) -> dict[str, Values]:
+    def observe_runs(self, which: torch.Tensor) -> dict[str, Values]:
         beta, teacher = self.beta(), self.teacher
         observed = {name: function(beta, teacher)[which] for name, function in self.observables.items()}
-        return {**super().observed(which), **observed}
+        return {**super().observe_runs(which), **observed}

@@ -49,7 +49,7 @@ def gradient_flow(problem: Problem, **settings: Any) -> Trained:
     Divergence
         The loss of some runs is not finite.
     """
-    return _Flow.trained(problem, **settings)
+    return _Flow.train(problem, **settings)
 
 
 class _Flow(Flow, DiagonalEnsemble):
@@ -86,11 +86,11 @@ class _Flow(Flow, DiagonalEnsemble):
         matrix.diagonal(dim1=1, dim2=2).add_(1.0)
         factor = Cholesky(matrix)
         k1 = factor.solve(self.residual)
-        halfway, _ = self._residual(*_moved(self.first, self.second, self._correlations(h * k1)))
+        halfway, _ = self._residual(*_apply_generator(self.first, self.second, self._correlations(h * k1)))
         k2 = factor.solve(halfway - 2 * k1)
         a = self._correlations(h * (1.5 * k1 + 0.5 * k2))
         error = self._correlations(0.5 * h * (k1 + k2)).abs().amax((1, 2)) / self.accuracy
-        first, second = _moved(self.first, self.second, a)
+        first, second = _apply_generator(self.first, self.second, a)
         residual, loss = self._residual(first, second)
         # The flow never climbs. NaN fails every comparison, so a step that overflowed is rejected too.
         sound = factor.done & (a.abs().amax((1, 2)) < _LONGEST) & (loss <= self.loss * (1 + 1e-6))
@@ -122,7 +122,7 @@ class _Flow(Flow, DiagonalEnsemble):
         return matrix
 
 
-def _moved(first: torch.Tensor, second: torch.Tensor, a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def _apply_generator(first: torch.Tensor, second: torch.Tensor, a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """exp of the generator first' = Σ_o a_o second_o, second_o' = a_o first."""
     a = a[:, None]
     rapidity = torch.linalg.vector_norm(a, dim=2, keepdim=True)

@@ -75,10 +75,10 @@ class Ensemble(ABC):
         """Try one step of every network; the mask (R,) of those to be recorded after it, None for none."""
 
     @abstractmethod
-    def ended(self) -> torch.Tensor | None:
+    def find_ended(self) -> torch.Tensor | None:
         """The mask (R,) of networks whose training is over, None for none. Raises Divergence."""
 
-    def observed(self, which: torch.Tensor) -> Mapping[str, Values]:
+    def observe_runs(self, which: torch.Tensor) -> Mapping[str, Values]:
         """Time, loss, risk and other observables (r,) of the networks in the mask."""
         return {"time": self.time[which], "loss": self.loss[which], "risk": self.risk[which]}
 
@@ -95,7 +95,7 @@ class Ensemble(ABC):
     def weights(self) -> Sequence[Values]:
         """Arrays (R, …) from which the networks can be made."""
 
-    def unrecorded(self) -> torch.Tensor | None:
+    def find_unrecorded(self) -> torch.Tensor | None:
         """The mask (R,) of networks that are recorded if they end here, None for none."""
         return None
 
@@ -154,10 +154,10 @@ def integrate(ensemble: Ensemble, history: History) -> Sequence[int]:
     """
     history.forget(ensemble.runs)
     while len(ensemble):
-        ended = ensemble.ended()
+        ended = ensemble.find_ended()
         if ended is not None and ended.any():
-            runs, observed = pick(ensemble.runs, ended), ensemble.observed(ended)
-            if (late := ensemble.unrecorded()) is not None:
+            runs, observed = pick(ensemble.runs, ended), ensemble.observe_runs(ended)
+            if (late := ensemble.find_unrecorded()) is not None:
                 late = late[ended]
                 history.record(pick(runs, late), pick(dict(observed), late))
             weights = [pick(layer, ended) for layer in ensemble.weights()]
@@ -169,7 +169,7 @@ def integrate(ensemble: Ensemble, history: History) -> Sequence[int]:
         ensemble.steps += 1
         recorded = ensemble.advance()
         if recorded is not None and recorded.any():
-            history.record(pick(ensemble.runs, recorded), ensemble.observed(recorded))
+            history.record(pick(ensemble.runs, recorded), ensemble.observe_runs(recorded))
     return ensemble.diverged
 
 
@@ -212,7 +212,7 @@ class Descent(Ensemble):
         self.values = {"time": self.rate * self.evaluations, "loss": self.loss, **self.observe()}
         return torch.ones_like(self.loss, dtype=torch.bool)
 
-    def ended(self) -> torch.Tensor | None:
+    def find_ended(self) -> torch.Tensor | None:
         if self.steps not in self.schedule:
             return None
         lost = ~(self.loss <= self.limit)  # also catches NaN
@@ -221,14 +221,14 @@ class Descent(Ensemble):
             self.keep(~lost)
         return (self.loss <= self.tolerance) | (self.steps == max(self.schedule))
 
-    def observed(self, which: torch.Tensor) -> Mapping[str, Values]:
+    def observe_runs(self, which: torch.Tensor) -> Mapping[str, Values]:
         return pick(self.values, which)
 
     def outcome(self) -> dict[str, Values]:
         return {**super().outcome(), "learning_rate": self.rate}
 
 
-def log_spaced(last: int, checkpoints: int = CHECKPOINTS) -> np.ndarray:
+def log_checkpoints(last: int, checkpoints: int = CHECKPOINTS) -> np.ndarray:
     """At most `checkpoints` log-spaced integers from 1 to `last`, always with `last`."""
     return np.unique(np.geomspace(last, 1, checkpoints).round().astype(int))
 
@@ -278,7 +278,7 @@ class History:
         for ends, layer in zip(self._weights, layers, strict=True):
             ends[runs] = layer
 
-    def trained(self, networks: Callable[..., object]) -> Trained:
+    def result(self, networks: Callable[..., object]) -> Trained:
         """The result once all runs have ended; `networks` makes those of a family of their arrays of weights (runs, …),
         in the order of `Ensemble.weights`."""
         ends, curves = self._ends, np.full((len(self._names), len(self), self.checkpoints), np.nan)

@@ -62,7 +62,7 @@ class Factored:
         return np.asarray(y, dtype=np.float64) @ self.left
 
 
-def finetuned(data: Factored, targets: np.ndarray, start: np.ndarray, depth: int) -> np.ndarray:
+def finetuning_limit(data: Factored, targets: np.ndarray, start: np.ndarray, depth: int) -> np.ndarray:
     """Where balanced networks of coefficients `start` (runs, d) end: `balanced_limit`."""
     start = np.asarray(start, dtype=np.float64)
     fitted = (np.asarray(targets) / data.values) @ data.directions
@@ -79,7 +79,7 @@ def on_features(data: Factored, targets: np.ndarray, features: np.ndarray, ridge
     return readout @ features.T
 
 
-def weight_decayed(data: Factored, targets: np.ndarray, strength: np.ndarray) -> np.ndarray:
+def weight_decay_limit(data: Factored, targets: np.ndarray, strength: np.ndarray) -> np.ndarray:
     """Where networks of two layers end under weight decay, the penalty strength/2 Σ|W_l|² with strengths (runs,).
 
     Among networks of one β the penalty is least where they are balanced, strength |β|, so β minimises
@@ -142,7 +142,7 @@ def balanced_flow(
     """
     history = History(len(start))
     integrate(_Flow(data, targets, sets, np.asarray(start, dtype=np.float64), depth=depth, **settings), history)
-    return history.trained(lambda beta: SimpleNamespace(coefficients=beta))
+    return history.result(lambda beta: SimpleNamespace(coefficients=beta))
 
 
 class _Flow(Flow):
@@ -171,10 +171,10 @@ class _Flow(Flow):
         self.velocity, self.loss = self._velocity(self.w), self._loss(self.w)
         self.begin((self.velocity.abs() / (self.w.abs() + self.scale)).amax(1))
 
-    def unrecorded(self) -> torch.Tensor:
+    def find_unrecorded(self) -> torch.Tensor:
         return self.time == 0
 
-    def observed(self, which: torch.Tensor) -> dict[str, Values]:
+    def observe_runs(self, which: torch.Tensor) -> dict[str, Values]:
         risk = self.risk_of(self.runs, self._coefficients())
         return {"time": self.time[which], "loss": self.loss[which], "risk": risk[which.numpy()]}
 
@@ -220,11 +220,11 @@ class _Flow(Flow):
         column = self.power * norm ** (self.power - 2) * column / diagonal
         share = 1 + (self.w * column).sum(1, keepdim=True)
 
-        def solved(right: torch.Tensor) -> torch.Tensor:  # by Sherman and Morrison
+        def solve(right: torch.Tensor) -> torch.Tensor:  # by Sherman and Morrison
             plain = right / diagonal
             return plain - column * ((self.w * plain).sum(1, keepdim=True) / share)
 
-        w, error = RODAS.step(self._velocity, solved, self.w, self.velocity, h[:, None])
+        w, error = RODAS.step(self._velocity, solve, self.w, self.velocity, h[:, None])
         size = (error.abs() / (self.w.abs().maximum(w.abs()) + self.scale)).amax(1) / self.accuracy
         accepted = self.finish(h, size, torch.isfinite(size), w=w)
         self.velocity, self.loss = self._velocity(self.w), self._loss(self.w)

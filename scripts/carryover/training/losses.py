@@ -51,7 +51,7 @@ def squared_distance(beta: torch.Tensor, teacher: torch.Tensor) -> torch.Tensor:
     return (beta - teacher).square().sum(-1)
 
 
-def misclassified(beta: torch.Tensor, teacher: torch.Tensor) -> torch.Tensor:
+def misclassification_rate(beta: torch.Tensor, teacher: torch.Tensor) -> torch.Tensor:
     """Share of inputs uniform on a sphere for which sign(β·x) ≠ sign(β*·x): the angle between β and β* over π.
 
     1/2 where β = 0, which can only guess.
@@ -73,5 +73,5 @@ def group_norm(betas: torch.Tensor) -> torch.Tensor:
     return torch.linalg.vector_norm(betas, dim=-2).sum(-1)
 
 
-RISKS = {"squared": squared_distance, "cross_entropy": misclassified}
+RISKS = {"squared": squared_distance, "cross_entropy": misclassification_rate}
 """Test error by the name of the loss that was minimised."""

@@ -81,7 +81,7 @@ def population_flow(teacher: Weights, start: Weights, *, device: str = "auto", *
     flow = partial(_Flow, start=start, teacher=teacher, place=place, **settings)
     angles = 2 * torch.float64.itemsize * H * (H + teacher.first.shape[1])  # in bytes
     train(flow, history, BYTES[place.type] // angles)
-    return history.trained(start.like)
+    return history.result(start.like)
 
 
 class PopulationGradient:
@@ -166,7 +166,7 @@ class _Flow(Flow):
         self.radius, self.vector = torch.zeros_like(self.time), self.flow
         self.age = torch.full_like(self.evaluations, -1)  # accepted steps since the radius was found; −1: never
 
-    def observed(self, which: torch.Tensor) -> dict[str, Values]:
+    def observe_runs(self, which: torch.Tensor) -> dict[str, Values]:
         return {"time": self.time[which], "loss": self.loss[which], "risk": 2 * self.loss[which]}
 
     def weights(self) -> list[Values]:

@@ -68,7 +68,7 @@ def descend(problem: Problem, device: str = "auto") -> Trained:
         if rate < problem.rules.rate / _CUT ** (_FALLBACKS - 0.5):
             raise Divergence(lost, f"descent diverged with rates down to {rate:g}")
         rate, runs = rate / _CUT, np.array(lost)
-    return history.trained(type(problem.start))
+    return history.result(type(problem.start))
 
 
 class PublishedDescent(Ensemble):
@@ -94,7 +94,7 @@ class PublishedDescent(Ensemble):
     def test_risk(self, which: torch.Tensor) -> torch.Tensor:
         """Mean squared error (r,) of the main task on the test inputs, of the networks in the mask."""
 
-    def finished(self) -> np.ndarray:
+    def find_finished(self) -> np.ndarray:
         return (self.loss < self.tolerance) | (self.last <= self.steps)
 
     def advance(self) -> torch.Tensor | None:
@@ -109,20 +109,20 @@ class PublishedDescent(Ensemble):
             return None
         by_batch = losses.cpu().numpy()
         self.loss, self.lost = by_batch.mean(0), np.any(~(by_batch <= self.rules.limit), axis=0)
-        seen = ~self.lost & (self.finished() | first)
+        seen = ~self.lost & (self.find_finished() | first)
         if seen.any():
             self.risk[seen] = self.test_risk(torch.from_numpy(seen)).cpu()
         return torch.from_numpy(seen)
 
-    def ended(self) -> torch.Tensor | None:
+    def find_ended(self) -> torch.Tensor | None:
         if not self.eventful:
             return None
         if self.lost.any():
             self.diverged = [*self.diverged, *self.runs[self.lost].tolist()]
             self.keep(torch.from_numpy(~self.lost))
-        return torch.from_numpy(self.finished())
+        return torch.from_numpy(self.find_finished())
 
-    def observed(self, which: torch.Tensor) -> dict[str, Values]:
+    def observe_runs(self, which: torch.Tensor) -> dict[str, Values]:
         return {"time": self.rate * self.evaluations, "loss": pick(self.loss, which), "risk": pick(self.risk, which)}
 
     def outcome(self) -> dict[str, Values]:

@@ -68,7 +68,7 @@ class Modes:
         error = self.directions @ start - self.optimum
         return start + np.expm1(-np.multiply.outer(time, self.rates)) * error @ self.directions
 
-    def descended(self, start: np.ndarray, rate: float, steps: int) -> np.ndarray:
+    def descend(self, start: np.ndarray, rate: float, steps: int) -> np.ndarray:
         """The readout (m,) after so many steps of gradient descent from `start` (m,), each of the flow time `rate`."""
         error = self.directions @ start - self.optimum
         return start + ((1 - rate * self.rates) ** steps - 1) * error @ self.directions

@@ -20,7 +20,7 @@ import torch
 
 from carryover.networks.relu import Weights
 from carryover.training.devices import tensor, torch_device
-from carryover.training.integrate import Descent, History, log_spaced, train
+from carryover.training.integrate import Descent, History, log_checkpoints, train
 from carryover.training.losses import LOSSES
 from carryover.training.result import Divergence, Task, Trained
 
@@ -167,7 +167,7 @@ def gradient_descent(
     place, dtype = torch_device(device), getattr(torch, precision)
     history = History(len(start.first), observe or ())
     group = partial(
-        Group, start=start, tasks=tasks, schedule=log_spaced(max_epochs), batch_size=batch_size, dtype=dtype,
+        Group, start=start, tasks=tasks, schedule=log_checkpoints(max_epochs), batch_size=batch_size, dtype=dtype,
         device=place, observables=observe or {}, **settings,
     )  # fmt: skip
     # weights, steps, and hidden responses to one block of samples, which fill the cache or the device
@@ -180,4 +180,4 @@ def gradient_descent(
         if rate < learning_rate / _CUT ** (_FALLBACKS - 0.5):
             raise Divergence(diverged, f"gradient descent diverged with learning rates down to {rate:g}")
         rate, runs = rate / _CUT, np.array(diverged)
-    return history.trained(start.like)
+    return history.result(start.like)

@@ -77,7 +77,7 @@ def gradient_flow(
     together = BYTES[place.type] // (samples * (64 * H + 8 * samples) + 80 * H * D)
     with _THREADS.limit(limits=1 if samples < _MANY else None, user_api="blas"):
         train(flow, history, together)
-    return history.trained(start.like)
+    return history.result(start.like)
 
 
 class _Flow(Flow):
@@ -105,18 +105,18 @@ class _Flow(Flow):
                                          for values in (tolerance, max_time))  # fmt: skip
         self.waited, self.seen = torch.zeros_like(self.loss), torch.zeros_like(self.loss)
         self.best, self.growth = self.loss, torch.full_like(self.loss, GROW)
-        flow = self.tangent.transposed(self.point, self.point.negative_gradients)
+        flow = self.tangent.apply_transpose(self.point, self.point.negative_gradients)
         speed = (_sizes(flow) / _sizes((first, second)).clamp_min(TINY)).amax(1)
         self.begin(speed)
         self.still = speed == 0
 
-    def ended(self) -> torch.Tensor:
-        return super().ended() | self.still | (self.waited >= _PATIENCE)
+    def find_ended(self) -> torch.Tensor:
+        return super().find_ended() | self.still | (self.waited >= _PATIENCE)
 
-    def unrecorded(self) -> torch.Tensor:
+    def find_unrecorded(self) -> torch.Tensor:
         return self.time > self.seen
 
-    def observed(self, which: torch.Tensor) -> dict[str, Values]:
+    def observe_runs(self, which: torch.Tensor) -> dict[str, Values]:
         runs, point = self.runs[which.cpu().numpy()], self.point[which]
         values = {name: function(point.first, point.second, runs) for name, function in self.observables.items()}
         return {"time": self.time[which], "loss": self.loss[which], **values}
@@ -132,9 +132,9 @@ class _Flow(Flow):
         tangent, point, h = self.tangent, self.point, self.length().clamp(max=_LONGEST)
         block, weights = h[:, None, None], (point.first, point.second)
         solve, solved = tangent.solver(point, ROS2.GAMMA * h)
-        k1 = solve(tangent.transposed(point, point.negative_gradients))
+        k1 = solve(tangent.apply_transpose(point, point.negative_gradients))
         ahead = tangent.at(*(weight + block * a for weight, a in zip(weights, k1, strict=True)))
-        there = tangent.transposed(ahead, ahead.negative_gradients)
+        there = tangent.apply_transpose(ahead, ahead.negative_gradients)
         k2 = solve((there[0] - 2 * k1[0], there[1] - 2 * k1[1]))
         moves = (1.5 * block * a + 0.5 * block * b for a, b in zip(k1, k2, strict=True))
         new = tangent.at(*(weight + move for weight, move in zip(weights, moves, strict=True)))

@@ -94,7 +94,7 @@ class Tangent:
         pairs = zip(point.outputs, self.y, strict=True)
         return torch.cat([self.loss.curvature(f, y) / y.shape[1] for f, y in pairs], 1)
 
-    def transposed(self, point: Point, samples: Sequence[torch.Tensor]) -> Vector:
+    def apply_transpose(self, point: Point, samples: Sequence[torch.Tensor]) -> Vector:
         """Jᵀ v for values v[o] (R, n_o) of the samples."""
         first, second = torch.zeros_like(point.first), torch.zeros_like(point.second)
         for o, (x, m, v) in enumerate(zip(self.X, point.active, samples, strict=True)):
@@ -130,18 +130,18 @@ class Tangent:
     def _fill(self, kernels: torch.Tensor, point: Point, factors: torch.Tensor, runs: slice) -> None:
         """The lower triangles of the kernels (A Aᵀ) ∘ (X Xᵀ) − C Cᵀ + B Bᵀ of some runs, B Bᵀ within each output."""
 
-        def joined(outputs: Iterable[torch.Tensor]) -> torch.Tensor:
+        def join(outputs: Iterable[torch.Tensor]) -> torch.Tensor:
             parts = list(outputs)
             return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
 
         readouts, scale = point.second[runs].float().split(1, 1), factors.float()[:, :, None]
-        A = joined(m[runs].float().mul_(a) for m, a in zip(point.active, readouts, strict=True))  # (R, N, H)
-        X = joined(x[runs].float() for x in self.X).mul(scale)  # (R, N, D)
-        B = joined(r[runs].float() for r in point.responses).mul_(scale)  # (R, N, H)
+        A = join(m[runs].float().mul_(a) for m, a in zip(point.active, readouts, strict=True))  # (R, N, H)
+        X = join(x[runs].float() for x in self.X).mul(scale)  # (R, N, D)
+        B = join(r[runs].float() for r in point.responses).mul_(scale)  # (R, N, H)
         C = None
         if self.lengths is not None:
             lengths = self.lengths[runs].mT.float()
-            C = joined(r * (a / lengths) for r, a in zip(B.split(self.rows, 1), readouts, strict=True))
+            C = join(r * (a / lengths) for r, a in zip(B.split(self.rows, 1), readouts, strict=True))
         blocks = slices(self.rows)
         if kernels.device.type != "cpu":
             torch.bmm(A, A.mT, out=kernels)
@@ -180,7 +180,7 @@ class Tangent:
             # J v is small where v is slow: with products in single precision late steps would all be rejected.
             right = (self.times(point, vector) * root).float()
             samples = inner.solve(right).double() * root
-            first, second = self.transposed(point, samples.split(self.rows, 1))
+            first, second = self.apply_transpose(point, samples.split(self.rows, 1))
             return vector[0] - first, vector[1] - second
 
         return solve, inner.done

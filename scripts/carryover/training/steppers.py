@@ -50,7 +50,7 @@ class Flow(Ensemble):
         self.time = torch.zeros_like(speed)
         self.step = _FIRST / speed.clamp_min(TINY)
 
-    def ended(self) -> torch.Tensor:
+    def find_ended(self) -> torch.Tensor:
         stalled = (self.time >= self.max_time) | (self.time + self.step == self.time)
         return (self.loss <= self.tolerance) | stalled | (self.evaluations + self.EVALUATIONS > self.max_steps)
 
@@ -134,14 +134,14 @@ class RODAS:
         """
         stages: list[torch.Tensor] = []
         for weights, couplings in zip(cls.A, cls.C[:-1], strict=True):
-            right = velocity(start + _weighted(weights, stages)) if stages else first
-            stages.append(solve(right + _weighted(couplings, stages) / h if stages else right))
-        near = start + _weighted(cls.A[-1], stages[:-1]) + stages[-1]  # where the last stage starts: of order 3
-        error = solve(velocity(near) + _weighted(cls.C[-1], stages) / h)
+            right = velocity(start + _combine(weights, stages)) if stages else first
+            stages.append(solve(right + _combine(couplings, stages) / h if stages else right))
+        near = start + _combine(cls.A[-1], stages[:-1]) + stages[-1]  # where the last stage starts: of order 3
+        error = solve(velocity(near) + _combine(cls.C[-1], stages) / h)
         return near + error, error
 
 
-def _weighted(weights: tuple[float, ...], stages: list[torch.Tensor]) -> torch.Tensor:
+def _combine(weights: tuple[float, ...], stages: list[torch.Tensor]) -> torch.Tensor:
     total = weights[0] * stages[0]
     for weight, stage in zip(weights[1:], stages[1:], strict=True):
         total = total + weight * stage

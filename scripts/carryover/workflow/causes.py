@@ -36,7 +36,7 @@ def notes(sweep):
         yield f"Snakemake keeps results that were copied without its metadata; to make them anew: snakemake -R {rules}"
 
 
-def recorded_key(record):
+def key_of(record):
     """The key on the command line of a job; empty where it was run by hand."""
     command = record["command"]
     return command[command.index("--key") + 1] if "--key" in command[:-1] else ""
@@ -44,7 +44,7 @@ def recorded_key(record):
 
 def causes(record, request):
     """Sentences on the code and configuration that differ from a record; none where the change is upstream."""
-    if recorded_key(record) == request.key:
+    if key_of(record) == request.key:
         return []
     before, now = record["code"]["files"], request.sweep.code_files(*request.modules)
     edited = [f"scripts/{file}" for file in sorted(before.keys() | now.keys()) if before.get(file) != now.get(file)]

@@ -10,7 +10,7 @@ from carryover.config import parameters, plugins
 from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.workflow import command_line
-from carryover.workflow.plugin_job import also_read, check_returned, name_missing
+from carryover.workflow.plugin_job import check_type, extra_files, name_missing
 
 
 def main(argv):
@@ -25,7 +25,7 @@ def main(argv):
     modules = [f"carryover/families/{arguments.family}/labels.json"]
     if name:
         measure = plugins.find("measures", name)
-        model, others = measure.model, also_read(measure, arguments.shards)
+        model, others = measure.model, extra_files(measure, arguments.shards)
         modules.append(measure.code)
     p = command_line.options(model, words, "collect.py")
     with command_line.job(
@@ -36,11 +36,11 @@ def main(argv):
         parameters={"family": arguments.family, **({"measure": name, "options": p} if measure else {})},
         portable="rounding" if measure and not measure.selects else "bits",
     ) as job:
-        shards = (measured(measure, p, path) if measure else store.load_all(path) for path in arguments.shards)
-        job.save(labels.labelled(collect([part for parts in shards for part in parts]), arguments.family))
+        shards = (measure_shard(measure, p, path) if measure else store.load_all(path) for path in arguments.shards)
+        job.save(labels.attach_labels(collect([part for parts in shards for part in parts]), arguments.family))
 
 
-def measured(measure, p, path):
+def measure_shard(measure, p, path):
     """A measure of each dataset of a shard that it applies to; UserError for none.
 
     A measure that only selects gets datasets whose values are not read yet.
@@ -66,7 +66,7 @@ def _take(measure, p, part, path):
     if not all(part.data_vars.keys() & set(names) for names in measure.any_of):
         return None
     with name_missing(measure, [path]):
-        result = check_returned(measure, xr.Dataset, measure(part, p=p))
+        result = check_type(measure, xr.Dataset, measure(part, p=p))
     if lost := [name for name in runs.coordinates(part) if name not in result.coords]:
         raise UserError(f"{measure.full_name} has lost what its runs are: {', '.join(lost)}; "
                         "carryover.runs.with_run_coordinates adds these coordinates.")  # fmt: skip

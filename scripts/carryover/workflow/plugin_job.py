@@ -36,13 +36,13 @@ def open_job(argv, rule, description, files=(), said=None):
     parameters.add_arguments(parser, plugin.model)
     arguments = parser.parse_args(argv[1:])
     arguments.p = parameters.from_arguments(plugin.model, arguments)
-    inputs = [*arguments.data, *also_read(plugin, arguments.data), *files]
+    inputs = [*arguments.data, *extra_files(plugin, arguments.data), *files]
     p = {**dict(arguments.p), "claims": said(arguments.output[0].stem)} if said else arguments.p
     with command_line.job(rule, arguments, inputs, [plugin.code], parameters=p) as job:
         yield job, plugin, arguments
 
 
-def also_read(plugin, files):
+def extra_files(plugin, files):
     """The files that a plug-in reads besides its data: those that attributes of the data name."""
     names = plugin.files
     parts = [part for file in files if names for part in store.load_all(file, lambda whole: whole[[]])]
@@ -60,10 +60,10 @@ def of_data(plugin, kind, arguments):
     data = [store.read_table(file) if file.suffix == ".csv" else store.load(file) for file in arguments.data]
     with name_missing(plugin, arguments.data):
         result = plugin(dict(zip(arguments.roles, data, strict=True)), p=arguments.p)
-    return check_returned(plugin, kind, result)
+    return check_type(plugin, kind, result)
 
 
-def check_returned(plugin, kind, result):
+def check_type(plugin, kind, result):
     """The result of a plug-in; UserError where it is of another kind."""
     if not isinstance(result, kind):
         raise UserError(f"{plugin.full_name} must return a {kind.__name__}, not {type(result).__name__}.")

@@ -8,8 +8,8 @@ from itertools import product
 
 from carryover.config import parameters, plugins
 from carryover.config.artifacts import STAGES
-from carryover.config.configuration import known
-from carryover.config.parameters import Model, applies, described, in_words
+from carryover.config.configuration import check_known
+from carryover.config.parameters import Model, applies, in_words, parameter_schema
 from carryover.errors import UserError
 
 
@@ -23,10 +23,10 @@ class Point:
 
     @property
     def name(self):
-        return spelled(self.axes)
+        return format_axes(self.axes)
 
 
-def spelled(axes):
+def format_axes(axes):
     """The name of a point or batch with these axes in paths."""
     return "_".join(f"{k}~{v}" for k, v in sorted(axes.items())) or "all"
 
@@ -36,11 +36,11 @@ def batches_of_stages(experiment, spec):
 
     The points of a job have one solver, and start from at most one source.
     """
-    known(spec.family, plugins.names("families"), f"experiments.{experiment}.family")
+    check_known(spec.family, plugins.names("families"), f"experiments.{experiment}.family")
     models = [plugins.model_of(f"families.{spec.family}", stage) for stage in STAGES]
-    lists = {name for model in models for name, about in described(model).items() if "items" in about}
+    lists = {name for model in models for name, about in parameter_schema(model).items() if "items" in about}
     for split in spec.split:
-        known(split, ["protocol", *sorted(lists), *plugins.names("measures")], f"experiments.{experiment}.split")
+        check_known(split, ["protocol", *sorted(lists), *plugins.names("measures")], f"experiments.{experiment}.split")
     pretrained = _points(experiment, spec, STAGES[0], {})
     finetuned = _points(experiment, spec, STAGES[1], pretrained)
     pretraining, separate = ({name: [point] for name, point in points.items()} for points in (pretrained, finetuned))
@@ -52,11 +52,11 @@ def batches_of_stages(experiment, spec):
         sources = {other.source.name: other.source for other in finetuned.values()
                    if other.source and other.axes["solver"] == solver}  # fmt: skip
         source = point.source or (next(iter(sources.values())) if len(sources) == 1 else None)
-        together.setdefault(spelled({**_inherited(source), "solver": solver}), []).append(point)
+        together.setdefault(format_axes({**_pretraining_axes(source), "solver": solver}), []).append(point)
     return {STAGES[0]: pretraining, STAGES[1]: dict(sorted(together.items()))}
 
 
-def _inherited(source):
+def _pretraining_axes(source):
     """Axes of a finetuned point that say how its source was pretrained; none if it starts from scratch."""
     return {f"pretrain_{name}": value for name, value in source.axes.items()} if source else {}
 
@@ -82,14 +82,14 @@ def _points(experiment, spec, stage, sources):
         points, used = points | grid_points, used | used_by_grid
     given = {name for part in (common, *grids.values()) for name in part}
     for name in sorted(given - used):
-        rule = in_words(described(model)[name]["when"])
+        rule = in_words(parameter_schema(model)[name]["when"])
         raise UserError(f"{where}.{name} is read only where {rule}, which no job of this section is.")
     return dict(sorted(points.items(), key=lambda item: sorted(item[1].axes.items())))
 
 
 def _grid(model, section, split, sources, where):
     """({name: Point} of one grid, names of the parameters that any point uses): the product of axes and sources."""
-    fields = described(model)
+    fields = parameter_schema(model)
     axes = [name for name, about in fields.items() if about["axis"] or name in split]
     values = {name: section.get(name, fields[name]["default"]) for name in axes}
     values = {name: list(value) if isinstance(value, list | tuple) else [value] for name, value in values.items()}
@@ -105,7 +105,7 @@ def _grid(model, section, split, sources, where):
             words = ", ".join(f"{name} {value}" for name, value in chosen.items())
             raise UserError(f"{where} with {words} starts from pretraining: add `pretrain:`.")
         for source in sources.values() if p.starts_pretrained else [None]:
-            point = Point({**_inherited(source), **coordinates}, p, source)
+            point = Point({**_pretraining_axes(source), **coordinates}, p, source)
             points[point.name] = point  # equal for combinations that differ only in parameters that they do not use
         used |= given.keys()
     return points, used

@@ -13,7 +13,7 @@ from typing import Any
 from carryover import archive
 from carryover.config import claims, parameters, plugins
 from carryover.config.artifacts import ARTIFACTS, DATA_FILES, FORMATS, ON_DEMAND, STAGES
-from carryover.config.configuration import known
+from carryover.config.configuration import check_known
 from carryover.config.parameters import applies, as_flags, in_words
 from carryover.errors import UserError
 from carryover.provenance.job_record import json_digest, plain
@@ -93,7 +93,7 @@ def _plugin(folder, name, options, where, named=None):
     there, file = plugins.names(folder), plugins.LIBRARY.joinpath(*folder.split("."), f"{name}.py")
     if name not in there and file.is_file():
         raise UserError(f"{named or where}: {file.name} declares no plug-in {name}; docs/extending.md shows how to.")
-    known(name, there, named or where)
+    check_known(name, there, named or where)
     plugin = plugins.find(folder, name)
     p = parameters.read(plugin.model, options, f"configuration: {where}.")
     return {"parameters": p, "flags": [name, *as_flags(p)], "modules": [plugin.code]}
@@ -108,7 +108,7 @@ def _experiment(sweep, name, spec):
         yield from _training(sweep, name, spec, stage)
     for measure, plugin in measures.items():
         if measure in trained:
-            yield from _collected(sweep, name, spec, measure, plugin)
+            yield from _collect_requests(sweep, name, spec, measure, plugin)
         else:
             packed, dataset = archive.path(sweep.archive, name, measure), f"{name}/{measure}"
             record = archive.record(packed)
@@ -135,15 +135,15 @@ def _training(sweep, experiment, spec, stage):
             parameters={"together": points} if others else points[0],
             flags=[spec.family, *common, *first, *(word for flags in others for word in (ALSO, *flags))],
             modules=[f"carryover.families.{spec.family}.{module}" for module in (stage, "solvers")],
-            named_files=[file for p in points for file in parameters.files_read(p)],
+            named_files=[file for p in points for file in parameters.input_files(p)],
             seeds=list(seeds),
         )
 
 
-def _collected(sweep, experiment, spec, measure, plugin):
+def _collect_requests(sweep, experiment, spec, measure, plugin):
     """The job that collects all finetuned shards and measures them; by `split`, other jobs measure them before."""
     folder, wildcards = f"{sweep.results}/{experiment}", {"experiment": experiment, "measure": measure}
-    shards = list(product(_measured(sweep, experiment, spec, measure), sweep.blocks(experiment)))
+    shards = list(product(_applicable_batches(sweep, experiment, spec, measure), sweep.blocks(experiment)))
     inputs = [f"{folder}/finetune/{point}/{block}.nc" for point, block in shards]
     p, flags = {"family": spec.family}, as_flags({"family": spec.family})
     modules = [f"carryover/families/{spec.family}/labels.json"]
@@ -157,7 +157,7 @@ def _collected(sweep, experiment, spec, measure, plugin):
     yield Request(sweep, "collect", wildcards, f"{folder}/{measure}.nc", inputs, p, flags, modules)
 
 
-def _measured(sweep, experiment, spec, measure):
+def _applicable_batches(sweep, experiment, spec, measure):
     """Names of the finetuned batches to which a measure applies, at least in part."""
     plugin, where = plugins.find("measures", measure), f"experiments.{experiment}.measures.{measure}"
     keeps = plugins.model_of(f"families.{spec.family}", "finetune").KEEPS
@@ -188,9 +188,9 @@ def _artifact(sweep, rule, name, entry):
     if missing := [role for role in declared.roles or () if role not in entry.data]:
         raise UserError(f"configuration: {where}.data: {', '.join(missing)} is missing.")
     for role in entry.data if declared.roles is not None else ():
-        known(role, (*declared.roles, *declared.optional_roles), f"{where}.data")
-    for claim in getattr(entry, "rests_on", ()):
-        known(claim.partition("/")[0], sweep.typed.claims, f"{where}.rests_on")
+        check_known(role, (*declared.roles, *declared.optional_roles), f"{where}.data")
+    for claim in getattr(entry, "supported_by", ()):
+        check_known(claim.partition("/")[0], sweep.typed.claims, f"{where}.supported_by")
     job["flags"][1:1] = as_flags({"roles": list(entry.data)})
     if rule == "check_claims":
         job["parameters"] = {**dict(p), "claims": claims.of_group(name)}

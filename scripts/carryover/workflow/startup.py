@@ -17,7 +17,7 @@ def own(root, file):
 
     One that cannot be read ends the run with one sentence, where Snakemake would show a trace.
     """
-    found = files.found(file, root)
+    found = files.find_file(file, root)
     try:
         validate({"pathvars": files.read(found).get("pathvars", {})})  # Snakemake takes these before `sweep` is asked
     except UserError as error:

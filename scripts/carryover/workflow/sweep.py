@@ -31,7 +31,7 @@ class Sweep:
 
     def __init__(self, config, root):
         self.root = Path(root)
-        self.config = papers.resolved(config, Path(self.file("config/papers")))
+        self.config = papers.merge_papers(config, Path(self.file("config/papers")))
         self.typed = configuration.validate(self.config)
         self.results = self.typed.pathvars.results
         self.scripts = self.root / "scripts"
@@ -46,7 +46,7 @@ class Sweep:
 
     def file(self, name):
         """A file of the working directory, or else the workflow's own of that name."""
-        return files.found(name, self.root)
+        return files.find_file(name, self.root)
 
     # What there is to make.
 

@@ -17,12 +17,12 @@ def main(stage, argv, description):
     """`<stage>.py FAMILY --experiment NAME --seeds 0 1 … [--pretrained FILE] --output FILE PARAMETERS [--also …]`."""
     family = command_line.read_plugin(argv, "families", stage, description)
     model = plugins.model_of(f"families.{family}", stage)
-    arguments, points = _parsed(f"{stage}.py {family}", argv[1:], model, description)
+    arguments, points = _parse_points(f"{stage}.py {family}", argv[1:], model, description)
     start = arguments.pretrained
-    files = [file for p in points for file in parameters.files_read(p)]
+    files = [file for p in points for file in parameters.input_files(p)]
     if len(set(arguments.seeds)) < len(arguments.seeds) or min(arguments.seeds) < 0:
         raise UserError("--seeds must be different whole numbers from 0")
-    devices.keep_freed()
+    devices.keep_free_memory()
     logging.basicConfig(format=f"%(asctime)s {stage} {arguments.experiment}: %(message)s")
     logging.getLogger("carryover").setLevel(logging.INFO)
     with command_line.job(
@@ -44,7 +44,7 @@ def main(stage, argv, description):
         job.save(trained)
 
 
-def _parsed(name, words, model, description):
+def _parse_points(name, words, model, description):
     """(arguments of the whole job, parameters of each point): --also begins the parameters of a further point."""
     more = f"{ALSO}: before the parameters of a further point of the sweep that the same job trains"
     parser = command_line.parser(name, description, epilog=more)

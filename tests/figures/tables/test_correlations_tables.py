@@ -83,7 +83,7 @@ def test_correlations_are_spearmans_over_pairs(rows, maps, name):
 
 
 def test_the_mean_over_maps_is_that_of_their_correlations(rows, maps):
-    frames = [atlas.finetuned(maps[role]) for role in "ab"]
+    frames = [atlas.select_finetuned(maps[role]) for role in "ab"]
     expected = np.mean([stats.spearmanr(frame["predicted"], frame["gain"]).statistic for frame in frames])
     cell = rows.loc[correlations.CANDIDATES["predicted"], "mean"]
     assert numbers(cell)[0] == pytest.approx(abs(expected), abs=0.006)

@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 from pydantic import PositiveFloat
 
-from carryover.claims.support.runs import matched
-from carryover.claims.support.transferability import FITTED, at_rows, from_scratch, paired
+from carryover.claims.support.runs import match_runs
+from carryover.claims.support.transferability import FITTED, at_rows, from_scratch, pair_runs
 from carryover.config import plugins
 from carryover.config.parameters import Condition, Model, parameter
-from carryover.labels import described, label
-from carryover.runs import conditions, where
+from carryover.labels import label, make_dataset
+from carryover.runs import conditions, select_runs
 from carryover.statistics import power_law
 from carryover.streams import generator
 from carryover.theory import discrepancy, transfer
@@ -115,7 +115,7 @@ def atlas(data, p: Atlas):
     ratio = "log10 of the ratio from scratch to pretrained of: "
     known = MEANINGS | {f"ratio_{name}": f"{ratio}{name.replace('_', ' ')}" for name in p.candidates}
     variables = {name: ("pair", rows[name].to_numpy(), meaning) for name, meaning in known.items() if name in rows}
-    result = described(variables, {"pair": (np.arange(len(rows)), "a transferred run and that from scratch")})
+    result = make_dataset(variables, {"pair": (np.arange(len(rows)), "a transferred run and that from scratch")})
     about = {name: getattr(p, name) for name in ("family", "shown", "similarity_is", "parameters_are", "theory_is")}
     about["setting"] = label(data["risk"], p.setting).replace("_", " ") if p.setting else ""
     return result.set_coords(list(COORDINATES)).assign_attrs({f"map_{name}": value for name, value in about.items()})
@@ -124,8 +124,8 @@ def atlas(data, p: Atlas):
 def _rows(data, protocol, p):
     """The pairs of one protocol as a data frame: coordinates of the transferred runs, gain, and predictors."""
     risk = data["risk"]
-    runs = where(risk[["risk_final"]], protocol=protocol, **conditions(p.only))
-    frame = paired(runs, protocol, "risk_final", risk)
+    runs = select_runs(risk[["risk_final"]], protocol=protocol, **conditions(p.only))
+    frame = pair_runs(runs, protocol, "risk_final", risk)
     frame["gain"] = log_ratio(frame["scratch"], frame["risk_final"], p.floor).round(ROUNDING)
     frame["samples_per_parameter"] = frame["samples"] / (p.parameters * (frame[p.times] if p.times else 1))
     frame["setting"] = frame[p.setting].astype(float) if p.setting else p.shown
@@ -148,7 +148,7 @@ def _rows(data, protocol, p):
         case "power_law":
             frame["predicted"] = power_law_against_floor(runs, source, risk)
     if "features" in data and protocol in data["features"]["protocol"].values:
-        features = where(data["features"], protocol=protocol)
+        features = select_runs(data["features"], protocol=protocol)
         for name in [name for name in FEATURES if name in features]:
             frame[name] = _of_runs(runs, features[name]).round(ROUNDING)
     return frame
@@ -166,14 +166,14 @@ def ratio(runs, source, protocol, quantity, against=""):
     variable to the quantity, both of the transferred run."""
     if protocol not in source["protocol"].values:
         return np.full(runs.sizes["run"], np.nan)
-    others = where(source, protocol=protocol)
-    scratch = others[against] if against else paired(source, protocol, quantity)["scratch"]
+    others = select_runs(source, protocol=protocol)
+    scratch = others[against] if against else pair_runs(source, protocol, quantity)["scratch"]
     return _of_runs(runs, others[quantity].copy(data=log_ratio(scratch, others[quantity])))
 
 
 def _of_runs(runs, values, ignored=()):
     """Values by run of another dataset at the coordinates of `runs`, except the ignored ones; NaN where it has none."""
-    return matched(runs, values.to_dataset(name="value"), ignored)["value_other"].to_numpy()
+    return match_runs(runs, values.to_dataset(name="value"), ignored)["value_other"].to_numpy()
 
 
 def curve(frame, source, protocol, floor):
@@ -228,7 +228,7 @@ def power_law_against_floor(runs, outside, risk):
     pretrained features ("Features are fate", eq 18 without its second term)."""
     expected = np.full(runs.sizes["run"], np.nan)
     for scale in np.unique(runs["teacher_scale"]):
-        law = power_law.fit(from_scratch(where(risk, teacher_scale=scale)), FITTED)
+        law = power_law.fit(from_scratch(select_runs(risk, teacher_scale=scale)), FITTED)
         at_scale = runs["teacher_scale"] == scale
         expected[at_scale] = law(runs["samples"][at_scale])
     of_finetuning = ("protocol", "solver", "samples", "draw")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.labels import described
+from carryover.labels import make_dataset
 from carryover.statistics.intervals import student
 
 MEANINGS = {
@@ -65,7 +65,7 @@ def in_words(low, high):
     return f"below {high:g}" if math.isinf(low) else f"within {low:g} and {high:g}"
 
 
-def listed(numbers):
+def join_numbers(numbers):
     """'0.1, 2'."""
     return ", ".join(f"{number:g}" for number in numbers)
 
@@ -104,7 +104,7 @@ def table(results, columns, files=(), portable=""):
             "data": ", ".join(f"{file.parent.name}/{file.stem}" for file in files),
             "portable": portable,
         })  # fmt: skip
-    return described(
+    return make_dataset(
         {key: ("claim", np.array([row[key] for row in rows]), meaning) for key, meaning in MEANINGS.items()},
         {"claim": (list(results), "short name of the claim")},
     )

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from carryover.errors import UserError
-from carryover.runs import coordinates, where
+from carryover.runs import coordinates, select_runs
 
 UNTRAINED = 0.1  # training loss, as a share of the risk, above which a network that stopped was stopped too early
 
@@ -22,7 +22,7 @@ class Runs:
         """The runs at which coordinates have these values, and what other dimensions have at one; UserError if none."""
         places = {name: condition.pop(name) for name in list(condition) if name in self.data.dims}
         try:
-            return Runs(self.role, where(self.data.sel(places), **condition))
+            return Runs(self.role, select_runs(self.data.sel(places), **condition))
         except UserError as error:
             raise UserError(f"of the data of the role {self.role}: {error}") from None
 
@@ -81,7 +81,7 @@ class Runs:
         """log₁₀ of the risk at the end of training, by seed (rows) and the values of coordinates, as `table`."""
         return np.log10(self.table("risk_final", *names))
 
-    def risks_and_finished(self, *names):
+    def risks_by_completion(self, *names):
         """`risks`, and the same table with NaN for networks whose training stopped too early.
 
         Their loss is above its tolerance and above a tenth of their risk, so the risk reflects when training stopped.
@@ -100,7 +100,7 @@ class Runs:
         return pd.Series(np.polyfit(np.log2(table.columns), table.T, 1)[0], table.index)
 
 
-def matched(runs, others, ignored=(), needed=""):
+def match_runs(runs, others, ignored=(), needed=""):
     """A data frame of runs, each joined with the run of `others` that has the same coordinates.
 
     Both are datasets of variables (run,). A row has the coordinates and variables of a run, and `<variable>_other` of

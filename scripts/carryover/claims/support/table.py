@@ -6,7 +6,7 @@ import pandas as pd
 from carryover.claims.support.checks import MEANINGS, in_words
 from carryover.config.claims import OWN
 from carryover.errors import UserError
-from carryover.labels import described
+from carryover.labels import make_dataset
 from carryover.provenance import store
 from carryover.statistics.intervals import LEVEL, holm
 
@@ -27,7 +27,7 @@ WORDS = ("headline", "sentence", "headline_paper", "headline_verdict", "statemen
 NUMBERS = ("statistic", "low", "high", "claimed_low", "claimed_high", "bound", "p_value", "adjusted_p_value", "seeds")
 
 
-def gathered(groups, others=None):
+def gather(groups, others=None):
     """All checks with their claims.
 
     A check `name` of a group is called `group/name`; variables `headline…` are of the claim that it belongs to. A claim
@@ -55,7 +55,7 @@ def gathered(groups, others=None):
         ["ours", "headline_paper", "headline_rank", "headline", "rank", "claim"], kind="stable"
     )
     columns = {name: ("claim", np.array(rows[name].tolist()), COLUMNS[name]) for name in COLUMNS if name in rows}
-    return described(columns, {"claim": (rows["claim"].to_numpy(str), "group and name of the check")})
+    return make_dataset(columns, {"claim": (rows["claim"].to_numpy(str), "group and name of the check")})
 
 
 def _elsewhere(row, others, name, verdict):

@@ -4,9 +4,9 @@ eq 5), measured and in theory."""
 import numpy as np
 import xarray as xr
 
-from carryover.claims.support.runs import matched, nearest
+from carryover.claims.support.runs import match_runs, nearest
 from carryover.errors import UserError
-from carryover.runs import coordinates, where
+from carryover.runs import coordinates, select_runs
 from carryover.theory import transfer
 
 FITTED = 64  # fewest samples that the power law of the risk from scratch is fitted to; the paper does not say which n
@@ -22,20 +22,20 @@ def transferability(risk, protocol, scratch=None):
     Another dataset, `scratch`, may have the single-task runs; if these lack a solver of the transferred runs, solvers
     are not compared. Raises UserError if a run of the protocol has no single-task run, or several.
     """
-    runs = paired(risk, protocol, "risk_final", scratch, f"single_task run to compare {protocol} with")
+    runs = pair_runs(risk, protocol, "risk_final", scratch, f"single_task run to compare {protocol} with")
     runs = runs.rename(columns={"risk_final": "risk"})
     return runs.assign(transferability=runs["scratch"] - runs["risk"])
 
 
-def paired(data, protocol, quantity, scratch=None, needed=""):
+def pair_runs(data, protocol, quantity, scratch=None, needed=""):
     """The runs of a protocol with a quantity, and `scratch`: that of the single-task run with the same coordinates but
     `CHOSEN`. Arguments are those of `transferability` and of `runs.matched`."""
-    transferred = where(data[[quantity]], protocol=protocol)
-    single = where((data if scratch is None else scratch)[[quantity]], protocol="single_task")
+    transferred = select_runs(data[[quantity]], protocol=protocol)
+    single = select_runs((data if scratch is None else scratch)[[quantity]], protocol="single_task")
     ignored = list(CHOSEN)
     if "solver" in single.coords and not np.isin(transferred["solver"], single["solver"]).all():
         ignored.append("solver")
-    runs = matched(transferred, single, ignored, needed)
+    runs = match_runs(transferred, single, ignored, needed)
     return runs.rename(columns={f"{quantity}_other": "scratch"})
 
 
@@ -44,23 +44,23 @@ def at_critical(runs):
     return runs[runs["gamma"] == nearest(runs, "gamma", 1.0)].set_index("seed")["transferability"]
 
 
-def normalised(risk):
+def normalise_risk(risk):
     """The same dataset with risks as shares of the target's variance, for targets that differ in it."""
     return risk.assign(risk_final=risk["risk_final"] / risk["target_variance"])
 
 
 def from_scratch(risk):
     """Risks of single-task runs as shares of the target's variance, by seed (rows, mean over draws) and n."""
-    single = where(normalised(risk), protocol="single_task")
+    single = select_runs(normalise_risk(risk), protocol="single_task")
     return single[["risk_final"]].to_dataframe().pivot_table("risk_final", "seed", "samples")
 
 
 def with_decay(risk, chosen_by=None):
     """The single-task runs without weight decay, or, for each network, with that of the smallest `risk_final` or
     `validation_loss`; without the coordinate `weight_decay`."""
-    single = where(risk, protocol="single_task")
+    single = select_runs(risk, protocol="single_task")
     if chosen_by is None:
-        return where(single, weight_decay=0.0).drop_vars("weight_decay")
+        return select_runs(single, weight_decay=0.0).drop_vars("weight_decay")
     frame = single[[chosen_by]].to_dataframe().reset_index()
     network = [name for name in coordinates(single) if name not in CHOSEN]
     best = frame.loc[frame.groupby(network, dropna=False)[chosen_by].idxmin(), "run"].sort_values()
@@ -84,7 +84,7 @@ def at_rows(curve, table):
     return at(curve, **places).values
 
 
-def predicted(formula, table):
+def predict(formula, table):
     """Transferability in theory at the rows of a table with columns gamma, angle, noise, and, if used, depth, samples.
 
     `linear` is eq 11, `linear_finite` eq 8 less eq 10, which has finite n, `finetuning` eq 15, and `finetuning_norm`

@@ -7,15 +7,15 @@ import numpy as np
 
 from carryover.errors import UserError
 from carryover.families.convnet import pretrain
-from carryover.families.stages import Piece, of_training
-from carryover.networks.convnet_weights import packed, rescaled, unpacked
+from carryover.families.stages import Batch, of_training
+from carryover.networks.convnet_weights import pack, rescale_state, unpack
 from carryover.streams import generator
-from carryover.tasks.image_tasks import class_task, sampled, tested
+from carryover.tasks.image_tasks import class_task, limit_test_images, sample_task
 from carryover.training.convnet import Problem
 
 
 def problems(p, shard):
-    """A piece for each number of samples, with one run per seed, finetuning task and factor that rescales the start.
+    """A batch for each number of samples, with one run per seed, finetuning task and factor that rescales the start.
 
     The last layer is new, and is rescaled with the others. All protocols and factors have the same samples, their order
     and the new layer of a seed and task; fewer samples are the first of more. Raises UserError for pretrained networks
@@ -33,9 +33,9 @@ def problems(p, shard):
         sources = [" ".join(map(str, labels)) for labels in others] or [""] * len(starts)
         states = [classes.state(outputs, seed) for seed, _ in starts]
     else:
-        sources, states = _pretrained(classes, shard, starts, targets)
+        sources, states = _pretraining_classes(classes, shard, starts, targets)
     rngs = [generator(experiment, {"task": number}, seed, "test images") for seed, number in starts]
-    target_tasks = [tested(class_task(classes.set, labels), p.test_images, rng)
+    target_tasks = [limit_test_images(class_task(classes.set, labels), p.test_images, rng)
                     for labels, rng in zip(targets, rngs, strict=True)]  # fmt: skip
     source_tasks = [class_task(classes.set, labels) for labels in others]
     seeds, tasks = zip(*(starts[start] for start in start_of_run), strict=True)
@@ -50,7 +50,7 @@ def problems(p, shard):
         """Results of training, and with `keep_weights` the networks before and after it."""
         if not p.keep_weights:
             return of_training(trained)
-        before = np.stack([packed(state) for state in states]), "parameters and buffers before training and rescaling"
+        before = np.stack([pack(state) for state in states]), "parameters and buffers before training and rescaling"
         return of_training(trained) | pretrain.state(trained) | {
             "start": ("run", np.array(start_of_run), "network that training began from, before it was rescaled"),
             "start_state": (("start_network", "parameter"), *before),
@@ -58,19 +58,19 @@ def problems(p, shard):
 
     for samples in p.samples:
         rngs = [generator(experiment, {"task": number}, seed, "samples") for seed, number in starts]
-        samples_of = [sampled(task, samples, rng) for task, rng in zip(target_tasks, rngs, strict=True)]
+        samples_of = [sample_task(task, samples, rng) for task, rng in zip(target_tasks, rngs, strict=True)]
         problem = Problem(
             network=classes.network(outputs, starts[0][0]),
-            state=lambda run: rescaled(states[start_of_run[run]], factor_of_run[run], p.rescaled),
+            state=lambda run: rescale_state(states[start_of_run[run]], factor_of_run[run], p.rescaled),
             tasks=[[by_start[start] for start in start_of_run] for by_start in (samples_of, source_tasks) if by_start],
             images=classes.prepared,
             draws=partial(pretrain.draw, experiment, [starts[start] for start in start_of_run]),
         )
         attributes = classes.attributes() | {"classes": outputs}
-        yield Piece(problem, columns | {"samples": samples}, variables, pretrain.MEANING, attributes=attributes)
+        yield Batch(problem, columns | {"samples": samples}, variables, pretrain.MEANING, attributes=attributes)
 
 
-def _pretrained(classes, shard, starts, targets):
+def _pretraining_classes(classes, shard, starts, targets):
     """Lists by (seed, task) of `starts`: classes of pretraining, as '0 1 2', and the state with a new last layer."""
     attributes, pretrained = classes.attributes(), shard.pretrained
     for name in ("network", "width", "stem", "channels"):
@@ -83,6 +83,6 @@ def _pretrained(classes, shard, starts, targets):
     for (seed, number), labels, source, row in zip(starts, targets, sources, rows, strict=True):
         if common := sorted({int(label) for label in source.split()} & set(labels)):
             raise UserError(f"pretraining and finetuning share the classes {common}: hold these out of pretraining.")
-        new, old = classes.state(len(labels), seed, f"readout {number}"), unpacked(template, weights[row])
+        new, old = classes.state(len(labels), seed, f"readout {number}"), unpack(template, weights[row])
         states.append(old | {name: new[name] for name in list(new)[-2:]})  # weights and biases of the last layer
     return sources, states

@@ -16,7 +16,7 @@ import torch
 
 from carryover.errors import UserError
 from carryover.families.convnet.parameters import Task
-from carryover.families.stages import Piece, of_training
+from carryover.families.stages import Batch, of_training
 from carryover.networks.convnet import NETWORKS
 from carryover.streams import generator
 from carryover.tasks import images as image_sets
@@ -56,7 +56,7 @@ def problems(p, shard):
     names = ["" if published else " ".join(map(str, source.classes)) for source in sources]
     runs = {"seed": seeds, "task": tasks, "network": p.network, "source_classes": names}
     attributes = classes.attributes() | {"classes": len(sources[0].classes)}
-    yield Piece(problem, runs, lambda trained: of_training(trained) | state(trained), MEANING,
+    yield Batch(problem, runs, lambda trained: of_training(trained) | state(trained), MEANING,
                 attributes=attributes)  # fmt: skip
 
 

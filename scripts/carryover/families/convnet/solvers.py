@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from carryover.errors import UserError
-from carryover.networks.convnet_weights import installed_weights, load_weights, packed
+from carryover.networks.convnet_weights import find_weights_file, load_weights, pack
 from carryover.training.convnet import gradient_descent
 from carryover.training.devices import torch_device
 from carryover.training.result import Trained
@@ -44,11 +44,11 @@ def published(problem, p):
     """
     if not p.weights and p.network != "efficientnet_lite0":
         raise UserError("weights must name a file that torch.save wrote of the network's state_dict.")
-    weights, rows = p.weights or installed_weights(), []
+    weights, rows = p.weights or find_weights_file(), []
     for run in range(len(problem.tasks[0])):
         network = problem.network
         network.load_state_dict(problem.state(run))
         load_weights(network, weights, classes_differ=True)
-        rows.append(packed(network.state_dict()))
+        rows.append(pack(network.state_dict()))
     unknown = np.full(len(rows), np.nan)
-    return Trained.solved(np.stack(rows), unknown, unknown)
+    return Trained.from_solution(np.stack(rows), unknown, unknown)

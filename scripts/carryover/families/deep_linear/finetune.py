@@ -7,10 +7,10 @@ from itertools import product
 import numpy as np
 from numpy.random import Generator
 
-from carryover.config.parameters import described
+from carryover.config.parameters import parameter_schema
 from carryover.errors import UserError
 from carryover.families.deep_linear import pretrain
-from carryover.families.stages import Piece, cartesian_product
+from carryover.families.stages import Batch, cartesian_product
 from carryover.networks.deep_linear import Weights
 from carryover.streams import generator
 from carryover.training.linear_flow import Factored
@@ -18,7 +18,7 @@ from carryover.training.result import Task
 
 
 def problems(p, shard):
-    """A piece for each number of samples and depth.
+    """A batch for each number of samples and depth.
 
     Runs of a seed with equal numbers of samples have the same inputs and noise unless they differ in a parameter of
     `own_draws`. Those of different numbers of samples are independent.
@@ -52,7 +52,7 @@ def problems(p, shard):
                 task, data, start, coefficients, teacher, depth, spectrum, runs["ridge"], runs["weight_decay"], frozen
             )
             columns = runs | {"relation": p.relation, **sizes, "depth": depth, "frozen": frozen}
-            yield Piece(problem, columns, partial(pretrain.variables, problem, features), pretrain.MEANING)
+            yield Batch(problem, columns, partial(pretrain.variables, problem, features), pretrain.MEANING)
 
 
 def _columns(p, shard):
@@ -64,7 +64,7 @@ def _columns(p, shard):
     if p.relation in ("leading", "trailing") and not 0 < p.leading < p.dimension:
         raise UserError(f"relation {p.relation} needs leading from 1 to below dimension, not {p.leading}.")
     # Some parameters are used by some relations only; for all other relations they are NaN.
-    relations = {name: about["when"].get("relation") for name, about in described(type(p)).items()}
+    relations = {name: about["when"].get("relation") for name, about in parameter_schema(type(p)).items()}
     own = {name: p.relation in needed for name, needed in relations.items() if needed}
     names = (*(name for name in own if own[name]), "source_norm", "noise", "ridge", "weight_decay")
     scales = (np.nan,) if shard.pretrained is None else np.unique(shard.pretrained["pretrain_scale"])

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.random import Generator
 
 from carryover.errors import UserError
-from carryover.families.stages import Piece, cartesian_product, of_training, single_precision
-from carryover.networks.deep_linear import Weights, balanced
+from carryover.families.stages import Batch, cartesian_product, of_training, single_precision
+from carryover.networks.deep_linear import Weights, rank_one_network
 from carryover.tasks.sparse import unit_vectors
 from carryover.training.linear_flow import Factored
 from carryover.training.result import Task
@@ -46,7 +46,7 @@ class Problem:
     weight_decay: np.ndarray  # (runs,)
     frozen: int = 0  # first layers that are not trained
 
-    def reduced_targets(self):
+    def project_targets(self):
         """Uᵀy of every run, (runs, k)."""
         return np.stack([self.data[s].targets(y) for s, y in zip(self.task.sets, self.task.y, strict=True)])
 
@@ -56,7 +56,7 @@ class Problem:
 
 
 def problems(p, shard):
-    """A piece for each depth and initial scale: one network per seed and source norm, trained on the population loss of
+    """A batch for each depth and initial scale: one network per seed and source norm, trained on the population loss of
     its source."""
     columns, spectrum = cartesian_product(seed=shard.seeds, source_norm=p.source_norm), eigenvalues(p)
     places, nothing = shard.places(columns["seed"]), np.zeros(len(columns["seed"]))
@@ -69,7 +69,7 @@ def problems(p, shard):
             start = small_weights(p, shard, depth, scale)[places]
             coefficients = start.coefficients()
         problem = Problem(task, [data], start, coefficients, source, depth, spectrum, nothing, nothing)
-        yield Piece(
+        yield Batch(
             problem, columns | {"depth": depth, "pretrain_scale": scale}, partial(_variables, p, problem), MEANING
         )
 
@@ -130,6 +130,6 @@ def small_weights(p, shard, depth, scale):
     d = p.dimension
     if p.solver == "balanced":
         units = shard.draw(unit_vectors, "weights", 1, d, condition=depth)[:, 0]
-        return balanced(scale**depth * units, depth)
+        return rank_one_network(scale**depth * units, depth)
     rows = shard.draw(Generator.standard_normal, "weights", ((depth - 1) * d + 1, d), condition=depth) * scale
     return Weights(rows[:, :-1].reshape(len(rows), depth - 1, d, d), rows[:, -1])

@@ -8,7 +8,7 @@ import numpy as np
 from carryover.errors import UserError
 from carryover.networks import deep_linear
 from carryover.training.deep_linear import gradient_descent
-from carryover.training.linear_flow import Factored, balanced_flow, finetuned, on_features, weight_decayed
+from carryover.training.linear_flow import Factored, balanced_flow, finetuning_limit, on_features, weight_decay_limit
 from carryover.training.result import Trained
 
 MAX_TIME = 1e9  # of flow; slow directions end before, those of smallest eigenvalues at γ = 1 too
@@ -17,7 +17,7 @@ ACCURACY = 1e-6  # of a step of the flow, relative
 
 def exact(problem, p):
     """The limit of gradient flow from vanishing weights, so that nothing is trained: no steps, no curves."""
-    targets, sets = problem.reduced_targets(), problem.task.sets
+    targets, sets = problem.project_targets(), problem.task.sets
     folds = getattr(p, "folds", 0)
     coefficients, validation = np.empty_like(problem.teacher), np.full(len(targets), np.nan)
     for s in np.unique(sets):
@@ -28,7 +28,7 @@ def exact(problem, p):
             for held in np.array_split(np.arange(len(X)), folds):
                 rest = np.delete(np.arange(len(X)), held)
                 data = Factored.of(X[rest])
-                beta = weight_decayed(data, data.targets(y[:, rest]), problem.weight_decay[runs])
+                beta = weight_decay_limit(data, data.targets(y[:, rest]), problem.weight_decay[runs])
                 squares += ((beta @ X[held].T - y[:, held]) ** 2).sum(1)
             validation[runs] = squares / len(X)
     above_floor = np.empty(len(coefficients))  # in the coordinates of the data, without what no function can fit
@@ -36,7 +36,7 @@ def exact(problem, p):
         data = problem.data[s]
         residual = data.values * (data.directions @ coefficients[run]) - targets[run]
         above_floor[run] = (residual**2).sum() / (2 * data.samples)
-    return Trained.solved(
+    return Trained.from_solution(
         SimpleNamespace(coefficients=coefficients), above_floor, problem.risk(slice(None), coefficients),
         measured={"validation_loss": validation} if folds else {},
     )  # fmt: skip
@@ -46,9 +46,9 @@ def _limits(problem, p, data, targets, runs):
     """(runs, d) of the runs that learn from one set."""
     protocol = getattr(p, "protocol", "pretraining")
     if protocol == "finetuning":
-        return finetuned(data, targets, problem.coefficients[runs], problem.depth)
+        return finetuning_limit(data, targets, problem.coefficients[runs], problem.depth)
     if protocol != "linear_transfer":
-        return weight_decayed(data, targets, problem.weight_decay[runs])  # for none the least norm, at any depth
+        return weight_decay_limit(data, targets, problem.weight_decay[runs])  # for none the least norm, at any depth
     # The features of the runs' pretrained network, without directions that vanish with the initial weights.
     network = np.flatnonzero(runs)[0]
     if problem.start is None:
@@ -76,7 +76,7 @@ def _limits(problem, p, data, targets, runs):
 def balanced(problem, p):
     """Gradient flow of balanced networks, as an ordinary differential equation of their function alone."""
     return balanced_flow(
-        problem.data, problem.reduced_targets(), problem.task.sets, problem.coefficients, depth=problem.depth,
+        problem.data, problem.project_targets(), problem.task.sets, problem.coefficients, depth=problem.depth,
         risk=problem.risk, tolerance=p.tolerance, max_time=MAX_TIME, accuracy=ACCURACY,
     )  # fmt: skip
 
@@ -89,9 +89,9 @@ def descent(problem, p):
     settings = {name: getattr(p, name) for name in ("learning_rate", "tolerance", "max_steps", "precision", "device")}
     task, start = problem.task, problem.start
     if start is None:
-        start = deep_linear.balanced(problem.coefficients, problem.depth)
+        start = deep_linear.rank_one_network(problem.coefficients, problem.depth)
     if not problem.frozen:
-        targets = problem.reduced_targets()
+        targets = problem.project_targets()
         return gradient_descent(problem.data, targets, task.sets, start, risk=problem.risk, **settings)
     # Behind frozen layers the others are a network of their own, whose inputs are the features. Targets of one seed
     # share features and inputs, and to factorise these costs more than to train: each pair of them is taken once.

@@ -8,7 +8,7 @@ import numpy as np
 
 from carryover.families.diagonal import pretrain
 from carryover.families.diagonal.parameters import PRETRAINED
-from carryover.families.stages import Piece, cartesian_product
+from carryover.families.stages import Batch, cartesian_product
 from carryover.networks.diagonal import Weights
 from carryover.streams import generator
 from carryover.tasks import sparse
@@ -16,7 +16,7 @@ from carryover.training.diagonal import Problem
 
 
 def problems(p, shard):
-    """A piece for each number of samples; UserError for a main task without room."""
+    """A batch for each number of samples; UserError for a main task without room."""
     experiment, seeds = shard.experiment, shard.seeds
     outputs = ("main", "auxiliary") if p.protocol == "multi_task" else ("main",)
     layers = ("second",) if p.protocol.endswith("_probe") else ("first", "second")
@@ -45,7 +45,7 @@ def problems(p, shard):
         # The loss of both tasks is the mean over all samples, as the published risks say.
         problem = Problem(tasks, start, teacher[sets], layers, tuple(sizes / sizes.sum()))
         variables = partial(pretrain.variables, problem, auxiliary_teacher[place])
-        yield Piece(problem, columns | {"samples": samples}, variables, pretrain.MEANING, outputs)
+        yield Batch(problem, columns | {"samples": samples}, variables, pretrain.MEANING, outputs)
 
 
 def _start(p, shard, columns, outputs):

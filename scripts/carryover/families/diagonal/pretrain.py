@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.families.stages import Piece, of_training
+from carryover.families.stages import Batch, of_training
 from carryover.networks.diagonal import Weights
 from carryover.streams import generator
 from carryover.tasks import sparse
@@ -32,7 +32,7 @@ def problems(p, shard):
     small = np.full((len(seeds), p.dimension), p.initial_scale)
     start = Weights(small, small, small[:, None], small[:, None])
     problem = Problem([task(p, inputs, teacher, np.arange(len(seeds)))], start, teacher)
-    yield Piece(problem, {"seed": seeds}, partial(variables, problem, teacher), MEANING, ("auxiliary",))
+    yield Batch(problem, {"seed": seeds}, partial(variables, problem, teacher), MEANING, ("auxiliary",))
 
 
 def variables(problem, auxiliary_teacher, trained):

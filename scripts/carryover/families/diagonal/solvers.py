@@ -39,7 +39,7 @@ def exact(problem, p):
         weights = readout_flow(X, y, start, tolerance=0.0, teacher=problem.teacher).weights
     beta = weights.coefficients()[:, 0]
     residual = np.einsum("rni,ri->rn", X, beta) - y
-    return Trained.solved(weights, (residual**2).mean(1), ((beta - problem.teacher) ** 2).sum(1))
+    return Trained.from_solution(weights, (residual**2).mean(1), ((beta - problem.teacher) ** 2).sum(1))
 
 
 def symmetric(problem, p):

@@ -8,7 +8,7 @@ import numpy as np
 
 from carryover.errors import UserError
 from carryover.families.image_pairs import pretrain
-from carryover.families.stages import Piece
+from carryover.families.stages import Batch
 from carryover.streams import generator
 from carryover.theory.linear_teachers import benign_overfitting_bound, covariance_terms
 
@@ -29,7 +29,7 @@ MEANING = {
 
 
 def problems(p, shard):
-    """A piece for each seed, kind of pixels, pair and number of samples; runs are estimators, and means over draws.
+    """A batch for each seed, kind of pixels, pair and number of samples; runs are estimators, and means over draws.
 
     Samples are drawn without replacement and not balanced, as from a distribution; those of a draw depend on seed, pair
     and draw alone, and fewer of them are part of more. The bounds take θ_T and the second moments Σ from all training
@@ -69,11 +69,11 @@ def problems(p, shard):
                     "benign_overfitting": benign_overfitting_bound(differences, target.spectrum, n),
                     "covariance": top + bottom,
                     "covariance_top": top,
-                    "target_alignment": target.explained(start),
+                    "target_alignment": target.explain(start),
                 }
                 found = {"estimator": estimators, "target_from": [where for _, where in finders]}
                 runs = columns | names | found | {"samples": n}
-                yield Piece(problem, runs, partial(_variables, problem, bounds), pretrain.MEANING)
+                yield Batch(problem, runs, partial(_variables, problem, bounds), pretrain.MEANING)
 
 
 def _variables(problem, bounds, trained):

@@ -14,7 +14,7 @@ from itertools import combinations, permutations, product
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.families.stages import Piece
+from carryover.families.stages import Batch
 from carryover.streams import generator
 from carryover.tasks import images as image_sets
 
@@ -41,13 +41,13 @@ class Problem:
 
 
 def problems(p, shard):
-    """A piece for each seed, kind of pixels and pair of tasks, with a run per estimator."""
+    """A batch for each seed, kind of pixels and pair of tasks, with a run per estimator."""
     tasks = pairs(p, shard.experiment)
     for names, split in splits(p, shard):
         regression = regressions(split)
         for columns, source, _ in tasks:
             runs = names | columns | {"estimator": list(p.estimator)}
-            yield Piece(regression(*source), runs, _variables, MEANING)
+            yield Batch(regression(*source), runs, _variables, MEANING)
 
 
 def _variables(trained):
@@ -134,7 +134,7 @@ class Regression:
     labels: np.ndarray  # (d,) Uᵀy
     count: int  # images
 
-    def learned(self, estimator):
+    def learning_share(self, estimator):
         """The share (d,) of what least squares changes that an estimator changes, in each direction.
 
         Directions are left out whose singular values are rounding.
@@ -156,7 +156,7 @@ class Regression:
 
         By least squares they are θ + X⁺(y − Xθ), the solution nearest to the start θ, which gradient descent ends at.
         """
-        shares = np.array([self.learned(estimator) for estimator in estimators])
+        shares = np.array([self.learning_share(estimator) for estimator in estimators])
         missing = self.labels - self.values * (start @ self.directions.T if np.ndim(start) else 0.0)
         along = np.divide(shares * missing, self.values, out=np.zeros(shares.shape), where=shares > 0)
         return start + along @ self.directions
@@ -167,7 +167,7 @@ class Regression:
         residual = coefficients @ self.directions.T * self.values - self.labels
         return ((residual**2).sum(-1) + beyond) / self.count / 2
 
-    def explained(self, coefficients):
+    def explain(self, coefficients):
         """Share (k,) of the labels' mean square that functions with coefficients (k, d) explain, each times the best
         number; NaN of those that are 0 on all images."""
         outputs = coefficients @ self.directions.T * self.values

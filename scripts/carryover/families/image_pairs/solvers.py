@@ -18,15 +18,15 @@ def exact(problem, p):
     if isinstance(problem, Regression):
         coefficients = problem.coefficients(p.estimator)
         loss = problem.loss(coefficients)
-        return Trained.solved(coefficients, loss, np.full_like(loss, np.nan))
+        return Trained.from_solution(coefficients, loss, np.full_like(loss, np.nan))
     pixels, start = problem.pixels, problem.start[:, None]
     missing = problem.labels[..., None] - pixels @ start[..., None]
     samples, dimension = pixels.shape[-2:]
     cutoff = max(samples, dimension) * np.finfo(float).eps
     if samples >= dimension:
-        return _trained(problem, start + (np.linalg.pinv(pixels, rtol=cutoff) @ missing)[..., 0])
+        return _finish(problem, start + (np.linalg.pinv(pixels, rtol=cutoff) @ missing)[..., 0])
     span, triangle = np.linalg.qr(pixels.mT)  # few samples: the pseudoinverse of n × n numbers alone
-    return _trained(problem, start + (span @ (np.linalg.pinv(triangle.mT, rtol=cutoff) @ missing))[..., 0])
+    return _finish(problem, start + (span @ (np.linalg.pinv(triangle.mT, rtol=cutoff) @ missing))[..., 0])
 
 
 def descent(problem, p):
@@ -52,11 +52,11 @@ def descent(problem, p):
         residual -= p.learning_rate * (gram @ residual) * running
     coefficients = (start + pixels.mT @ a).transpose(2, 0, 1)
     converged = (residual**2).mean(1).max(0) / 2 <= p.tolerance
-    return _trained(problem, coefficients, evaluations=evaluations, converged=converged)
+    return _finish(problem, coefficients, evaluations=evaluations, converged=converged)
 
 
-def _trained(problem, coefficients, **known):
+def _finish(problem, coefficients, **known):
     """`Trained` with these final coefficients (runs, draws, d); its loss is the mean over draws."""
     residual = (problem.pixels @ coefficients[..., None])[..., 0] - problem.labels
     loss = (residual**2).mean((-2, -1)) / 2
-    return Trained.solved(coefficients, loss, np.full_like(loss, np.nan), **known)
+    return Trained.from_solution(coefficients, loss, np.full_like(loss, np.nan), **known)

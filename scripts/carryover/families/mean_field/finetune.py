@@ -7,13 +7,13 @@ from numpy.random import Generator
 
 from carryover.families.mean_field import pretrain
 from carryover.families.mean_field.parameters import LEARNING
-from carryover.families.stages import Piece, cartesian_product, of_training
+from carryover.families.stages import Batch, cartesian_product, of_training
 from carryover.networks.relu import Weights
 from carryover.training.result import Task
 
 
 def problems(p, shard):
-    """A piece for each number of samples: every network times `draws` data sets, times the ways to train a readout.
+    """A batch for each number of samples: every network times `draws` data sets, times the ways to train a readout.
 
     A data set depends on seed and draw alone, and a smaller one is part of a larger one. A run from scratch has no
     ablated fraction and no anchor (NaN); a network that is left as it is has no samples and no draw (0).
@@ -43,18 +43,18 @@ def problems(p, shard):
     columns = {name: values[which] for name, values in networks.items()}
     columns |= {"draw": sets % draws, "readout": readout, "max_time": max_time}
 
-    def drawn(stream, *shape):
+    def draw_numbers(stream, *shape):
         """Numbers of each data set, of a seed and draw."""
         each = [shard.draw(Generator.standard_normal, stream, shape, condition=draw) for draw in range(draws)]
         return np.stack(each, axis=1).reshape(len(shard.seeds) * draws, *shape)
 
     for samples in p.samples if learning else (0,):
-        X, noise = drawn("inputs", samples, p.dimension), p.noise * drawn("noise", samples)
+        X, noise = draw_numbers("inputs", samples, p.dimension), p.noise * draw_numbers("noise", samples)
         y = np.stack([teacher[network].outputs(X[s])[:, 0] / p.teacher_units + noise[s] for network, s in pairs])
         task = Task(X, np.repeat(y, len(ways), axis=0), sets)
         problem = pretrain.Problem(start, teacher, which, task, readout=readout, max_time=max_time)
         runs = columns | {"samples": samples, "noise": p.noise}
-        yield Piece(problem, runs, partial(_variables, p, problem, pretrained), pretrain.MEANING)
+        yield Batch(problem, runs, partial(_variables, p, problem, pretrained), pretrain.MEANING)
 
 
 def _variables(p, problem, pretrained, trained):

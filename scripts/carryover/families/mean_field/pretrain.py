@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 
 from carryover.errors import UserError
-from carryover.families.stages import Piece, cartesian_product, of_training, single_precision
+from carryover.families.stages import Batch, cartesian_product, of_training, single_precision
 from carryover.networks.relu import Weights
 from carryover.tasks.sparse import unit_vectors
 from carryover.theory.kernels import function_moments
@@ -65,7 +65,7 @@ def problems(p, shard):
         anchor=columns["anchor"],
         max_time=columns["pretrain_time"],
     )
-    yield Piece(problem, columns, partial(_variables, problem, target), MEANING)
+    yield Batch(problem, columns, partial(_variables, problem, target), MEANING)
 
 
 def _variables(problem, target, trained):
@@ -95,7 +95,7 @@ def size(target):
     }
 
 
-def summed(network):
+def as_sum(network):
     """A network that is a mean over m units as a sum of units of length 1/√m, the same function.
 
     Gradient descent at the rate η moves it as mean-field gradient descent at η m moves the mean.

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from carryover.families.mean_field.pretrain import summed
+from carryover.families.mean_field.pretrain import as_sum
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import function_moments, relu_kernel, relu_risk
 from carryover.training.devices import tensor
@@ -27,7 +27,7 @@ def flow(problem, p):
     take sums over units. On samples their loss is the mean squared error, twice the loss of mean-field networks, so
     their time runs half as fast.
     """
-    start, teacher = summed(problem.start[problem.networks]), problem.teacher
+    start, teacher = as_sum(problem.start[problem.networks]), problem.teacher
     settings = {"accuracy": p.accuracy, "max_steps": p.max_steps, "device": p.device}
     if problem.task is None:
         unit_teacher = Weights(teacher.first, teacher.second / teacher.first.shape[-2])
@@ -36,7 +36,7 @@ def flow(problem, p):
             precision=p.precision, **settings,
         )  # fmt: skip
     else:
-        teacher = summed(teacher)
+        teacher = as_sum(teacher)
 
         def risk(first, second, runs):
             which = problem.networks[runs]
@@ -71,9 +71,9 @@ def exact(problem, p):
     directions. Readouts fitted to samples are not stored.
     """
     if getattr(p, "protocol", "") == "pretrained":
-        network, teacher = summed(problem.start), summed(problem.teacher)
+        network, teacher = as_sum(problem.start), as_sum(problem.teacher)
         risks = relu_risk(network.first, network.second[:, 0], teacher.first, teacher.second[:, 0])
-        return Trained.solved(problem.start, np.full(len(problem.networks), np.nan), risks)
+        return Trained.from_solution(problem.start, np.full(len(problem.networks), np.nan), risks)
     loss, risk, time = np.empty((3, len(problem.networks)))
     weights = Weights(problem.start.first, np.empty_like(problem.start.second)) if problem.task is None else None
     for run, modes, start, error in _learning(problem):
@@ -88,7 +88,7 @@ def exact(problem, p):
         else:
             weights.second[run, 0], risk[run] = readout, 2 * loss[run]
     converged = np.isnan(time) | (loss <= p.tolerance * (1 + 1e-9))  # the flow stops at the tolerance, to rounding
-    return Trained.solved(weights, loss, risk, time, converged=converged)
+    return Trained.from_solution(weights, loss, risk, time, converged=converged)
 
 
 def descent(problem, p):
@@ -102,12 +102,12 @@ def descent(problem, p):
         rate = p.learning_rate
         while rate * modes.rates[:1].sum() >= 2:
             rate /= CUT
-        after, most = partial(modes.descended, start, rate), min(p.max_steps, round(problem.max_time[run] / rate))
+        after, most = partial(modes.descend, start, rate), min(p.max_steps, round(problem.max_time[run] / rate))
         rates[run] = rate
         steps[run] = bisect_left(range(most), True, key=lambda count: modes.loss(after(count)) <= p.tolerance)
         loss[run], risk[run] = modes.loss(after(steps[run])), _risk(after(steps[run]), *error)
     known = {"evaluations": steps, "converged": loss <= p.tolerance, "measured": {"learning_rate": rates}}
-    return Trained.solved(None, loss, risk, steps * rates, **known)
+    return Trained.from_solution(None, loss, risk, steps * rates, **known)
 
 
 def _learning(problem):

@@ -91,7 +91,7 @@ def draw_relu(run, outputs=1, pretrained=None, switches=()):
         second = torch.randn(1, WIDTH, generator=rng) * (SMALL * np.sqrt(2 / WIDTH))
     both = pretrained is None and "layers" not in switches
     start = relu.Weights(first.numpy() * scale, second.numpy() * (scale if both else np.float32(1)))
-    return drawn(inputs, targets, start, rng, np.zeros(0))
+    return make_draw(inputs, targets, start, rng, np.zeros(0))
 
 
 def draw_diagonal(run, outputs=1, pretrained=None):
@@ -111,10 +111,10 @@ def draw_diagonal(run, outputs=1, pretrained=None):
     first = np.full((2, DIAGONAL), SMALL * factor**2) if pretrained is None else pretrained * np.float32(factor)
     second = np.full((outputs, DIAGONAL), SMALL * factor, np.float32)
     start = diagonal.Weights(*first.astype(np.float32), second, second)
-    return drawn(inputs, targets, start, rng, main.numpy())
+    return make_draw(inputs, targets, start, rng, main.numpy())
 
 
-def drawn(inputs, targets, start, rng, teacher):
+def make_draw(inputs, targets, start, rng, teacher):
     """What was drawn, of which the main samples are the auxiliary ones where there are no others."""
     auxiliary, main, test = ((X.numpy(), y.numpy()) for X, y in zip(inputs, targets, strict=True))
     return Drawn(auxiliary, main if len(main[1]) else auxiliary, test, start, rng, teacher)

@@ -1,4 +1,4 @@
-"""The published runs on the main task: a piece for each experiment, factor and number of samples."""
+"""The published runs on the main task: a batch for each experiment, factor and number of samples."""
 
 from dataclasses import replace
 from functools import partial
@@ -8,7 +8,7 @@ import numpy as np
 
 from carryover.families.published import draws, protocols
 from carryover.families.published.pretrain import MEANING, layers, pose
-from carryover.families.stages import Piece, of_training
+from carryover.families.stages import Batch, of_training
 from carryover.networks import relu
 from carryover.training.result import Trained
 
@@ -16,7 +16,7 @@ from carryover.training.result import Trained
 def problems(p, shard):
     """The runs of the shard's seeds that are trained at all; UserError for what nobody published."""
     if p.protocol == "pretrained":
-        yield as_pretrained(shard)
+        yield reuse_pretraining(shard)
         return
     for published, factor, samples in product(p.published, p.rescale, p.samples):
         every = protocols.select(published=published, protocol=p.protocol, rescale=factor, samples=samples)
@@ -30,10 +30,10 @@ def problems(p, shard):
         apart = published.startswith("diagonal")
         for chosen in [[run for run in listed if run["seed"] == seed] for seed in shard.seeds] if apart else [listed]:
             if chosen:
-                yield piece(p, shard, chosen, [run in drawn for run in chosen])
+                yield make_batch(p, shard, chosen, [run in drawn for run in chosen])
 
 
-def piece(p, shard, runs, to_the_end):
+def make_batch(p, shard, runs, to_the_end):
     """The runs of one experiment, factor and number of samples, and of one seed of diagonal networks."""
     rules = protocols.rules(runs[0]["published"], p.protocol, runs[0]["rescale"])
     if "batches" in p.switched:
@@ -45,16 +45,16 @@ def piece(p, shard, runs, to_the_end):
     names = [name for name in runs[0] if name not in ("network", "protocol", "setup", "risk")]
     columns = {name: np.array([run[name] for run in runs]) for name in names}
     columns["ours"] = np.full(len(runs), " ".join((*p.ours, *p.switched)))
-    return Piece(problem, columns, partial(variables, problem), MEANING, outputs)
+    return Batch(problem, columns, partial(variables, problem), MEANING, outputs)
 
 
-def as_pretrained(shard):
+def reuse_pretraining(shard):
     """The networks that pretraining left."""
     known = shard.pretrained.isel(run=shard.rows(seed=shard.seeds))
     weights = relu.Weights(known["first"].values, known["second"].values)
-    same = Trained.solved(weights, known["loss"].values, known["risk_final"].values)
+    same = Trained.from_solution(weights, known["loss"].values, known["risk_final"].values)
     runs = {"seed": shard.seeds, "ours": np.full(len(shard.seeds), "")}
-    return Piece(same, runs, lambda trained: layers(weights) | of_training(trained), MEANING)
+    return Batch(same, runs, lambda trained: layers(weights) | of_training(trained), MEANING)
 
 
 def draw(p, shard, run, outputs):

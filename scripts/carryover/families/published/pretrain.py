@@ -3,7 +3,7 @@
 import numpy as np
 
 from carryover.families.published import draws, protocols
-from carryover.families.stages import Piece, of_training, single_precision
+from carryover.families.stages import Batch, of_training, single_precision
 from carryover.networks import relu
 from carryover.training.published import Problem
 from carryover.training.result import Task
@@ -21,14 +21,14 @@ LAYERS = {"first": ("unit", "input"), "first_plus": ("input",), "first_minus": (
 
 
 def problems(p, shard):
-    """One network per seed; a piece for each seed of diagonal networks, which share no inputs."""
+    """One network per seed; a batch for each seed of diagonal networks, which share no inputs."""
     rules, diagonal = protocols.PRETRAINING[p.network], p.network == "diagonal"
     alone = {"network": p.network, "published": "", "rescale": 1.0, "samples": 0} | protocols.dimensions(0, 0.0)
     for seeds in [[seed] for seed in shard.seeds] if diagonal else [shard.seeds]:
         runs = [alone | {"seed": seed} for seed in seeds]
         drawn = [draws.draw_diagonal(run) if diagonal else draws.draw_relu(run, switches=p.ours) for run in runs]
         problem = pose(p, drawn, rules, [False] * len(seeds))
-        yield Piece(problem, {"seed": seeds}, lambda trained: layers(trained.weights) | of_training(trained), MEANING)
+        yield Batch(problem, {"seed": seeds}, lambda trained: layers(trained.weights) | of_training(trained), MEANING)
 
 
 def pose(p, drawn, rules, to_the_end, outputs=("main",)):

@@ -38,7 +38,7 @@ def fitted(problem, p):
     else:
         loss, best, final, epochs = np.transpose([readout_descent(problem, run) for run in runs])
         known = {"evaluations": epochs.astype(np.int64)}
-    return Trained.solved(problem.start, loss, final, risk_best=best, **known)
+    return Trained.from_solution(problem.start, loss, final, risk_best=best, **known)
 
 
 def ridge(problem, run, probe):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from carryover.families.relu import pretrain
-from carryover.families.stages import Piece
+from carryover.families.stages import Batch
 from carryover.networks.relu import Weights
 from carryover.streams import generator
 from carryover.tasks import units
@@ -16,7 +16,7 @@ from carryover.tasks.sparse import magnitude, sphere
 
 
 def problems(p, shard):
-    """A piece for each number of samples; UserError for a main task without room."""
+    """A batch for each number of samples; UserError for a main task without room."""
     listed = [(None, None, text) for text in p.unit_correlations]
     paired = [(overlap, correlation, "") for overlap, correlation in product(p.overlap, p.correlation)]
     scales = (None,) if p.protocol.startswith("finetuning") else p.initial_scale
@@ -51,7 +51,7 @@ def problems(p, shard):
             lambda run, own=conditions: generator(shard.experiment, own[run], runs[run]["seed"], "order"),
         )  # fmt: skip
         variables = partial(_variables, p, problem, auxiliary)
-        yield Piece(problem, columns | {"samples": size}, variables, pretrain.MEANING, outputs)
+        yield Batch(problem, columns | {"samples": size}, variables, pretrain.MEANING, outputs)
 
 
 def _start(p, shard, runs, sets, outputs):

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.random import Generator
 
-from carryover.families.stages import Piece, of_training, single_precision
+from carryover.families.stages import Batch, of_training, single_precision
 from carryover.networks.relu import Weights
 from carryover.streams import generator
 from carryover.tasks import units
@@ -44,7 +44,7 @@ def problems(p, shard):
         [task(p, X, teacher, np.arange(len(seeds)))], start, teacher,
         lambda run: generator(experiment, "", seeds[run], "auxiliary order"),
     )  # fmt: skip
-    yield Piece(problem, {"seed": seeds}, partial(variables, problem, teacher), MEANING, outputs)
+    yield Batch(problem, {"seed": seeds}, partial(variables, problem, teacher), MEANING, outputs)
 
 
 def variables(problem, auxiliary, trained):

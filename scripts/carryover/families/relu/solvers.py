@@ -22,17 +22,18 @@ TEST_SAMPLES = 2000  # for what has no closed form
 def descent(problem, p):
     """Gradient descent, as the papers train, with the population risk along the way."""
     return gradient_descent(
-        **_posed(problem, p), learning_rate=p.learning_rate, max_epochs=p.max_epochs, batch_size=p.batch_size,
+        **_trainer_arguments(problem, p),
+        learning_rate=p.learning_rate, max_epochs=p.max_epochs, batch_size=p.batch_size,
         shuffles=problem.shuffles, precision=p.precision,
     )  # fmt: skip
 
 
 def flow(problem, p):
     """Gradient flow, which plain descent follows with small steps, in tens of steps."""
-    return gradient_flow(**_posed(problem, p), accuracy=p.accuracy, max_steps=p.max_steps)
+    return gradient_flow(**_trainer_arguments(problem, p), accuracy=p.accuracy, max_steps=p.max_steps)
 
 
-def _posed(problem, p):
+def _trainer_arguments(problem, p):
     """The arguments that both trainers share; tolerances are fractions of the loss of networks whose outputs are 0."""
     if p.loss == "cross_entropy":
         observe, idle = _classification(problem.teacher), len(problem.tasks) * np.log(2)
@@ -62,7 +63,7 @@ def ridge(problem, p):
     for run, row in enumerate(task.sets):
         fitted.append(fit(start.first[run], readouts[run, 0], task.X[row], task.y[run]))
         report(step=run + 1, active=len(task.sets) - run - 1)
-    return Trained.solved(
+    return Trained.from_solution(
         Weights(start.first, np.stack([one.readout for one in fitted])[:, None]) if probe else start,
         np.array([one.loss for one in fitted]),
         np.array([one.risk(*_units(problem.teacher, run)) for run, one in enumerate(fitted)]),

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from carryover.families.stages import Piece, cartesian_product, of_training
+from carryover.families.stages import Batch, cartesian_product, of_training
 from carryover.families.wide_relu import pretrain, solvers
 from carryover.networks.relu import Weights
 from carryover.tasks.sparse import unit_vectors
@@ -16,7 +16,7 @@ MEANING = {"distance": "distance |θ_T − θ_S| between target and source, unit
 
 
 def problems(p, shard):
-    """A piece for each number of samples, with one run per seed and distance.
+    """A batch for each number of samples, with one run per seed and distance.
 
     Inputs depend on the seed alone, and fewer are part of more. Runs from scratch have the same targets as those of
     finetuning.
@@ -35,7 +35,7 @@ def problems(p, shard):
         X = shard.draw(unit_vectors, "inputs", samples, p.dimension)
         task = Task(X, pretrain.linear(teacher, X[networks]), networks)
         problem = pretrain.Problem(start, task, teacher, tests)
-        yield Piece(problem, columns | {"samples": samples}, partial(_variables, problem, moved), MEANING)
+        yield Batch(problem, columns | {"samples": samples}, partial(_variables, problem, moved), MEANING)
 
 
 def _variables(problem, moved, trained):
@@ -50,7 +50,7 @@ def _variables(problem, moved, trained):
             learned[runs] = trained.weights[runs].outputs(tests)[..., 0]
             distance[runs] = [_gram_distance(first, X) for first in trained.weights.first[runs]]
     # The theorem's loss is 1-Lipschitz and in [0, 1].
-    risk, start_risk = (np.minimum(np.abs(f - problem.wanted), 1).mean(1) for f in (learned, started))
+    risk, start_risk = (np.minimum(np.abs(f - problem.test_values), 1).mean(1) for f in (learned, started))
     return of_training(trained) | {name: ("run", values, text) for name, values, text in (
         ("absolute_risk", risk, "mean of min(|f(x) − θ_T·x|, 1) over test inputs, the risk that theorem 6.1 bounds"),
         ("start_risk", start_risk, "the same before training: what the bound must be below to say that training helps"),

@@ -10,7 +10,7 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.random import Generator
 
-from carryover.families.stages import Piece, of_training, single_precision
+from carryover.families.stages import Batch, of_training, single_precision
 from carryover.networks.relu import Weights
 from carryover.tasks.sparse import unit_vectors
 from carryover.training.result import Task
@@ -26,7 +26,7 @@ class Problem:
     tests: np.ndarray | None = None  # (networks, tests, D), unit vectors; None in pretraining
 
     @cached_property
-    def wanted(self):
+    def test_values(self):
         """What the teachers say of the test inputs, (runs, tests)."""
         return linear(self.teacher, self.tests[self.task.sets])
 
@@ -41,7 +41,7 @@ def problems(p, shard):
     X = shard.draw(unit_vectors, "source inputs", p.samples, p.dimension)
     source = shard.draw(teacher, "teacher", p.dimension)
     problem = Problem(initial(p, shard), Task(X, linear(source, X), np.arange(len(X))), source)
-    yield Piece(problem, {"seed": shard.seeds}, partial(_variables, source))
+    yield Batch(problem, {"seed": shard.seeds}, partial(_variables, source))
 
 
 def _variables(source, trained):

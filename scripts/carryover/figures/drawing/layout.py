@@ -27,7 +27,7 @@ def finish(figure, title, *notes, columns=None, entries=True):
             if isinstance(axis.get_major_formatter(), LogFormatterSciNotation):  # slow: it parses formulas
                 axis.set_major_formatter(lambda x, _: f"10{str(round(math.log10(x))).translate(SUPERSCRIPTS)}")
     if title:
-        figure.suptitle(_wrapped(title, figure, 11.5))
+        figure.suptitle(_wrap(title, figure, 11.5))
     return figure
 
 
@@ -45,11 +45,11 @@ def legend(figure, *notes, columns=None, entries=True):
         columns = max(1, len(widths) if sum(widths) <= room else int(room / max(widths)))
     figure.legend(
         handles.values(), handles.keys(), loc="outside lower center", ncols=columns or 1,
-        title=_wrapped("; ".join(notes), figure, 15.0), title_fontproperties={"size": "small"},
+        title=_wrap("; ".join(notes), figure, 15.0), title_fontproperties={"size": "small"},
     )  # fmt: skip
 
 
-def _wrapped(text, figure, letters_per_inch):
+def _wrap(text, figure, letters_per_inch):
     """The text, broken into lines that fit the width of the figure."""
     return "\n".join(textwrap.wrap(text, int(letters_per_inch * figure.bbox.width / figure.dpi)))
 
@@ -100,9 +100,9 @@ def group(title, columns, panel, ylabel, along=None, ylim=None, truth=None, widt
     return width or len(columns), draw
 
 
-def curves(title, columns, quantity, along, shown, ylabel, apart=0.0, **axes):
+def curves(title, columns, quantity, along, shown, ylabel, dodge=0.0, **axes):
     """A `group` of `panels.curves`; `axes` are its other arguments."""
-    panel = partial(panels.curves, quantity=quantity, along=along, shown=shown, apart=apart)
+    panel = partial(panels.curves, quantity=quantity, along=along, shown=shown, dodge=dodge)
     return group(title, columns, panel, ylabel, along, **axes)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from carryover import labels
-from carryover.runs import chosen, where
+from carryover.runs import run_mask, select_runs
 from carryover.statistics import intervals
 
 COLORS = {
@@ -88,22 +88,24 @@ def curves_by(data, *coordinates, label=None, **restricted):
         lines = itertools.cycle(LINES)
         for combination in itertools.product([value], *others):
             condition = dict(zip(coordinates, combination, strict=True))
-            if chosen(data, **condition).any():
+            if run_mask(data, **condition).any():
                 named = label(*combination) if label else ", ".join(name(data, *item) for item in condition.items())
                 described.append((condition, named, {"color": color, "linestyle": next(lines)}))
     return described
 
 
-def colored(data, coordinate):
+def assign_colors(data, coordinate):
     """(value, its runs, its colour) for each value of a coordinate."""
     distinct = values(data, coordinate)
     for value, color in zip(distinct, colors(coordinate, distinct), strict=True):
-        yield value, where(data, **{coordinate: value}), color
+        yield value, select_runs(data, **{coordinate: value}), color
 
 
 def columns(data, coordinate="samples", title="n = {:g}", chosen=()):
     """{title: runs} for each value of a coordinate, or those chosen; `title` is a format of the value."""
-    return {title.format(value): where(data, **{coordinate: value}) for value in chosen or values(data, coordinate)}
+    return {
+        title.format(value): select_runs(data, **{coordinate: value}) for value in chosen or values(data, coordinate)
+    }
 
 
 def relative(data, quantity, over=None):
@@ -126,19 +128,19 @@ def extent(data):
     return (0.0, 1.0) if len(np.unique(data["seed"])) <= 20 else (0.1, 0.9)
 
 
-def spread_in_words(data, how="band"):
+def describe_spread(data, how="band"):
     """The number of seeds of a dataset and how their spread is shown, in words.
 
     Of datasets by role a single text, if all have the same number of seeds.
     """
     if isinstance(data, dict):
-        words = {role: spread_in_words(runs, how) for role, runs in data.items()}
+        words = {role: describe_spread(runs, how) for role, runs in data.items()}
         return words.popitem()[1] if len({*words.values()}) == 1 else "; ".join(map(": ".join, words.items()))
     shown = "range" if extent(data) == (0.0, 1.0) else "10 % to 90 % quantiles"
     return f"{seeds_in_words(data)}; line: median over seeds, {how}: their {shown}"
 
 
-def unfitted(data, quantity):
+def misses_samples(data, quantity):
     """(run,) whether a trained network has a squared loss above a tenth of this risk, so that longer training may help.
 
     False for readouts of fixed features, which may be unable to fit.
@@ -151,7 +153,7 @@ def unfitted(data, quantity):
 
 
 def limits_and_trained_in_words(data):
-    """Notes on a figure of exact limits and `trained` runs, with the dimension d of their inputs where all have one."""
+    """Notes on a figure of exact limits and trained runs, with the dimension d of their inputs where all have one."""
     known = {round(d) for d in (data["samples"] / data["gamma"]).values.tolist()} if "gamma" in data.coords else {}
     lines = "lines: exact limits, median over seeds, and their range"
     markers = "markers: gradient descent, median, hollow where some runs have not converged"
@@ -185,7 +187,7 @@ def band(ax, x, middle, low, high, label=None, bars=None, **style):
     return line
 
 
-def spread(ax, data, quantity, along, label=None, bars=None, **style):
+def draw_spread(ax, data, quantity, along, label=None, bars=None, **style):
     """Draw the median and extent over seeds of a quantity along a coordinate of the runs, or one of its dimensions.
 
     `data` are runs, or a data frame with a row for each. The extent is a band, or bars at the points of the slice
@@ -198,7 +200,7 @@ def spread(ax, data, quantity, along, label=None, bars=None, **style):
         bars = slice(None)
     marker = "o" if along in table else ""  # a dimension has many points
     band(ax, middle.index, middle, low, high, label, bars, **{"marker": marker} | style)
-    if (not_fitted := unfitted(data, quantity)).any():
+    if (not_fitted := misses_samples(data, quantity)).any():
         shares = pd.Series(not_fitted, table.index).groupby(table[along]).mean()
         places = shares.index[shares >= 0.5]
         ax.plot(places, middle[places], "x", color="k", markersize=7, label=UNFITTED if len(places) else None)
@@ -211,28 +213,28 @@ def level(ax, data, quantity, label=None, **style):
     ax.axhspan(*np.quantile(runs, extent(data)), color=line.get_color(), alpha=0.18, linewidth=0)
 
 
-def curves(ax, data, quantity, along, shown, apart=0.0, draw=spread):
-    """Draw curves along a coordinate of the runs or a dimension of the quantity, by `draw`, which is like `spread`.
+def curves(ax, data, quantity, along, shown, dodge=0.0, draw=draw_spread):
+    """Draw curves along a coordinate of the runs or a dimension of the quantity, by `draw`, such as `draw_spread`.
 
-    `shown` is a coordinate, with a curve for each of its values, or the result of `curves_by`. With `apart`, curves
+    `shown` is a coordinate, with a curve for each of its values, or the result of `curves_by`. With `dodge`, curves
     have bars in place of bands, and neighbours are shifted by that many octaves; curves without data keep their place.
     Runs with a single value of `rescale` were not rescaled, and are a line across the panel.
     """
     shown = curves_by(data, shown) if isinstance(shown, str) else shown
     for place, (condition, label, style) in enumerate(shown):
-        part = data.isel(run=chosen(data, **condition))
+        part = data.isel(run=run_mask(data, **condition))
         if not part.sizes["run"]:
             continue
         if along == "rescale" and len(values(part, along)) == 1:
             level(ax, part, quantity, label, **style)
-        elif apart:
-            shifted = part[along] * 2 ** (apart * (place - (len(shown) - 1) / 2))
+        elif dodge:
+            shifted = part[along] * 2 ** (dodge * (place - (len(shown) - 1) / 2))
             draw(ax, part.assign_coords({along: shifted}), quantity, along, label, bars=slice(None), **style)
         else:
             draw(ax, part, quantity, along, label, **style)
 
 
-def trained(ax, data, quantity, along, label=None, shift=1.0, **style):
+def draw_medians(ax, data, quantity, along, label=None, shift=1.0, **style):
     """Draw the median over seeds of trained runs along a coordinate, times `shift`, as markers, which are hollow where
     some runs have not converged."""
     middle = medians(data, quantity, along)
@@ -242,11 +244,11 @@ def trained(ax, data, quantity, along, label=None, shift=1.0, **style):
     ax.plot(middle.index * shift, middle.where(~converged), markerfacecolor="none", **markers)
 
 
-def limits_and_trained(ax, data, quantity, along, label=None, **style):
+def draw_limits_and_medians(ax, data, quantity, along, label=None, **style):
     """Draw exact limits as a line with their spread over seeds, and trained runs as markers."""
     exact = data["solver"].values == "exact"
-    spread(ax, data.isel(run=exact), quantity, along, label, marker="", **style)
-    trained(ax, data.isel(run=~exact), quantity, along, color=style["color"])
+    draw_spread(ax, data.isel(run=exact), quantity, along, label, marker="", **style)
+    draw_medians(ax, data.isel(run=~exact), quantity, along, color=style["color"])
 
 
 def markers(values):

@@ -11,7 +11,7 @@ from carryover.claims import atlas
 from carryover.claims import bound_correlations as claims
 from carryover.config import plugins
 from carryover.config.parameters import Model, parameter
-from carryover.runs import where
+from carryover.runs import select_runs
 from carryover.statistics import jackknife
 
 CONSTANTS = (0.0, 0.1, 0.3, 0.59, 1.0)
@@ -58,16 +58,16 @@ def bound_correlations(data, p: BoundCorrelations):
             label, at = f"ours, {claims.in_words(estimator)}", {"bound": bound, "estimator": estimator}
             repeats = ours.sel(at)
             means, deviations = repeats.mean("seed", skipna=False).values, repeats.std("seed", ddof=1).values
-            texts.append((name, f"{label}: R², mean ± s.d.", *map(_spread, means, deviations)))
+            texts.append((name, f"{label}: R², mean ± s.d.", *map(_with_deviation, means, deviations)))
             values = (found.sel(at | {"samples": n}).values for n in sizes)
             ends = [jackknife.estimate(one, 0.0, jackknife.R_SQUARED) for one in values]
             texts.append((name, f"{label}: R², 95 % interval", *("{low:.2f} to {high:.2f}".format(**e) for e in ends)))
-        theirs = (values.reindex(sizes) for values in claims.published(data["published"], bound))
-        texts.append((name, "published (MNIST): R², mean ± s.d.", *map(_spread, *theirs)))
+        theirs = (values.reindex(sizes) for values in claims.look_up_published(data["published"], bound))
+        texts.append((name, "published (MNIST): R², mean ± s.d.", *map(_with_deviation, *theirs)))
     return pd.DataFrame(texts, columns=["bound", "", *(f"n = {n:g}" for n in sizes)])
 
 
-def _spread(mean, deviation):
+def _with_deviation(mean, deviation):
     return "" if pd.isna(mean) else f"{mean:.2f} ± {deviation:.2f}"
 
 
@@ -98,7 +98,7 @@ def _variants(bounds, kind, theirs):
     """Rows of `bound_variants` on tasks of one kind: each variant, its difference from theirs, and its R²."""
     of_runs = {"pixels": "pixels", "target_from": "θ_T from"}
     for pixels, target_from in product(*(np.unique(bounds[name]) for name in of_runs)):
-        runs = where(bounds, pixels=pixels, target_from=target_from)
+        runs = select_runs(bounds, pixels=pixels, target_from=target_from)
         for constant in CONSTANTS:
             table = claims.pair_table(runs, constant)
             first = np.arange(table.sizes["pair"]) < table.sizes["pair"] // 2
@@ -132,7 +132,7 @@ def predictors(data):
     A data frame of texts: for each candidate Spearman's correlation with the gain of finetuning over the cells and
     seeds of each map, and its mean over the maps that have it, with intervals of 95 % by the jackknife over seeds.
     """
-    maps = {pairs.attrs["map_family"]: atlas.finetuned(pairs) for pairs in data.values()}
+    maps = {pairs.attrs["map_family"]: atlas.select_finetuned(pairs) for pairs in data.values()}
     maps = {family: frame for family, frame in maps.items() if len(frame)}
     texts = {}
     for name, meaning in CANDIDATES.items():

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from carryover.claims.replay import RUN, replayed
+from carryover.claims.replay import RUN, match_published
 from carryover.config import plugins
 
 NEAR = 2  # standard errors within which a risk agrees with the published one
@@ -27,7 +27,7 @@ def replay_switches(data):
     Roles: `published` (the table), and risks of replayed runs, as published and with switches, by any names. A cell
     agrees where the means of both sides' log risks over seeds are within two standard errors (Welch).
     """
-    rows = replayed(data)
+    rows = match_published(data)
     plain = rows[rows["ours"] == ""]
     ridge = plain["protocol"].str.contains("probe|kernel") & plain["published"].str.startswith("relu")
     ends = plain.assign(risk_best=plain["risk_final"], ours=np.where(ridge, "leave-one-out", "final"))

@@ -12,7 +12,7 @@ from pydantic import PositiveFloat, PositiveInt
 from carryover.config import plugins
 from carryover.config.parameters import Fraction, Model, Several, parameter
 from carryover.errors import UserError
-from carryover.labels import described
+from carryover.labels import make_dataset
 from carryover.theory.interpolation import interpolation_risk
 
 _SMALL = 1e-3  # weights from which training from scratch starts, and the readout after pretraining
@@ -57,7 +57,7 @@ def diagonal_risk(p: DiagonalRisk):
         "finetuning_probe": (squares, squares, "risk of a readout alone on the pretrained features"),
     }
     dims = ("rescale", "main_features", "overlap", "samples")
-    return described(
+    return make_dataset(
         {name: (dims, interpolation_risk(samples, counts, beta, factor * up, factor * down), meaning)
          for name, (up, down, meaning) in starts.items()},
         {

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from carryover.config import plugins
 from carryover.config.parameters import Model, Several, parameter
 from carryover.errors import UserError
-from carryover.labels import described
+from carryover.labels import make_dataset
 from carryover.streams import generator
 from carryover.theory.linear_teachers import (
     benign_overfitting_bound,
@@ -77,7 +77,9 @@ def covariance_bound(p: CovarianceBound):
     variables["bottom_term"] = ("samples", bottom, _MEANING["bottom_unit"])
     variables["rank"] = ((), _FIGURE_1.sum() / _FIGURE_1.max(), "Σλ/λ₁ of the spectrum of the terms over samples")
     variables["half"] = ("instance", half, "0 where the constants are fitted, 1 where they are tested")
-    curve = described(variables, {"instance": (np.arange(p.instances), "instance"), "samples": (_SAMPLES, "samples")})
+    curve = make_dataset(
+        variables, {"instance": (np.arange(p.instances), "instance"), "samples": (_SAMPLES, "samples")}
+    )
     return curve.set_coords(["half", "spectrum", "alignment"])
 
 
@@ -148,7 +150,7 @@ def gaussian_bounds(p: GaussianBounds):
     at = sources[..., :d], targets[..., :d], d * np.array(p.gamma)[:, None, None, None], _EPSILON
     one_layer, deep = gaussian_bound(*at), deep_gaussian_bound(*at)
     tasks = ("gamma", "source_norm", "angle")
-    return described(
+    return make_dataset(
         {
             "risk": (("dimension", "gamma", "depth", *tasks[1:], "draw"), risks, "population risk of finetuning"),
             "one_layer": ((*tasks, "epsilon"), one_layer, "bound on the risk of one layer (eq 10)"),

@@ -6,7 +6,7 @@ from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt
 
 from carryover.config import plugins
 from carryover.config.parameters import Fraction, Model, Several, parameter
-from carryover.labels import described
+from carryover.labels import make_dataset
 from carryover.streams import generator
 from carryover.theory import discrepancy, transfer
 
@@ -39,7 +39,7 @@ def transferability(p: Transferability):
     threshold = transfer.negative_transfer_threshold(theta, noise[:, None])
     boundary = transfer.finetune_boundary(gamma, by_noise, by_depth) / np.pi
     regions, gain, above = ("noise", "angle"), "risk from scratch less risk of", "gamma above which linear transfer is"
-    return described(
+    return make_dataset(
         {
             "linear": (("noise", "angle", "gamma"), linear, f"{gain} linear transfer"),
             "finetuning": (("angle", "gamma"), finetuning, f"{gain} finetuning, norm outside the data kept"),
@@ -94,7 +94,7 @@ def transfer_distances(p: TransferDistances):
             rng = generator("transfer_distances", {"repeat": repeat}, 0, "inputs")
             values[*index, repeat] = distance(source, targets[*index], p.noise, p.samples, rng)
     dims, sampled = ("target_norm", "angle"), ("target_norm", "angle", "repeat")
-    return described(
+    return make_dataset(
         {
             "kl": (dims, discrepancy.kl_divergence(source, targets, p.noise), "Kullback-Leibler divergence"),
             "wasserstein": (sampled, wasserstein, "Wasserstein-1 distance between samples"),

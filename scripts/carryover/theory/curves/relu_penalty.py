@@ -11,7 +11,7 @@ from pydantic import Field, NonNegativeFloat
 
 from carryover.config import plugins
 from carryover.config.parameters import Model, Several, parameter
-from carryover.labels import described
+from carryover.labels import make_dataset
 from carryover.theory import penalty
 from carryover.theory.norms import q_norm
 
@@ -45,7 +45,7 @@ def relu_penalty(p: ReluPenalty):
         slope = 2 * np.arcsinh(magnitude / by_auxiliary)
         diagonal_exponent = magnitude * slope / diagonal
     dims = ("correlation", "auxiliary_magnitude", "magnitude")
-    return described(
+    return make_dataset(
         {
             "penalty": (dims, penalty.relu_penalty(*unit), "penalty on the distance from the pretrained unit"),
             "exponent": (dims, penalty.relu_penalty_exponent(*unit), "local exponent d log penalty / d log magnitude"),

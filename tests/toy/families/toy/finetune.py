@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.random import Generator
 
-from carryover.families.stages import Piece
+from carryover.families.stages import Batch
 from carryover.families.toy import pretrain
 
 
@@ -16,4 +16,4 @@ def problems(p, shard):
         X = shard.draw(Generator.standard_normal, "inputs", (samples, p.dimension))
         problem = pretrain.Problem(X, teacher, start)
         runs = {"seed": shard.seeds, "samples": samples, "angle": p.angle}
-        yield Piece(problem, runs, pretrain.variables, {"angle": ("angle between the tasks", "rad")})
+        yield Batch(problem, runs, pretrain.variables, {"angle": ("angle between the tasks", "rad")})

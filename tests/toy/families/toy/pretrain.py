@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from carryover.families.stages import Piece, of_training
+from carryover.families.stages import Batch, of_training
 from carryover.streams import generator
 
 
@@ -24,7 +24,7 @@ def problems(p, shard):
     X = shard.draw(Generator.standard_normal, "source inputs", (p.samples, p.dimension))
     teachers = np.stack([teacher(p, shard.experiment, seed) for seed in shard.seeds])
     problem = Problem(X, teachers, np.zeros_like(teachers))
-    yield Piece(problem, {"seed": shard.seeds}, variables)
+    yield Batch(problem, {"seed": shard.seeds}, variables)
 
 
 def teacher(p, experiment, seed, angle=0.0):

@@ -22,4 +22,4 @@ def descent(problem, p):
 
 def at(problem, found):
     residual = (problem.X @ found[..., None])[..., 0] - problem.y
-    return Trained.solved(found, (residual**2).mean(1), ((found - problem.teacher) ** 2).sum(1))
+    return Trained.from_solution(found, (residual**2).mean(1), ((found - problem.teacher) ** 2).sum(1))
