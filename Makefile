@@ -36,7 +36,7 @@ papers fashion: $(READY)
 # whether today's code still gives the archived values: two minutes of training, of runs drawn by the commit; another
 # sample by SAMPLE="--seed 7 --seconds 600". With one thread, as the archived jobs had: with more, rounding differs
 papers-check: $(READY)
-	@PYTHONPATH=scripts OMP_NUM_THREADS=1 $(VENV)/bin/python tests/papers_check.py $(SAMPLE)
+	@PYTHONPATH=scripts OMP_NUM_THREADS=1 $(VENV)/bin/python tools/papers_check.py $(SAMPLE)
 
 # published runs of Feature reuse, drawn by SEED, trained again from the authors' seeds; their digits beside the published
 replay: RUNS ?= 20
@@ -50,7 +50,7 @@ test: $(READY_TO_TEST)
 	@$(PYTEST) -m "not extended"
 
 test-all: $(READY_TO_TEST)
-	@$(VENV)/bin/python tests/processors.py
+	@$(VENV)/bin/python tools/processors.py
 	@$(PYTEST)
 
 bench: $(READY_TO_TEST)
@@ -68,7 +68,7 @@ lint: $(READY_TO_TEST)
 # docs/ as a site, in an environment of its own, with the figures of results/ where there are any; first it compares the
 # numbers of the pages with the archived claims and the records
 docs: $(DOCS)/.ready $(READY)
-	@$(VENV)/bin/python tests/findings.py
+	@$(VENV)/bin/python tools/findings.py
 	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build && echo "site/index.html"
 
 # The configuration's JSON schema, for editors

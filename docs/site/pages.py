@@ -58,7 +58,7 @@ def on_page_markdown(markdown, page, config, files):
 @cache
 def _longer_pages():
     """{page: its text} of pages that show more on the site than in the repository, such as pictures and verdicts."""
-    command = [ROOT / ".venv/bin/python", ROOT / "tests/findings.py", "--site"]
+    command = [ROOT / ".venv/bin/python", ROOT / "tools/findings.py", "--site"]
     return json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
 
 

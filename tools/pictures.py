@@ -1,4 +1,4 @@
-"""Whether committed pictures show what the archive gives: `python tests/pictures.py [--drawn | --write]`.
+"""Whether committed pictures show what the archive gives: `python tools/pictures.py [--drawn | --write]`.
 
 docs/pictures/papers has every figure of the papers' scale that an item of a paper names; two more are on pages. Each
 picture keeps a digest of its archived data, options and published tables; another one means that it is stale.

@@ -1,6 +1,6 @@
 """Run the tests marked `portable` as on other processors, and with two threads on this one, each in a new process.
 
-    python tests/processors.py
+    python tools/processors.py
 
 Libraries choose their code by what the processor can do; variables of the environment have them take older code. What
 can be asked whether it did so is asked. oneDNN and MKL do not tell; MKL's own switch works on Intel's processors alone,

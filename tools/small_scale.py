@@ -1,8 +1,8 @@
-"""`make` from nothing, and the processor's time that it takes: `python tests/small_scale.py [--record]`, in a clone.
+"""`make` from nothing, and the processor's time that it takes: `python tools/small_scale.py [--record]`, in a clone.
 
 It fails where `make` fails, and where that takes more than twice the time of record, in small_scale.json: on another
 machine times are other ones, and twice is more than that. With --record the time is put on record; then
-`python tests/findings.py --write` puts it on the pages. Either way the jobs are listed by rule and by experiment.
+`python tools/findings.py --write` puts it on the pages. Either way the jobs are listed by rule and by experiment.
 """
 
 import json

@@ -1,15 +1,15 @@
-"""Whether pages say what the archived claims and the records say: `python tests/findings.py [--write | --results]`.
+"""Whether pages say what the archived claims and the records say: `python tools/findings.py [--write | --results]`.
 
 Pages are README.md, CONTRIBUTING.md and those of docs/ and config/. A page with `<!-- claims archived in FILE -->`
 quotes that table of claims. There a comment after a number names the claim whose statistic it is, `+3.5 [1.7,
 5.3]<!-- convnet_rescaling/resnet_pairs * 100 -->`, and one after a sentence names claims that must hold, `<!-- rests
 on linear_transfer/positive -->`. On every page a comment can name a record and a key instead, `4.8<!--
-tests/small_scale.json clock / 60 -->`. Digits are compared as they stand. Tables end with `<!-- end -->`: verdicts of
+tools/small_scale.json clock / 60 -->`. Digits are compared as they stand. Tables end with `<!-- end -->`: verdicts of
 some claims begin with `<!-- headlines NAME … -->`, links from the items of a paper to our figures and data with
 `<!-- reproduction PAPER -->`. --write puts what is found in the place of what is there.
 
 Titles of figures are compared as well: their `supported_by` names claims, which must hold in the archive, and with
---results in results/claims.nc, with which the verdicts in tests/small_verdicts.json are compared as well.
+--results in results/claims.nc, with which the verdicts in tools/small_verdicts.json are compared as well.
 
 `--site` prints, as JSON, the pages that have more on the site than in the repository: the index with pictures and
 verdicts, and the tables `<!-- verdicts -->`, `<!-- failed -->` and `<!-- undecided -->`. `--archive TABLE.nc FILE.csv`
@@ -40,7 +40,7 @@ from carryover.workflow import startup  # noqa: E402
 MANY = 1000  # seeds, of which nobody trains more
 PAGES = "README.md", "CONTRIBUTING.md", "config/README.md", "docs/*.md"
 ARCHIVE = ROOT / "resources/archive/paper"
-SMALL = ROOT / "tests/small_verdicts.json"  # of the claims in README
+SMALL = ROOT / "tools/small_verdicts.json"  # of the claims in README
 NUMBER = r"[+−]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)"
 QUOTED = re.compile(
     rf"(?P<number>{NUMBER})(?:\s+\[(?P<low>{NUMBER}),\s+(?P<high>{NUMBER})\])?(?P<unit>\s?%|\s+[a-z-]+)?"
