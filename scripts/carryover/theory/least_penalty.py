@@ -78,9 +78,12 @@ def least_penalty(first: ArrayLike, readout: ArrayLike, X: ArrayLike, y: ArrayLi
     targets = y / length / size
     units = Units(first / np.sqrt(size), readout / np.sqrt(size), np.zeros(len(first)))
     merged = _merge_units(units)
+    # The cost grows with the dimension as n^(D − 1), so everything is done in the span of the samples.
     span = np.linalg.svd(X, full_matrices=False)[2]
     faces = Faces(X @ span.T / length)
     parts, shares, cost, best = _search(faces, targets, merged._replace(first=merged.first @ span.T), gap)
+    # The search merges units of nearly one direction, which costs a little. The bound is evaluated with all of them, at
+    # the multipliers of the merged problem: weak duality holds for any multipliers, so it stays a bound.
     bound, _, _ = _dual(faces, targets, units._replace(first=units.first @ span.T), best)
     used = np.flatnonzero(shares > 1e-9)
     start = merged.first[parts.owners[used]]
@@ -213,7 +216,9 @@ def _search(faces: Faces, targets: Array, units: Units, gap: float) -> tuple[Par
         cost = float(listed.costs @ shares)
         if cost - bound <= gap * cost:
             break
-        # Multipliers half-way to the best ones oscillate less; if they give no column, the new multipliers are used.
+        # Multipliers of a linear programme jump between vertices (the tailing-off of column generation; du Merle et al.
+        # 1999 stabilise it). Multipliers half-way to the best ones oscillate less; if they give no column, the new ones
+        # are used.
         for at in ((best + multipliers) / 2, multipliers):
             value, shrunk, columns = _pricing(faces, targets, units, at)
             if value > bound:
@@ -239,6 +244,7 @@ def _pricing(faces: Faces, targets: Array, units: Units, multipliers: Array) -> 
     vectors = np.where(down, -1.0, 1.0)[new, None] * slopes[new] / length[new, None]
     signs = np.sign(multipliers @ np.maximum(faces.X @ vectors.T, 0))
 
+    # The dual is finite only where |g| ≤ 2. Scaling is the cheapest way back there, and no loss at the optimum.
     multipliers = multipliers * (2 * _INSIDE / max(sizes.max(), 2 * _INSIDE))
     value, gains, places = _dual(faces, targets, units, multipliers)
     best = np.argsort(-gains, axis=1)[:, :_COLUMNS]

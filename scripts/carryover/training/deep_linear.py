@@ -150,6 +150,8 @@ class Coordinates:
         layers = [V @ first, *others]
         bases: list[np.ndarray | None] = []
         for before, after in pairwise(layers):  # the span of the rows of one and of the columns of the other
+            # By singular values rather than QR: pretrained layers are of rank one up to rounding, and only singular
+            # values tell that rounding from a small direction. The rank is the largest of all runs, for one shape.
             both = np.concatenate([before.mT, after], 2).astype(np.float64)
             left, values, _ = np.linalg.svd(both, full_matrices=False)
             rank = int((values > max(both.shape[1:]) * np.finfo(float).eps * values[:, :1]).sum(1).max())

@@ -121,6 +121,7 @@ def train(
     """
     runs = np.arange(len(history)) if runs is None else runs
     dropped: list[int] = []
+    # Equal sizes: networks of one ensemble wait for the slowest, and a small rest would use the device badly.
     waiting = np.array_split(runs, -(-len(runs) // max(1, most))) if len(runs) else []
     while waiting:
         chunk = waiting.pop(0)
@@ -154,6 +155,7 @@ def integrate(ensemble: Ensemble, history: History) -> Sequence[int]:
     """
     history.forget(ensemble.runs)
     while len(ensemble):
+        # The end is looked for before a step: a network may start below its tolerance, and then takes none.
         ended = ensemble.find_ended()
         if ended is not None and ended.any():
             runs, observed = pick(ensemble.runs, ended), ensemble.observe_runs(ended)
@@ -162,6 +164,7 @@ def integrate(ensemble: Ensemble, history: History) -> Sequence[int]:
                 history.record(pick(runs, late), pick(dict(observed), late))
             weights = [pick(layer, ended) for layer in ensemble.weights()]
             history.end(runs, weights, {**observed, **pick(ensemble.outcome(), ended)})
+            # Times of training differ by decades; networks that have ended would go on costing as much as the others.
             ensemble.keep(~ended)
         if not len(ensemble):
             break
@@ -189,6 +192,8 @@ class Descent(Ensemble):
         self.schedule = frozenset(schedule.tolist())
         self.loss, self.values = self.losses(), {}
         self.tolerance = torch.as_tensor(tolerance, dtype=self.loss.dtype, device=self.loss.device).expand_as(self.loss)
+        # Descent with a step below 2/λ never increases a quadratic loss, near the edge of stability only for a time.
+        # Where the loss is twice its start, the rate is too large for the start itself.
         self.limit = (self.loss * _BLOWN_UP).maximum(self.tolerance)
 
     @abstractmethod
@@ -287,6 +292,7 @@ class History:
             time, risk = values[:, 0], values[:, 2]
             ends["risk_best"][run] = np.fmin.reduce(risk, initial=ends["risk_best"][run])
             if len(rows) > self.checkpoints:
+                # Learning is spread over decades of time.
                 grid = np.geomspace(time[0], time[-1], self.checkpoints)
                 values = values[np.unique(np.abs(np.log(time) - np.log(grid)[:, None]).argmin(1))]
             curves[:, run, : len(values)] = values.T

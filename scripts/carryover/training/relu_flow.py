@@ -131,6 +131,9 @@ class _Flow(Flow):
         self.evaluations += self.EVALUATIONS
         tangent, point, h = self.tangent, self.point, self.length().clamp(max=_LONGEST)
         block, weights = h[:, None, None], (point.first, point.second)
+        # I + γh JᵀDJ is a matrix between weights, 10⁴ by 10⁴; by Woodbury's identity its inverse needs only the kernel
+        # JJᵀ between samples. The pattern of activations of this point stands for the whole step: ROS2 keeps its order
+        # with any matrix, so a kink inside of the step costs accuracy, which the error sees, but no stability.
         solve, solved = tangent.solver(point, ROS2.GAMMA * h)
         k1 = solve(tangent.apply_transpose(point, point.negative_gradients))
         ahead = tangent.at(*(weight + block * a for weight, a in zip(weights, k1, strict=True)))
@@ -141,16 +144,19 @@ class _Flow(Flow):
         change = _sizes((k1[0] + k2[0], k1[1] + k2[1])) * (h / 2)[:, None]
         sizes = _sizes(weights).clamp_min(TINY)
         displacement = _sizes((new.first - self.start_first, new.second - self.start_second))
+        # The largest error of any unit, not a mean: few units learn, and a mean over a thousand would hide their error.
         error = (change / error_scale(displacement, sizes)).amax(1) / self.accuracy
         # NaN fails every comparison, so a step that overflowed is rejected too.
         sound = solved & (new.loss <= point.loss * (1 + _RISE * self.accuracy))
         moved = (_sizes((new.first - point.first, new.second - point.second)) / sizes).amax(1)
+        # A short step moves little anywhere; one as long as all before that does not move is at a stationary point.
         at_rest = (moved <= _STILL) & (h >= self.time)
         accepted = self.finish(h, error, sound, loss=new.loss)
         self.still = accepted & at_rest
         self.point = new.where(accepted, point)
         self.waited = torch.where(self.loss < self.best, 0, self.waited + 1)
         self.best = self.best.minimum(self.loss)
+        # Behind a kink lies the next one at about the same distance: a step that grows at once would be rejected again.
         self.growth = torch.where(sound, (self.growth * _RELIEF).clamp(max=GROW), 1.0)
         due = self.time > _APART * self.seen
         self.seen = torch.where(due, self.time, self.seen)
