@@ -55,6 +55,12 @@ def layer_similarity(
     UserError
         A ValueError, in one sentence, for files that cannot be read, samples that differ in number or order, fewer than
         four samples if debiased, and layers that a side lacks, that are not finite or do not vary.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).standard_normal((50, 4))
+    >>> layer_similarity({"hidden": X}, {"hidden": 2 * X}).round(6).values
+    array([[1.]])
     """
     chosen = [layers] if isinstance(layers, str) else layers
     with open_source(before, "before") as old, open_source(after, "after") as new:

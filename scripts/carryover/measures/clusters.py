@@ -42,6 +42,12 @@ def inertia(W: ArrayLike, weights: ArrayLike, k: int, seed: int, restarts: int =
 
     Raises ValueError where k is below 1 or above the number of units, W is not finite or has a row of zeros with
     positive weight, weights are not finite, negative or all 0, or shapes do not fit.
+
+    Examples
+    --------
+    >>> W = [[1.0, 0.0], [2.0, 0.0], [0.0, 1.0]]
+    >>> round(inertia(W, [1, 1, 2], k=1, seed=0), 3), inertia(W, [1, 1, 2], k=2, seed=0)
+    (0.5, 0.0)
     """
     return _solutions(W, weights, [k], seed, restarts)[0][0]
 
@@ -51,6 +57,11 @@ def alignment(centers: ArrayLike, teacher: ArrayLike) -> float:
 
     centers (k, input), teacher (units, input), of any lengths. Between −1 and 1; a centre of length 0 has cosine 0 with
     everything. Raises ValueError where something is not finite, or a teacher unit has no direction.
+
+    Examples
+    --------
+    >>> alignment(centers=[[2.0, 0.0]], teacher=[[1.0, 0.0], [0.0, 1.0]])
+    0.5
     """
     centers, teacher = (np.asarray(values, dtype=np.float64) for values in (centers, teacher))
     if not (np.isfinite(centers).all() and np.isfinite(teacher).all() and teacher.any(axis=1).all()):

@@ -37,6 +37,11 @@ def participation_ratio(X: ArrayLike) -> float:
 
     Raises ValueError where X is not a finite array of this shape with two samples or more, or is the same at all of
     them, up to the rounding of its type.
+
+    Examples
+    --------
+    >>> round(participation_ratio(np.eye(4)), 3)
+    3.0
     """
     x = centre("X", X)
     gram = x @ x.T if x.shape[1] > len(x) else x.T @ x
@@ -49,6 +54,12 @@ def ensd(X: ArrayLike, Y: ArrayLike) -> float:
     X: (samples, units), Y: (samples, other units), responses to the same inputs. It is `cka` times √(PR(X) PR(Y)): 5
     for ten uncorrelated units of equal variance and five of them, 0 if nothing is shared. Raises ValueError as
     `participation_ratio`, and where X and Y have different numbers of samples.
+
+    Examples
+    --------
+    >>> X = np.eye(5)
+    >>> bool(np.isclose(ensd(X, X), participation_ratio(X)))
+    True
     """
     return float(compare_responses(X, Y)[2])
 
@@ -57,6 +68,11 @@ def cka(X: ArrayLike, Y: ArrayLike) -> float:
     """Linear centred kernel alignment ‖XᵀY‖² / (‖XᵀX‖ ‖YᵀY‖) of centred X and Y, between 0 and 1.
 
     Arguments and errors are those of `ensd`.
+
+    Examples
+    --------
+    >>> bool(np.isclose(cka(np.eye(3), 2 * np.eye(3)), 1))
+    True
     """
     return float(compare_responses(X, Y)[3])
 

@@ -46,6 +46,12 @@ def relu_kernel(W, V):
     Returns
     -------
     (..., m, k), nonnegative; 0 where a vector is zero.
+
+    Examples
+    --------
+    >>> relu_kernel(np.eye(2), np.eye(2)).round(3)
+    array([[0.5  , 0.159],
+           [0.159, 0.5  ]])
     """
     xp, W, V = _arrays((W, 2), (V, 2))
     (w_norm, W), (v_norm, V) = _polar(xp, W), _polar(xp, V)
@@ -174,6 +180,11 @@ def rkhs_residual(c_star, W_star, W, *, cutoff=1e-10):
     Returns
     -------
     (...), between 0 and E f_*². Raises ValueError too for values not finite.
+
+    Examples
+    --------
+    >>> bool(rkhs_residual(np.ones(1), np.array([[1.0, 0.0]]), np.array([[2.0, 0.0]])) < 1e-9)
+    True
     """
     xp, c_star, W_star, W = _arrays((c_star, 1), (W_star, 2), (W, 2))
     if not all(bool(xp.isfinite(array).all()) for array in (c_star, W_star, W)):
@@ -219,6 +230,11 @@ def ntk_bound(X: ArrayLike, residual: ArrayLike) -> NDArray:
     The first term of equation 11's bound on the risk is 2 √(ỹᵀ(H^∞)⁻¹ỹ/n). It is vacuous from 1 on.
 
     X : (n, d); residual : (..., n). Returns (...).
+
+    Examples
+    --------
+    >>> float(ntk_bound(np.eye(2), [1.0, 0.0]).round(3))
+    1.414
     """
     gram, residual = infinite_width_gram(X), np.asarray(residual, dtype=float)
     square, outside = _inverse_form(np, gram, residual, len(gram) * np.finfo(float).eps)

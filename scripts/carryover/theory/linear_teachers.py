@@ -22,6 +22,11 @@ def linear_limit(theta_s: ArrayLike, theta_t: ArrayLike, X: ArrayLike) -> Array:
     """Theorem 4.1, equation 1: P⊥θ_S + P∥θ_T, where gradient descent on linear regression from θ_S ends.
 
     theta_s, theta_t : (..., d); X : (..., n, d). Returns (..., d); least squares, θ_T, where X has rank d.
+
+    Examples
+    --------
+    >>> linear_limit([1.0, 0.0, 0.0], [0.0, 1.0, 1.0], X=[[0.0, 1.0, 0.0]]) + 0.0
+    array([1., 1., 0.])
     """
     theta_s = np.asarray(theta_s, dtype=float)
     return theta_s + _inside(X, theta_t - theta_s)[0]
@@ -43,6 +48,11 @@ def deep_linear_limit(theta_s: ArrayLike, theta_t: ArrayLike, X: ArrayLike, dept
     Returns
     -------
     (..., d)
+
+    Examples
+    --------
+    >>> deep_linear_limit([1.0, 0.0], [1.0, 1.0], X=[[0.0, 1.0], [0.0, 2.0]], depth=1).round(6) + 0.0
+    array([1., 1.])
     """
     theta_s = np.asarray(theta_s, dtype=float)
     power = (theta_s**2).sum(-1)
@@ -69,7 +79,13 @@ def balanced_limit(fitted: Array, start: Array, outside: Array, depth: ArrayLike
 
 
 def population_risk(beta: ArrayLike, theta_t: ArrayLike, cov: ArrayLike) -> Array:
-    """E(x·β − x·θ_T)² = (β − θ_T)ᵀΣ(β − θ_T). beta, theta_t : (..., d); cov : (d,) or (d, d). Returns (...)."""
+    """E(x·β − x·θ_T)² = (β − θ_T)ᵀΣ(β − θ_T). beta, theta_t : (..., d); cov : (d,) or (d, d). Returns (...).
+
+    Examples
+    --------
+    >>> float(population_risk([1.0, 0.0], [0.0, 0.0], cov=[2.0, 1.0]))
+    2.0
+    """
     gap, cov = np.subtract(beta, theta_t, dtype=float), np.asarray(cov, dtype=float)
     return ((gap * cov if cov.ndim == 1 else gap @ cov) * gap).sum(-1)[()]
 
@@ -129,6 +145,11 @@ def covariance_bound(
     Returns
     -------
     (...)
+
+    Examples
+    --------
+    >>> float(covariance_bound([0.1, 0.1], cov=[1.0, 0.1], n=100, m=1, confidence=1.0).round(4))
+    0.0021
     """
     top, bottom = covariance_terms(difference, cov, n, m, confidence, c)
     return top + bottom
@@ -141,6 +162,11 @@ def benign_overfitting_bound(difference: ArrayLike, cov: ArrayLike, n: ArrayLike
     left is `estimation_error_bound` at δ = 1, since r is never smaller.
 
     difference : (..., d); cov : (d,) or (d, d); n ≥ 1, broadcasting with the leading axes. Returns (...).
+
+    Examples
+    --------
+    >>> float(benign_overfitting_bound([0.1, 0.1], cov=[1.0, 0.1], n=100).round(4))
+    0.0021
     """
     return (np.square(difference).sum(-1) * estimation_error_bound(cov, n, 1))[()]
 

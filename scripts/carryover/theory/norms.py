@@ -26,6 +26,11 @@ def q_norm(beta: ArrayLike, w1: ArrayLike, w2: ArrayLike) -> Array:
     Returns
     -------
     (...), dimensionless. A dimension whose starting weights are both 0 cannot move: it costs 0 at β = 0, else inf.
+
+    Examples
+    --------
+    >>> float(q_norm([1.0, 0.0], w1=[1.0, 1e-3], w2=1e-3).round(3))
+    0.934
     """
     return 2 * flow_penalty(beta, w1, w2, w1, w2)
 
@@ -53,6 +58,11 @@ def flow_penalty(
     -------
     (...), dimensionless; inf where β cannot be reached from the starting weights (β > 0 with A = 0, β < 0 with B = 0).
     Its relative error is about 1e-16 |β₀|/|β − β₀|, where both terms cancel close to the start.
+
+    Examples
+    --------
+    >>> float(flow_penalty([0.5, 0.0], 1.0, 0.1, 1.0, 0.1).round(3))
+    0.121
     """
     beta, w1_plus, w2_plus, w1_minus, w2_minus = broadcast(
         beta=beta, w1_plus=w1_plus, w2_plus=w2_plus, w1_minus=w1_minus, w2_minus=w2_minus
@@ -76,10 +86,21 @@ def l12_norm(beta: ArrayLike) -> Array:
     this is the smallest squared norm of the parameters of a multi-task network that computes β.
 
     beta: (..., O, D). Returns (...).
+
+    Examples
+    --------
+    >>> float(l12_norm([[3.0, 0.0], [4.0, 1.0]]))
+    6.0
     """
     return np.linalg.norm(beta, axis=-2).sum(axis=-1)
 
 
 def l1_norm(beta: ArrayLike) -> Array:
-    """The ℓ₁ norm Σ_d |β_d|, the ℓ₁,₂ norm of a single output. beta: (..., D). Returns (...)."""
+    """The ℓ₁ norm Σ_d |β_d|, the ℓ₁,₂ norm of a single output. beta: (..., D). Returns (...).
+
+    Examples
+    --------
+    >>> float(l1_norm([1.0, -2.0]))
+    3.0
+    """
     return np.abs(beta).sum(axis=-1)

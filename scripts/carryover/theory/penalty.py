@@ -54,6 +54,13 @@ def relu_penalty(m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: ArrayLike) 
     Raises
     ------
     ValueError : an argument is not finite or out of its range, or the shapes do not broadcast
+
+    Examples
+    --------
+    >>> float(relu_penalty(1.0, m0=1.0, rho=1.0, gamma=0.0)) < float(relu_penalty(1.0, m0=0.0, rho=0.0, gamma=0.0))
+    True
+    >>> relu_penalty([0.5, 1.0, 2.0], m0=1.0, rho=0.9, gamma=0.0).round(3)
+    array([0.437, 0.94 , 2.214])
     """
     m, m0, rho, gamma = broadcast(m=m, m0=m0, rho=rho, readout=gamma)
     y, offset = _nearest_point(np.where(m == 0, 1.0, m), m0, rho, gamma)
@@ -71,6 +78,11 @@ def relu_penalty_exponent(m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: Ar
     nearer to the starting point. At m = 0 it is the limit m → 0 with m of the sign of γ: 0 where r̃ stays positive,
     1 where m₀ = γ = 0 (r̃ = 2|m|), and 2 otherwise. Where r̃ = 0 at m ≠ 0 (ρ = 1, m = γ m₀) it is NaN: the one-sided
     limits are −∞ and +∞.
+
+    Examples
+    --------
+    >>> relu_penalty_exponent([1e-6, 1e6], m0=1.0, rho=1.0, gamma=0.0).round(3)
+    array([2.   , 1.001])
     """
     m, m0, rho, gamma = broadcast(m=m, m0=m0, rho=rho, readout=gamma)
     nonzero_m = np.where(m == 0, 1.0, m)

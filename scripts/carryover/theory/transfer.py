@@ -24,6 +24,11 @@ def scratch_risk(gamma: ArrayLike, sigma: ArrayLike) -> Array:
     """Equation 8, the risk of the minimum-norm solution X⁺y: 1 − γ + σ²γ/(1 − γ), and σ²/(γ − 1) for γ > 1.
 
     At γ = 1 it is infinite for σ > 0 and 0 for σ = 0.
+
+    Examples
+    --------
+    >>> scratch_risk([0.5, 1.0, 2.0], sigma=0.2)
+    array([0.54,  inf, 0.04])
     """
     gamma, sigma = broadcast(gamma=gamma, sigma=sigma)
     return (np.maximum(1 - gamma, 0) + _noise_risk(gamma, sigma))[()]
@@ -34,6 +39,11 @@ def linear_transfer_risk(theta: ArrayLike, sigma: ArrayLike, n: ArrayLike) -> Ar
 
     Exact in every dimension: after pretraining the features span β_s alone. For n of 1 or 2 the mean is infinite,
     unless σ = sin θ = 0.
+
+    Examples
+    --------
+    >>> float(linear_transfer_risk(np.pi / 6, sigma=0.0, n=102).round(4))
+    0.2525
     """
     theta, sigma, n = broadcast(theta=theta, sigma=sigma, n=n)
     missed = _sine(theta) ** 2
@@ -42,7 +52,13 @@ def linear_transfer_risk(theta: ArrayLike, sigma: ArrayLike, n: ArrayLike) -> Ar
 
 
 def linear_transferability(gamma: ArrayLike, theta: ArrayLike, sigma: ArrayLike) -> Array:
-    """Equation 11: `scratch_risk` less sin²θ, the risk of linear transfer as n and d grow together."""
+    """Equation 11: `scratch_risk` less sin²θ, the risk of linear transfer as n and d grow together.
+
+    Examples
+    --------
+    >>> linear_transferability(gamma=[0.1, 0.9], theta=np.pi / 4, sigma=0.0)
+    array([ 0.4, -0.4])
+    """
     gamma, theta, sigma = broadcast(gamma=gamma, theta=theta, sigma=sigma)
     return scratch_risk(gamma, sigma) - _sine(theta)[()] ** 2
 
@@ -52,6 +68,11 @@ def negative_transfer_interval(theta: ArrayLike, sigma: ArrayLike) -> tuple[Arra
 
     Section 3.3: the roots of γ² − (1 + cos²θ − σ²)γ + cos²θ, which are real and in [0, 1] where σ < 1 − |cos θ|. (The
     paper prints the interval as (γ₊, γ₋), its ends exchanged, and its condition on θ for θ ≤ π/2.)
+
+    Examples
+    --------
+    >>> [float(end.round(3)) for end in negative_transfer_interval(np.pi / 4, sigma=0.0)]
+    [0.5, 1.0]
     """
     theta, sigma = broadcast(theta=theta, sigma=sigma)
     acute = np.minimum(theta, np.pi - theta)
@@ -79,6 +100,11 @@ def ridge_transfer_risk(theta: ArrayLike, ridge: ArrayLike, n: ArrayLike | None 
         sin²θ + E[(a² cos²θ + s (sin²θ + σ²))/(s + a)²],
 
     At ridge = 0 this is equation 10, infinite for n ≤ 2 unless σ = sin θ = 0.
+
+    Examples
+    --------
+    >>> float(ridge_transfer_risk(np.pi / 4, ridge=0.0).round(3))
+    0.5
     """
     theta, sigma, ridge = broadcast(theta=theta, sigma=sigma, ridge=ridge)
     missed, kept = _sine(theta) ** 2, np.cos(theta) ** 2
@@ -162,6 +188,11 @@ def finetune_transferability(
     depth L : φ is the `norm_factor` of |X⁺y|² = κ²γ + σ²γ/(1 − γ) and |P⊥β_s|² = 1 − γ. Only L = 1 gives equation 15.
 
     It follows from P⊥β_s·P⊥β_t = (1 − γ)κ cos θ. It tends to 0 as γ → 1.
+
+    Examples
+    --------
+    >>> finetune_transferability(0.5, [0.0, np.pi / 3, np.pi / 2]).round(3)
+    array([ 0.5,  0. , -0.5])
     """
     gamma, theta, sigma, norm = broadcast(gamma=gamma, theta=theta, sigma=sigma, target_norm=target_norm)
     phi = _asymptotic_factor(gamma, sigma, depth, norm)
@@ -171,7 +202,13 @@ def finetune_transferability(
 def finetune_risk(
     gamma: ArrayLike, theta: ArrayLike, sigma: ArrayLike, depth: ArrayLike | None = None, *, target_norm: ArrayLike = 1
 ) -> Array:
-    """Equation 14, the risk after all layers were finetuned: `scratch_risk` less `finetune_transferability`."""
+    """Equation 14, the risk after all layers were finetuned: `scratch_risk` less `finetune_transferability`.
+
+    Examples
+    --------
+    >>> finetune_risk(0.5, [0.0, np.pi / 2], sigma=0.0)
+    array([0., 1.])
+    """
     norm = np.asarray(target_norm, dtype=float)
     gain = finetune_transferability(gamma, theta, sigma, depth, target_norm=norm)
     return norm**2 * scratch_risk(gamma, sigma / norm) - gain

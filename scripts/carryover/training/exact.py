@@ -38,6 +38,13 @@ def diagonal_flow_limit(
     symmetric. Raises ValueError for shapes that do not fit, values that are not finite, targets that no β
     interpolates although the columns of X are dependent, and a dimension with A = 0 or B = 0 but not both: its sign is
     fixed and the flow may have no limit. Dimensions whose weights are all zero stay at zero.
+
+    Examples
+    --------
+    >>> X, y = np.array([[1.0, 1.0]]), np.array([1.0])
+    >>> ones, small = np.array([1.0, 1e-3]), np.full(2, 1e-3)
+    >>> diagonal_flow_limit(X, y, ones, small, ones, small).round(3)
+    array([1., 0.])
     """
     X, y, *paths = (np.asarray(values, dtype=np.float64) for values in (X, y, w1_plus, w2_plus, w1_minus, w2_minus))
     if not all(np.isfinite(array).all() for array in (X, y, *paths)):
