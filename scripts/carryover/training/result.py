@@ -64,7 +64,7 @@ class Trained:
     measured: Mapping[str, np.ndarray] = field(default_factory=dict)  # {name: (runs,)} of what else is known
 
     @classmethod
-    def solved(
+    def from_solution(
         cls, weights: object, loss: np.ndarray, risk: np.ndarray, time: np.ndarray | None = None, **known: Any
     ) -> Trained:
         """Networks whose end was computed, with loss and risk (runs,) and what else is `known`.

@@ -44,7 +44,7 @@ def test_of_the_variants_that_whose_first_half_is_as_published_is_the_nearest():
     disjoint = xr.concat([variant("raw", 1), variant("centred", 2)], "run")
     half = claims.pair_table(variant("centred", 2), 0.3).sel(estimator="ridge_0.01").isel(pair=slice(20))
     published = claims.mean_r_squared(half).drop_vars("estimator").rename("r_squared").to_dataframe().reset_index()
-    found = correlations.bound_variants({"published": published, "disjoint": disjoint, "any": variant("raw", 3)}, None)
+    found = correlations.bound_variants({"published": published, "disjoint": disjoint, "any": variant("raw", 3)})
     assert found["learned"].tolist()[:2] == ["published", "ridge of 0.01 λ₁"]
     assert found.loc[1, ["pixels", "c", "classes", "difference"]].tolist() == ["centred", "0.3", "four", "0.00"]
     assert float(found.loc[2, "difference"]) > 0
@@ -60,7 +60,7 @@ def maps():
 
 @pytest.fixture(scope="module")
 def rows(maps):
-    return correlations.predictors(maps, None).set_index("known beforehand")
+    return correlations.predictors(maps).set_index("known beforehand")
 
 
 def numbers(text):
@@ -92,5 +92,5 @@ def test_the_mean_over_maps_is_that_of_their_correlations(rows, maps):
 def test_what_is_far_counts_against_the_gain():
     data = mapped()
     data["divergence"] = 1 - data["similarity"]
-    found = correlations.predictors({"a": data}, None).set_index("known beforehand")["Toy"]
+    found = correlations.predictors({"a": data}).set_index("known beforehand")["Toy"]
     assert found[correlations.CANDIDATES["divergence"]] == found[correlations.CANDIDATES["similarity"]]

@@ -14,6 +14,6 @@ def test_a_switch_that_changes_risks_costs_agreement():
     far = runs.assign(risk_best=1e3 * runs["risk_best"]).assign_coords(
         ours=("run", np.full(runs.sizes["run"], "signs"))
     )
-    found = replay.replay_switches({"published": pd.read_csv(plotted.TABLE), "relu": runs, "far": far}, None)
+    found = replay.replay_switches({"published": pd.read_csv(plotted.TABLE), "relu": runs, "far": far})
     assert found["cells"].tolist() == ["72", "72", "72", ""]
     assert found.iloc[:, 2].tolist() == ["100.0%", "100.0%", "0.0%", "92.7%"]
