@@ -11,7 +11,19 @@ from carryover import labels
 from carryover.runs import run_mask, select_runs
 from carryover.statistics import intervals
 
-COLORS = {
+
+class _Colors(dict):
+    """{protocol: colour}; a protocol that is not known gets the next one that is free."""
+
+    FREE = ("#332288", "#117733", "#AA4499", "#DDCC77", "#88CCEE", "#661100", "#F0E442", "#000000")
+
+    def __missing__(self, protocol):
+        free = [color for color in self.FREE if color not in self.values()]
+        self[protocol] = free[0] if free else self.FREE[len(self) % len(self.FREE)]
+        return self[protocol]
+
+
+COLORS = _Colors({
     "single_task": "#0072B2",
     "multi_task": "#009E73",
     "finetuning": "#D55E00",
@@ -21,7 +33,7 @@ COLORS = {
     "finetuning_kernel": "#CC79A7",
     "linear_transfer": "#882255",
     "pretrained": "#44AA99",
-}
+})  # fmt: skip
 """Colours of protocols, the same in every figure."""
 LINES = ("-", "--", ":", "-.")
 """Styles of lines of one colour, in this order."""
