@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 LIBRARY = Path(__file__).resolve().parents[1] / "scripts/carryover"
-# From the ground up. Figures draw what claims compute.
+# From the ground up.
 LAYERS = (
     ("errors", "streams", "labels"),
     ("config",),
@@ -15,7 +15,8 @@ LAYERS = (
     ("training",),
     ("measures", "statistics"),
     ("templates", "archive"),
-    ("families", "claims"),
+    ("families", "analysis"),
+    ("claims",),
     ("figures",),
     ("workflow",),
     ("audit", "crate", "diagnosis"),

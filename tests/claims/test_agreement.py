@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from carryover.claims.agreement import distances
+from carryover.analysis.agreement import distances
 from carryover.errors import UserError
 from carryover.networks.diagonal import weights_at
 from toy.linear_runs import limits, stopped

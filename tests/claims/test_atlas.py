@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import r2_score
 
+from carryover.analysis.atlas import by_seed, cells
 from carryover.claims import atlas
 from carryover.statistics import jackknife
 from toy.atlas_runs import mapped, runs
@@ -87,8 +88,8 @@ def test_what_is_known_of_features_has_a_claim_over_the_families_that_have_all_o
 
 def test_cells_have_means_over_seeds_and_students_interval():
     data = mapped(runs(spread=0.3))
-    frame, pairs = atlas.by_seed(data), data.to_dataframe()
-    table = atlas.cells(frame)
+    frame, pairs = by_seed(data), data.to_dataframe()
+    table = cells(frame)
     assert len(table) == 9
     for cell in table.itertuples():
         gains = pairs[(pairs["row"] == cell.row) & (pairs["samples"] == cell.samples)]["gain"]
@@ -101,8 +102,8 @@ def test_cells_have_means_over_seeds_and_students_interval():
 @pytest.mark.parametrize(("sign", "share"), [(1, 1.0), (-1, 0.0), (0, 0.0), (1e-8, 0.0), (np.nan, np.nan)])
 def test_decided_cells_are_on_the_predicted_side_or_not(sign, share):
     """What is predicted to change nothing is on no side, and wrong where something changes."""
-    frame = atlas.by_seed(mapped())
+    frame = by_seed(mapped())
     frame["predicted"] *= sign
-    right = atlas.cells(frame)["right"]
+    right = cells(frame)["right"]
     np.testing.assert_equal(right.mean(), share)
     assert right.notna().sum() == (0 if np.isnan(sign) else 6)

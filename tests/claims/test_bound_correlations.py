@@ -5,19 +5,19 @@ import pytest
 import xarray as xr
 from scipy.stats import linregress
 
-from carryover.claims import bound_correlations
+from carryover.analysis.image_pairs import BOUNDS, leave_one_class_out, pair_table, r_squared
 from toy.bound_runs import NOISE, SEEDS, SIZES, made
 from toy.made_up_runs import checks_of
 
 
 def test_it_is_the_share_of_variance_that_a_line_explains():
     data = made()
-    found = bound_correlations.r_squared(bound_correlations.pair_table(data))
+    found = r_squared(pair_table(data))
     assert found.sizes == {"bound": 3, "estimator": 2, "seed": len(SEEDS), "samples": len(SIZES)}
     for estimator, seed, samples in (("least_squares", 2, 10), ("ridge_0.01", 4, 20)):
         keep = (data["estimator"] == estimator) & (data["seed"] == seed) & (data["samples"] == samples)
         group = data.isel(run=keep.values)
-        for bound in bound_correlations.BOUNDS:
+        for bound in BOUNDS:
             line = linregress(group[bound], group["risk_final"])
             one = found.sel(estimator=estimator, seed=seed, samples=samples, bound=bound)
             assert one.item() == pytest.approx(line.rvalue**2)
@@ -31,8 +31,8 @@ def test_a_seed_without_r_squared_is_not_left_out_silently(kind):
         data["risk_final"] = data["risk_final"].where(~odd, 0.25)
     else:
         data["covariance"][np.flatnonzero(odd)[0]] = np.inf
-    table = bound_correlations.pair_table(data)
-    found = bound_correlations.leave_one_class_out(table)
+    table = pair_table(data)
+    found = leave_one_class_out(table)
     lacking = np.isnan(found).sel(bound="covariance").isel(left_out=0)
     assert lacking.sel(estimator="ridge_0.01", samples=20)
     assert lacking.sum() == 1
@@ -40,12 +40,12 @@ def test_a_seed_without_r_squared_is_not_left_out_silently(kind):
 
 def test_each_class_in_turn_is_left_out_with_its_pairs():
     data = made()
-    found = bound_correlations.leave_one_class_out(bound_correlations.pair_table(data))
+    found = leave_one_class_out(pair_table(data))
     classes = (data["source_classes"].astype(object) + " " + data["target_classes"].astype(object)).values
     assert found.sizes["left_out"] == 11
     for place, label in enumerate([None, *map(str, range(10))]):
         keep = np.array([label not in four.split() for four in classes])
-        kept = bound_correlations.r_squared(bound_correlations.pair_table(data.isel(run=keep))).mean("seed")
+        kept = r_squared(pair_table(data.isel(run=keep))).mean("seed")
         xr.testing.assert_allclose(found.isel(left_out=place), kept.transpose("bound", "estimator", "samples"))
 
 

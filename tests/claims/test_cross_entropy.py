@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from carryover.claims.diagonal import at_margins, margins
+from carryover.analysis.margins import at_margins, margins
 from toy.made_up_runs import SEEDS, checks_of, dataset, size
 
 

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from carryover.claims.mean_field_transfer import FACTOR, FITTED, READOUT, gains, leave_one_out_choice
+from carryover.analysis.mean_field import READOUT, gains, leave_one_out_choice
+from carryover.claims.mean_field_transfer import FACTOR, FITTED
 from toy.made_up_runs import OPPOSITE, SEEDS, checks_of, dataset, size
 
 LAZY, RICH = 0.1, 1.0

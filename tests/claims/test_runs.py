@@ -6,7 +6,7 @@ import pytest
 import xarray as xr
 from scipy import stats
 
-from carryover.claims.support.runs import Runs, common, only
+from carryover.analysis.run_tables import Runs, common, only
 from carryover.errors import UserError
 from toy.made_up_runs import SEEDS
 from toy.relu_runs import dataset, nesting

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from carryover.claims.support.transferability import transferability
+from carryover.analysis.transferability import transferability
 from carryover.errors import UserError
 
 

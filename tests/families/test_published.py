@@ -10,7 +10,7 @@ import xarray as xr
 from sklearn.linear_model import Ridge
 from torch.utils.data import DataLoader, TensorDataset
 
-from carryover.claims.replay import RUN, match_published
+from carryover.analysis.replay import RUN, match_published
 from carryover.commands.replay import TABLE, replay
 from carryover.errors import UserError
 from carryover.families.published import protocols, solvers

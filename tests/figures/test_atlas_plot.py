@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.collections import QuadMesh
 from matplotlib.contour import ContourSet
 
-from carryover.claims import atlas
+from carryover.analysis.atlas import by_seed, cells
 from carryover.figures.across import LARGEST
 from toy.atlas_runs import mapped, runs
 from toy.drawn import drawn
@@ -17,7 +17,7 @@ def mesh(ax):
 def test_a_panel_shows_mean_gains_between_the_ends_of_the_scale():
     data = mapped(runs(spread=0.3))
     ax = drawn("atlas", {"one": data}).axes[0]
-    table = atlas.cells(atlas.by_seed(data)).pivot(index="row", columns="samples", values="gain")
+    table = cells(by_seed(data)).pivot(index="row", columns="samples", values="gain")
     np.testing.assert_allclose(mesh(ax).get_array().reshape(3, 3), table)
     assert mesh(ax).get_clim() == (-LARGEST, LARGEST)
     open_cells = ax.lines[0].get_xydata()

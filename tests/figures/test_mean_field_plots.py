@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from carryover.claims.mean_field_transfer import gains, leave_one_out_choice
+from carryover.analysis.mean_field import gains, leave_one_out_choice
 from toy.drawn import drawn
 from toy.mean_field_networks import roles
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from carryover.claims.support.transferability import predict
+from carryover.analysis.transferability import predict
 from carryover.figures.linear_transfer import averages, best, shares_in_words
 from carryover.theory import transfer
 from toy.deep_linear_networks import PENALTIES, measured, roles

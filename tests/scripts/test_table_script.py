@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 import table
-from carryover.claims import bound_correlations
+from carryover.analysis.image_pairs import BOUNDS
 from carryover.provenance import job_record, store
 from carryover.report import typesetting
 from toy.bound_runs import made
@@ -26,7 +26,7 @@ def test_both_formats_hold_the_rows_and_their_records_are_true(tmp_path, monkeyp
     for variable in data.variables.values():
         variable.attrs = {"long_name": "some words", "units": "1"}
     store.save(data, FILES[0])
-    rows = [(bound, 10, 0.5, 0.25) for bound in bound_correlations.BOUNDS]
+    rows = [(bound, 10, 0.5, 0.25) for bound in BOUNDS]
     columns = ["bound", "samples", "r_squared", "deviation"]
     pd.DataFrame(rows, columns=columns).to_csv(FILES[1], index=False)
     table.main([*WORDS, "--wildcards", "table=toy", "--output", "toy.md", "toy.tex"])

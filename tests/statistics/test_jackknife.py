@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from carryover.claims import bound_correlations
+from carryover.analysis.image_pairs import leave_one_class_out
 from carryover.statistics import jackknife
 from toy.shared_classes import table
 
@@ -67,7 +67,7 @@ def _covered(values, truth, scale):
 @pytest.mark.parametrize("sizes", [(1, 0, 0), (0.6, 0.6, 0.5), (0, 0, 1)], ids=["classes", "all", "pairs"])
 def test_it_covers_the_truth_where_pairs_share_classes(pairs, sizes):
     rng, copies = np.random.default_rng(0), 300
-    found = bound_correlations.leave_one_class_out(table(rng, sizes, 0.8, pairs, copies)).squeeze("samples")
+    found = leave_one_class_out(table(rng, sizes, 0.8, pairs, copies)).squeeze("samples")
     one, other = (
         found.sel(bound=bound).transpose("estimator", "left_out").values for bound in ("covariance", "distance")
     )

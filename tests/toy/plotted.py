@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from carryover.claims.replay import RUN
+from carryover.analysis.replay import RUN
 from carryover.config import plugins
 from toy import (
     convnet_networks,

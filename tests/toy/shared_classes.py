@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import xarray as xr
 
-from carryover.claims import bound_correlations
+from carryover.analysis.image_pairs import BOUNDS
 
 POSSIBLE = np.array([four for four in permutations(range(10), 4) if four[0] < four[1]])
 
@@ -17,11 +17,11 @@ def table(rng, sizes, correlation, pairs=None, copies=1):
     does, of these `sizes`. Every bound has the same correlation with it, in all three.
     """
     four = POSSIBLE if pairs is None else POSSIBLE[rng.choice(len(POSSIBLE), pairs, replace=False)]
-    parts = np.array([_effects(rng, four, sizes) for _ in range(copies * (1 + len(bound_correlations.BOUNDS)))])
-    error, *others = parts.reshape(1 + len(bound_correlations.BOUNDS), copies, 1, 1, len(four))
+    parts = np.array([_effects(rng, four, sizes) for _ in range(copies * (1 + len(BOUNDS)))])
+    error, *others = parts.reshape(1 + len(BOUNDS), copies, 1, 1, len(four))
     bounds = np.stack([correlation * error + np.sqrt(1 - correlation**2) * other for other in others])
     order = ["estimator", "seed", "samples", "pair"]
-    coords = {"bound": list(bound_correlations.BOUNDS), "label": [f"{label}" for label in range(10)], "samples": [10]}
+    coords = {"bound": list(BOUNDS), "label": [f"{label}" for label in range(10)], "samples": [10]}
     has = (four[:, :, None] == np.arange(10)).any(1)
     variables = {"error": (order, error), "bounds": (["bound", *order], bounds), "has": (["pair", "label"], has)}
     return xr.Dataset(variables, coords | {"estimator": np.arange(copies)})

@@ -7,21 +7,17 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
+from carryover.analysis.atlas import ROUNDING, by_seed, cells, leave_seeds_out, order, select_finetuned
 from carryover.claims.support.checks import Check, checks
 from carryover.config import plugins
 from carryover.statistics import jackknife
-from carryover.statistics.intervals import LEVEL
 
-ROUNDING = 1e-6  # gains and predictions up to this size are none: where nothing differs, rounding is as large
-CELL = ["protocol", "setting", "row", "samples"]
 ORDERS = {"predicted": "predicted", "similarity": "similarity", "readout": "probe_r_squared",
           "alignment": "target_alignment"}  # fmt: skip
 """{check: column of the maps}; each check is on how well the column orders gains."""
 FEATURES = ["probe_r_squared", "target_alignment"]  # columns that are compared over the families that have both
 SHARES = ["side", "precision", "recall"]
-GROUPS = 6  # groups of seeds of which each is left out in turn, where several families are compared
 
 
 @plugins.check()
@@ -93,11 +89,6 @@ def _threshold(tables, column):
     return values[[_share(tables, column, values).argmax()]]
 
 
-def order(frames, column):
-    """Rank correlation of a column with the gain in frames as `by_seed` returns them, mean over frames."""
-    return np.mean([frame[column].corr(frame["gain"], method="spearman") for frame in frames])
-
-
 @plugins.check()
 def atlas_orders(data):
     """Roles: maps of families, as comparisons.atlas makes them; those with a prediction are compared.
@@ -124,46 +115,3 @@ def atlas_orders(data):
     for column in ("predicted", "similarity") if len(maps) > 1 else ():
         results[f"left_out_{column}"] = leave_seeds_out(maps, partial(leave_one_family_out, column=column))
     return checks(results, partial(jackknife.estimate, over="groups of seeds"))
-
-
-def by_seed(data):
-    """The pairs of a map as a data frame with a row for each cell and seed: means over draws."""
-    frame = data.to_dataframe().reset_index(drop=True).drop(columns="draw")
-    return frame.groupby([*CELL, "seed"], sort=True).mean().reset_index()
-
-
-def cells(frame):
-    """The cells of a map, from a frame as `by_seed` returns it: a data frame.
-
-    Means over seeds, and Student's 95 % interval `low`, `high` of the gain. Gains are decided if it excludes 0, to
-    `ROUNDING`, and `open` if it does not, and seeds differ. `right` is 1 for a decided gain with the predicted sign, 0
-    for another, also if no change is predicted, and NaN if nothing is decided or predicted.
-    """
-    groups = frame.groupby(CELL)
-    table, gain = groups.mean().drop(columns="seed"), groups["gain"]
-    half = stats.t.ppf(1 - LEVEL / 2, gain.count().clip(lower=2) - 1) * gain.sem()
-    table["low"], table["high"] = table["gain"] - half, table["gain"] + half
-    decided = (table["low"] > ROUNDING) | (table["high"] < -ROUNDING)
-    table["open"] = ~decided & table["gain"].notna() & ~(half <= ROUNDING)
-    clear = table["predicted"].where(table["predicted"].abs() > ROUNDING, 0.0 * table["predicted"])
-    agrees = (np.sign(clear) == np.sign(table["gain"])).astype(float)
-    table["right"] = agrees.where(decided & table["predicted"].notna())
-    return table.reset_index()
-
-
-def select_finetuned(data):
-    """The rows of `by_seed` of finetuned networks, where the gain is known."""
-    return by_seed(data).query("protocol == 'finetuning'").dropna(subset="gain")
-
-
-def leave_seeds_out(frames, statistic):
-    """A list of values of a statistic of several frames: with all seeds, then without each group of seeds in turn.
-
-    A group is left out of all frames at once. There are as many as any frame has seeds, or `GROUPS` of several frames.
-    """
-    groups = min(GROUPS if len(frames) > 1 else np.inf, *(frame["seed"].nunique() for frame in frames))
-
-    def of_groups(included):
-        return statistic([frame[(frame["seed"] % groups).isin(included)] for frame in frames])
-
-    return jackknife.leave_one_out(of_groups, range(groups))

@@ -14,17 +14,14 @@ import numpy as np
 import pandas as pd
 from pydantic import PositiveFloat
 
+from carryover.analysis.convnets import FACTOR, by_classes, in_words, most_common
+from carryover.analysis.published_convnets import by_network
+from carryover.analysis.run_tables import Runs, common, mean_over_samples, worst
 from carryover.claims.support.checks import Check, checks, join_numbers
-from carryover.claims.support.published_convnets import by_network
-from carryover.claims.support.runs import Runs, common, mean_over_samples, worst
 from carryover.config import plugins
 from carryover.config.parameters import Condition, Model, parameter
-from carryover.labels import value_labels
 from carryover.runs import conditions, select_runs
 
-IMAGES = {"mnist": "MNIST", "fashion-mnist": "Fashion-MNIST", "cifar-10": "CIFAR-10", "cifar-100": "CIFAR-100",
-          "cifar-10-jpeg": "CIFAR-10 (JPEG copy)", "stl-10": "STL-10"}  # fmt: skip
-FACTOR = 0.5
 AS_RATES = (0.5, 0.25)  # factors that are compared with the learning rate over their square
 
 
@@ -171,30 +168,3 @@ def pretrained_rescaling(data):
     before, after, tuned = (runs.table(name, "task") for name in ("probe_start", "probe", "accuracy"))
     probed = {"tuned_over_probe": (tuned - before).mean(axis=1), "probe_improves": (after - before).mean(axis=1)}
     return results | checks(probed, which=which["pairs"])
-
-
-def most_common(runs, name):
-    """The value of a coordinate that most runs have; the others are controls."""
-    values, counts = np.unique(runs[name].values, return_counts=True)
-    return values[counts.argmax()].item()
-
-
-def by_classes(role, data):
-    """{name: runs} by the number of classes of the tasks, fewest first: "role_pairs", "role_5_classes", ….
-
-    {role: data} if the tasks have one number of classes.
-    """
-    counts = np.array([len(str(classes).split()) for classes in data["target_classes"].values])
-    known = np.unique(counts).tolist()
-    if len(known) == 1:
-        return {role: data}
-    names = {count: "pairs" if count == 2 else f"{count}_classes" for count in known}
-    return {f"{role}_{names[count]}": data.isel(run=counts == count) for count in known}
-
-
-def in_words(runs):
-    """('ResNet-18', '2 classes of digits'): the network, and what it is finetuned on."""
-    network, classes = (str(runs[name].values[0]) for name in ("network", "target_classes"))
-    images = runs.attrs.get("images", "images")
-    target = f"{len(classes.split())} classes of {IMAGES.get(images, images)}"
-    return value_labels(runs, "network").get(network, network), target

@@ -15,17 +15,15 @@ import numpy as np
 import pandas as pd
 from pydantic import PositiveInt
 
+from carryover.analysis.margins import FAMILIES, FITTED, at_margins, interpolate, margins
+from carryover.analysis.run_tables import Runs, only
 from carryover.claims.support.checks import checks
-from carryover.claims.support.runs import Runs, only
 from carryover.config import plugins
 from carryover.config.parameters import Model, parameter
 
 HALF = 0.5  # share of features in common at which sharing is looked at
-FITTED = 0.3  # training loss from which on networks count as fitted
 MOVING = 0.25  # initial scale from which features still move after samples are fitted; from 1 they barely do
-POSITIVE = np.log(2)  # training loss below which the margin of all samples is positive
 EARLY, LATE = 10.0, 100.0  # margin of all samples early and late in training on what is fitted
-FAMILIES = {"diagonal": "Diagonal networks", "relu": "ReLU networks"}
 NETWORKS = {"finetuning": "finetuned", "multi_task": "multi-task"}
 
 
@@ -164,14 +162,6 @@ def _by_seed(data):
             for run, seed in enumerate(data["seed"].values)}  # fmt: skip
 
 
-def interpolate(x, y, at):
-    """The curve y of rising x, interpolated at other x; NaN beyond its ends, and if it has no finite point."""
-    known = np.isfinite(x) & np.isfinite(y)
-    if not known.any():
-        return np.full(np.shape(at), np.nan)
-    return np.interp(at, x[known], y[known], left=np.nan, right=np.nan)
-
-
 @plugins.check(data=["trajectory"])
 def endless_training(data):
     """Role `trajectory`: PT+FT, and STL and MTL from two initial scales, on cross-entropy with all features shared.
@@ -200,27 +190,3 @@ def endless_training(data):
         "start_forgotten": nearer("group_norm_curve", lazier, joint),
         "shared": error - joint_error,
     }, small=small, large=large)  # fmt: skip
-
-
-def margins(loss, fitted=np.inf):
-    """γ = −log(e^L − 1) of losses L (run, checkpoint): the margin of every sample if all had the training loss L.
-
-    The state of a network of degree 2 from an initial scale α depends on γ/α² once its samples are fitted (Moroshko et
-    al. 2020, "Implicit bias in deep linear classification: initialization scale vs training accuracy", for α → ∞).
-    Margins never fall along a run. They are NaN after its last checkpoint, and where the loss is above `fitted`.
-    """
-    loss = np.asarray(loss, dtype=float)
-    least = np.fmin.accumulate(loss, axis=1)  # noise of mini-batches must not lead back
-    defined = np.isfinite(loss) & (least > 0) & (least <= fitted)
-    return -np.log(np.expm1(np.where(defined, least, np.nan)))
-
-
-def at_margins(data, curve, wanted):
-    """A curve along training (run, margin) at margins of all samples, rising, interpolated in logarithms of both.
-
-    `data` has `loss_curve` and the curve, of positive values, (run, checkpoint). NaN where a run has not had a margin.
-    """
-    reached, values = margins(data["loss_curve"].values, POSITIVE), np.log(data[curve].transpose("run", ...).values)
-    curves = np.exp([interpolate(np.log(x), y, np.log(wanted)) for x, y in zip(reached, values, strict=True)])
-    runs = data[curve].isel(checkpoint=0, drop=True)
-    return runs.expand_dims(margin=np.asarray(wanted, dtype=float), axis=1).copy(data=curves)

@@ -6,9 +6,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from carryover.claims.agreement import SMALLEST, distances_at_convergence, relative_differences
+from carryover.analysis.agreement import distances_at_convergence, relative_differences
+from carryover.analysis.run_tables import Runs, only, worst
+from carryover.claims.agreement import SMALLEST
 from carryover.claims.support.checks import Check, checks, join_numbers
-from carryover.claims.support.runs import Runs, only, worst
 from carryover.config import plugins
 from carryover.statistics.intervals import student, wilson
 

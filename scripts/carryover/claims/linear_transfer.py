@@ -4,9 +4,9 @@ the data predict it ("Features are fate", sections 2 and 3; "Finetuning with lin
 import numpy as np
 import pandas as pd
 
+from carryover.analysis.run_tables import Runs, nearest, only, worst
+from carryover.analysis.transferability import at_critical, at_rows, predict, transferability, with_decay
 from carryover.claims.support.checks import Check, checks, join_numbers
-from carryover.claims.support.runs import Runs, nearest, only, worst
-from carryover.claims.support.transferability import at_critical, at_rows, predict, transferability, with_decay
 from carryover.config import plugins
 from carryover.statistics.intervals import median
 from carryover.statistics.jackknife import leave_one_out, pseudovalues

@@ -4,16 +4,16 @@ that is too much ("Features are fate", section 4 and Fig. 9)."""
 import numpy as np
 import pandas as pd
 
-from carryover.claims.agreement import relative_differences
+from carryover.analysis.agreement import relative_differences
+from carryover.analysis.mean_field import READOUT, boundary, gains, leave_one_out_choice
+from carryover.analysis.run_tables import Runs, worst
+from carryover.analysis.transferability import FITTED, from_scratch
 from carryover.claims.support.checks import Check, checks
-from carryover.claims.support.runs import Runs, worst
-from carryover.claims.support.transferability import FITTED, from_scratch, normalise_risk, transferability
 from carryover.config import plugins
 from carryover.runs import select_runs
 from carryover.statistics import intervals, power_law
 from carryover.statistics.jackknife import leave_one_out, pseudovalues
 
-READOUT = "zero"  # how the readout was trained in the runs of linear transfer that claims are about
 FACTOR = 2.0  # factor between predicted and found boundary that counts as near
 ROUNDING = 1e-12  # relative error of what agrees exactly
 
@@ -151,40 +151,3 @@ def _anchors(gain):
         "lazy_loses": (initial <= 0).mean(axis=1),
         "rich_loses": (free < 0).mean(axis=1),
     }, fewest=chosen.columns.min())  # fmt: skip
-
-
-def gains(risk, readout):
-    """`transferability` of linear transfer, in shares of the target's variance, for one way to train the readout and
-    its longest flow time; UserError if no run has it."""
-    risk = normalise_risk(risk)
-    # Descent only verifies what is solved.
-    solved = select_runs(risk, protocol="linear_transfer", readout=readout, solver="exact")
-    runs = transferability(solved, "linear_transfer", risk)
-    return runs[runs["max_time"].isna() | (runs["max_time"] == runs["max_time"].max())]
-
-
-def boundary(gain):
-    """The number of samples n at which gains, a Series by n, turn from positive to negative, interpolated in log n.
-
-    Noisy gains may change their sign more than once: n is where the sum of gains on the wrong side of it is smallest.
-    It is infinite if gains are positive throughout, and 0 if they are negative.
-    """
-    gain = gain.sort_index()
-    values, n = gain.to_numpy(), gain.index.to_numpy(dtype=float)
-    before = np.concatenate([[0.0], np.cumsum(values)])
-    after = (2 * before - before[-1]).argmax()  # gains before, less gains from there on
-    if after in (0, len(values)):
-        return np.inf if after else 0.0
-    pair, ends = values[after - 1 : after + 1], n[after - 1 : after + 1]
-    return float(np.exp(np.interp(0.0, pair[::-1], np.log(ends[::-1]))).clip(*ends))
-
-
-def leave_one_out_choice(gains):
-    """Gains by seed and n, each seed's with the anchor that has the largest mean gain over all *other* seeds and n.
-
-    `gains` are by seed (rows), and anchor and n. Choosing an anchor by the seed's own gains would overestimate them. A
-    single seed has its first anchor.
-    """
-    means = gains.T.groupby(level="anchor").mean().T
-    best = {seed: means.drop(index=seed).mean().fillna(-np.inf).idxmax() for seed in means.index}
-    return pd.DataFrame({seed: gains.loc[seed, anchor] for seed, anchor in best.items()}).T

@@ -10,12 +10,12 @@ from typing import Literal
 import numpy as np
 from pydantic import PositiveInt
 
+from carryover.analysis.relu import AUXILIARY_FEATURES
+from carryover.analysis.run_tables import Runs, common, only, worst
 from carryover.claims.support.checks import checks
-from carryover.claims.support.runs import Runs, common, only, worst
 from carryover.config import plugins
 from carryover.config.parameters import Model, parameter
 
-AUXILIARY_FEATURES = 6  # teacher units of the auxiliary task of the role overlap
 BETWEEN = 256  # samples at which networks are not yet the teacher, and no longer far below its norm
 NESTED = 64  # samples at which networks on nested tasks are compared
 LEARNT = 0.01  # risk below which a task is learnt; the teachers' mean squares are a third to a half

@@ -5,9 +5,10 @@ import numpy as np
 import xarray as xr
 from scipy.stats import spearmanr
 
+from carryover.analysis.relu import FLOOR, UNFITTED
+from carryover.analysis.run_tables import Runs, mean_over_samples, only, worst
+from carryover.analysis.transferability import at
 from carryover.claims.support.checks import checks
-from carryover.claims.support.runs import Runs, mean_over_samples, only, worst
-from carryover.claims.support.transferability import at
 from carryover.config import plugins
 from carryover.errors import UserError
 from carryover.statistics import intervals
@@ -16,8 +17,6 @@ NEAR = 0.25  # distance of exponents that count as the same
 NEW, SAME, LARGE = 0.01, 1.0, 100.0  # magnitudes in the auxiliary task of a feature that has about 1 in the main one
 SAMPLES = 256  # fewest main-task samples from which on risks are compared
 FACTOR = 1.25  # factor in cost, or in predicted risk, from which on pretraining is predicted to help or hurt
-UNFITTED = 1e-4  # share of the targets' mean square up to which samples count as fitted
-FLOOR = 1e-4  # share of the teacher's mean square below which risks count as the same
 CELL = ["protocol", "samples", "correlation", "magnitude"]
 TINY = 1e-12  # floor of the angles by which weights turned
 

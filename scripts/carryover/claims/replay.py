@@ -3,48 +3,11 @@
 from functools import partial
 
 import numpy as np
-import pandas as pd
 
+from carryover.analysis.replay import NEAR, compare_rounding, match_published
 from carryover.claims.support.checks import Check, checks
 from carryover.config import plugins
-from carryover.errors import UserError
 from carryover.statistics import intervals
-
-RUN = ["published", "protocol", "main_features", "overlap", "unit_correlations", "magnitude", "rescale", "samples",
-       "seed"]  # fmt: skip
-"""What tells the published runs apart."""
-NEAR = 0.01  # relative difference within which a risk is the published one
-BATCH = 128  # samples of a step of ReLU networks; more samples are trained in batches
-SETUPS = {
-    "single_task": "scratch",
-    "finetuning": "finetuned",
-    "multi_task": "multi_task",
-    "single_task_probe": "fitted",
-    "single_task_kernel": "fitted",
-    "finetuning_probe": "fitted_pretrained",
-    "finetuning_kernel": "fitted_pretrained",
-}
-
-
-def match_published(data):
-    """Runs of the datasets by role that were trained to their published ends, with the risk `risk_published` and the
-    relative difference of ours from it, a data frame.
-
-    UserError where no run is in the table, `published`.
-    """
-    table = data["published"].fillna({"unit_correlations": ""})
-    roles = data.keys() - {"published", "rounded"}  # which are no replayed runs
-    runs = pd.concat([data[role].to_dataframe() for role in data if role in roles], ignore_index=True)
-    runs = runs[runs["finished"] == 1].assign(overlap=runs["overlap"].round(6), ours=runs.get("ours", ""))
-    runs = runs.fillna({"ours": ""})
-    rows = runs.merge(table, on=RUN).rename(columns={"risk": "risk_published"})
-    if rows.empty:
-        raise UserError("no run is in the table of published risks: name datasets of the family published.")
-    setup = rows["protocol"].map(SETUPS)
-    kind = rows["published"].replace("relu_magnitude", "magnitude").str.split("_").str[0]
-    batches = (kind == "relu") & (rows["samples"] > BATCH) & setup.isin(("scratch", "finetuned"))
-    group = (kind + "_" + setup).mask(batches, "relu_batches")
-    return rows.assign(group=group, setup=setup, difference=rows["risk_best"] / rows["risk_published"] - 1)
 
 
 @plugins.check()
@@ -60,19 +23,6 @@ def replay(data):
         decades = np.log10(1 + own["difference"].to_numpy())
         values[f"{name}_alike"] = Check(decades, partial(intervals.student, over="runs"))
     return checks(values, partial(intervals.wilson, over="runs"))
-
-
-def compare_rounding(data):
-    """Runs of the role `relu` and their repetitions, `rounded`, from weights one rounding away.
-
-    Rows of `match_published` with the relative difference `own` of the repetition, and the `band`, the largest of these
-    at a setup and n.
-    """
-    rows = match_published({role: data[role] for role in ("published", "relu")})
-    repeated = match_published({"published": data["published"], "relu": data["rounded"]})
-    rows = rows.merge(repeated[[*RUN, "risk_best"]], on=RUN, suffixes=("", "_rounded"))
-    rows["own"] = (rows["risk_best_rounded"] / rows["risk_best"] - 1).abs()
-    return rows.assign(band=rows.groupby(["protocol", "samples"])["own"].transform("max"))
 
 
 @plugins.check()

@@ -8,9 +8,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from pydantic import NonNegativeInt, PositiveInt
 
-from carryover.claims.agreement import distances, distances_at_convergence, relative_differences
-from carryover.claims.atlas import by_seed, cells
-from carryover.claims.support.transferability import transferability
+from carryover.analysis.agreement import distances, distances_at_convergence, relative_differences
+from carryover.analysis.atlas import by_seed, cells
+from carryover.analysis.transferability import transferability
 from carryover.config import plugins
 from carryover.config.parameters import parameter
 from carryover.figures.drawing import layout, panels

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from pydantic import PositiveFloat, PositiveInt
 
-from carryover.claims.convnets import FACTOR, by_classes, in_words, most_common
-from carryover.claims.support.published_convnets import by_network
+from carryover.analysis.convnets import FACTOR, by_classes, in_words, most_common
+from carryover.analysis.published_convnets import by_network
 from carryover.config import plugins
 from carryover.config.parameters import parameter
 from carryover.figures.drawing import layout, panels

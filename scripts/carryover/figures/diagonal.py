@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from pydantic import PositiveInt
 
-from carryover.claims.diagonal import FAMILIES, FITTED, at_margins, interpolate, margins
+from carryover.analysis.margins import FAMILIES, FITTED, at_margins, interpolate, margins
 from carryover.config import plugins
 from carryover.config.parameters import parameter
 from carryover.figures.drawing import layout, panels
@@ -88,7 +88,7 @@ def cross_entropy(data, p: Titled):
     """Longer training on cross-entropy acts like a smaller initialisation (appendix C).
 
     Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. Their margin γ, and why it
-    stands over the square of the initial scale, is explained by `claims.diagonal.margins`.
+    stands over the square of the initial scale, is explained by `analysis.margins.margins`.
     """
     features, error = "effective_features_curve", "risk_curve"
     columns = ((features, "time", "features by time"), (features, "ratio", "features by margin over scale²"),

@@ -8,8 +8,8 @@ import pandas as pd
 import xarray as xr
 from pydantic import NonNegativeFloat
 
-from carryover.claims import bound_correlations as claims
-from carryover.claims.support.runs import only
+from carryover.analysis import image_pairs
+from carryover.analysis.run_tables import only
 from carryover.config import plugins
 from carryover.config.parameters import parameter
 from carryover.figures.drawing import layout, panels
@@ -20,7 +20,7 @@ from carryover.theory.linear_teachers import gaussian_bound
 from carryover.theory.transfer import linear_transfer_risk
 
 FLOOR = 1e-2  # smallest risk of frozen networks that is shown
-BOUND_COLORS = dict(zip(claims.BOUNDS, ("#0072B2", "#E69F00", "#D55E00"), strict=True))
+BOUND_COLORS = dict(zip(image_pairs.BOUNDS, ("#0072B2", "#E69F00", "#D55E00"), strict=True))
 
 
 @plugins.figure(data=["curve"])
@@ -248,14 +248,15 @@ def bound_correlations(data, p: BoundCorrelations):
     Below: a point per pair of tasks, mean over repeats and, of few pairs, their deviation.
     """
     bound, n = "covariance", 10  # of the lower panels: bound, and images of the target task
-    runs, table = select_runs(data["bounds"], protocol="finetuning"), claims.pair_table(data["bounds"], p.constant)
-    found, many = claims.leave_one_class_out(table), table.sizes["pair"] > 100  # too many to see the spread of each
+    runs, table = select_runs(data["bounds"], protocol="finetuning"), image_pairs.pair_table(data["bounds"], p.constant)
+    found = image_pairs.leave_one_class_out(table)
+    many = table.sizes["pair"] > 100  # too many to see the spread of each
     estimators = table["estimator"].values.tolist()
     size = (1.2 + 3.6 * len(estimators), 7.0)
     fig, axes = plt.subplots(2, len(estimators), figsize=size, sharey="row", squeeze=False)
     for (top, bottom), estimator in zip(axes.T, estimators, strict=True):
         _bounds_along(top, found.sel(estimator=estimator), data["published"])
-        top.set_title(claims.in_words(estimator))
+        top.set_title(image_pairs.in_words(estimator))
         at = table.sel(estimator=estimator, samples=n)
         pairs = xr.Dataset({bound: at["bounds"].sel(bound=bound), "risk_final": at["error"]}).drop_vars("bound")
         pairs = pairs.to_dataframe().groupby("pair")[[bound, "risk_final"]]
@@ -266,7 +267,7 @@ def bound_correlations(data, p: BoundCorrelations):
             ends = deviation["risk_final"], deviation[bound]
             bottom.errorbar(mean[bound], mean["risk_final"], *ends, fmt="o", ms=4, color=color, elinewidth=0.7)
         share = np.corrcoef(mean[bound], mean["risk_final"])[0, 1] ** 2
-        bottom.set(xlabel=f"bound: {claims.BOUNDS[bound]}", xlim=(0, None))
+        bottom.set(xlabel=f"bound: {image_pairs.BOUNDS[bound]}", xlim=(0, None))
         bottom.set_title(f"n = {n}: R² of these means {share:.2f}")
     axes[0, 0].set(ylabel="R² of error and bound over pairs", ylim=(0, 1))
     axes[-1, 0].set_ylabel("misclassified share of held-out images")
@@ -280,11 +281,11 @@ def _bounds_along(ax, values, table):
     """A line per bound along the samples with its intervals, and dashed what was published."""
     sizes = values["samples"].values
     apart = 0.06 * min(np.diff(sizes), default=1)  # so that bars do not hide each other
-    for place, (bound, name) in enumerate(claims.BOUNDS.items()):
+    for place, (bound, name) in enumerate(image_pairs.BOUNDS.items()):
         found = [jackknife.estimate(values.sel(bound=bound, samples=n).values, 0.0, jackknife.R_SQUARED) for n in sizes]
         found, color, x = pd.DataFrame(found), BOUND_COLORS[bound], sizes + (place - 1) * apart
         ax.plot(x, found["statistic"], "o-", ms=4, color=color, label=name)
         ax.vlines(x, found["low"], found["high"], color=color, alpha=0.5)
-        theirs, _ = claims.look_up_published(table, bound)
+        theirs, _ = image_pairs.look_up_published(table, bound)
         ax.plot(theirs.index, theirs, "--", color=color, label=f"{name}, published")
     ax.set(xlabel="target samples n", xticks=sizes)

@@ -9,8 +9,8 @@ import pandas as pd
 import xarray as xr
 from pydantic import NonNegativeFloat
 
-from carryover.claims.support.runs import only
-from carryover.claims.support.transferability import at, predict, transferability, with_decay
+from carryover.analysis.run_tables import only
+from carryover.analysis.transferability import at, predict, transferability, with_decay
 from carryover.config import plugins
 from carryover.config.parameters import parameter
 from carryover.figures.drawing import layout, panels

@@ -5,8 +5,8 @@ from itertools import pairwise
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.mean_field_transfer import READOUT, boundary, gains, leave_one_out_choice
-from carryover.claims.support.transferability import FITTED, from_scratch
+from carryover.analysis.mean_field import READOUT, boundary, gains, leave_one_out_choice
+from carryover.analysis.transferability import FITTED, from_scratch
 from carryover.config import plugins
 from carryover.figures.drawing import layout, panels
 from carryover.figures.titled import Titled

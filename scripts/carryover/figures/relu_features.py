@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from pydantic import PositiveInt
 
-from carryover.claims.relu_features import AUXILIARY_FEATURES
+from carryover.analysis.relu import AUXILIARY_FEATURES
 from carryover.config import plugins
 from carryover.config.parameters import parameter
 from carryover.figures.drawing import layout, panels

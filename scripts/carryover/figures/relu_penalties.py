@@ -9,9 +9,9 @@ import numpy as np
 import xarray as xr
 from pydantic import PositiveInt
 
-from carryover.claims.relu_penalty import FLOOR, UNFITTED
-from carryover.claims.support.runs import match_runs
-from carryover.claims.support.transferability import pair_runs
+from carryover.analysis.relu import FLOOR, UNFITTED
+from carryover.analysis.run_tables import match_runs
+from carryover.analysis.transferability import pair_runs
 from carryover.config import plugins
 from carryover.config.parameters import parameter
 from carryover.figures.drawing import layout, panels

@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.replay import NEAR, compare_rounding, match_published
+from carryover.analysis.replay import NEAR, compare_rounding, match_published
 from carryover.config import plugins
 from carryover.figures.drawing import layout, panels
 from carryover.figures.titled import Titled

@@ -9,15 +9,15 @@ import pytest
 import xarray as xr
 from scipy import stats
 
-from carryover.claims import atlas
-from carryover.claims import bound_correlations as claims
+from carryover.analysis.atlas import by_seed, select_finetuned
+from carryover.analysis.image_pairs import BOUNDS, mean_r_squared, pair_table, r_squared
 from carryover.figures.tables import correlations
 from carryover.statistics import jackknife
 from toy.atlas_runs import mapped, runs
 from toy.bound_runs import made
 
 PUBLISHED = pd.DataFrame(
-    [(b, n, 0.5 + 0.01 * n, 0.02) for b in claims.BOUNDS for n in (10, 30)],
+    [(b, n, 0.5 + 0.01 * n, 0.02) for b in BOUNDS for n in (10, 30)],
     columns=["bound", "samples", "r_squared", "deviation"],
 )
 BOTH = "finetuning", "finetuning_probe"
@@ -26,8 +26,8 @@ BOTH = "finetuning", "finetuning_probe"
 def test_ours_are_means_and_deviations_over_seeds():
     data = made(pairs=200)
     bounds = correlations.bound_correlations({"bounds": data, "published": PUBLISHED}, SimpleNamespace(constant=1.0))
-    found = claims.r_squared(claims.pair_table(data))
-    for bound, name in claims.BOUNDS.items():
+    found = r_squared(pair_table(data))
+    for bound, name in BOUNDS.items():
         for estimator, label in (("least_squares", "least squares"), ("ridge_0.01", "ridge")):
             values = found.sel(estimator=estimator, samples=20, bound=bound).values
             spread, interval = bounds[(bounds["bound"] == name) & bounds[""].str.contains(label)]["n = 20"]
@@ -42,8 +42,8 @@ def test_of_the_variants_that_whose_first_half_is_as_published_is_the_nearest():
         return runs.assign_coords(pixels=("run", np.full(runs.sizes["run"], pixels)))
 
     disjoint = xr.concat([variant("raw", 1), variant("centred", 2)], "run")
-    half = claims.pair_table(variant("centred", 2), 0.3).sel(estimator="ridge_0.01").isel(pair=slice(20))
-    published = claims.mean_r_squared(half).drop_vars("estimator").rename("r_squared").to_dataframe().reset_index()
+    half = pair_table(variant("centred", 2), 0.3).sel(estimator="ridge_0.01").isel(pair=slice(20))
+    published = mean_r_squared(half).drop_vars("estimator").rename("r_squared").to_dataframe().reset_index()
     found = correlations.bound_variants({"published": published, "disjoint": disjoint, "any": variant("raw", 3)})
     assert found["learned"].tolist()[:2] == ["published", "ridge of 0.01 λ₁"]
     assert found.loc[1, ["pixels", "c", "classes", "difference"]].tolist() == ["centred", "0.3", "four", "0.00"]
@@ -70,7 +70,7 @@ def numbers(text):
 @pytest.mark.parametrize("name", ["similarity", "predicted", "samples_per_parameter"])
 def test_correlations_are_spearmans_over_pairs(rows, maps, name):
     for family, role in (("First", "a"), ("Second", "b")):
-        frame = atlas.by_seed(maps[role])
+        frame = by_seed(maps[role])
         frame = frame[frame["protocol"] == "finetuning"]
         values = [stats.spearmanr(frame[name], frame["gain"]).statistic]
         values += [stats.spearmanr(part[name], part["gain"]).statistic
@@ -83,7 +83,7 @@ def test_correlations_are_spearmans_over_pairs(rows, maps, name):
 
 
 def test_the_mean_over_maps_is_that_of_their_correlations(rows, maps):
-    frames = [atlas.select_finetuned(maps[role]) for role in "ab"]
+    frames = [select_finetuned(maps[role]) for role in "ab"]
     expected = np.mean([stats.spearmanr(frame["predicted"], frame["gain"]).statistic for frame in frames])
     cell = rows.loc[correlations.CANDIDATES["predicted"], "mean"]
     assert numbers(cell)[0] == pytest.approx(abs(expected), abs=0.006)

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from pydantic import PositiveFloat
 
-from carryover.claims.support.runs import match_runs
-from carryover.claims.support.transferability import FITTED, at_rows, from_scratch, pair_runs
+from carryover.analysis.run_tables import match_runs
+from carryover.analysis.transferability import FITTED, at_rows, from_scratch, pair_runs
 from carryover.config import plugins
 from carryover.config.parameters import Condition, Model, parameter
 from carryover.labels import label, make_dataset

@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 from pydantic import NonNegativeFloat
 
-from carryover.claims import atlas
-from carryover.claims import bound_correlations as claims
+from carryover.analysis import atlas, image_pairs
 from carryover.config import plugins
 from carryover.config.parameters import Model, parameter
 from carryover.runs import select_runs
@@ -50,19 +49,19 @@ def bound_correlations(data, p: BoundCorrelations):
     A data frame of texts: for each bound and estimator of ours the mean ± deviation over repeats, as in the paper, and
     the mean's 95 % interval over classes of images; and the published R². A column per number of samples of ours.
     """
-    table = claims.pair_table(data["bounds"], p.constant)
-    ours, found = claims.r_squared(table), claims.leave_one_class_out(table)
+    table = image_pairs.pair_table(data["bounds"], p.constant)
+    ours, found = image_pairs.r_squared(table), image_pairs.leave_one_class_out(table)
     sizes, texts = table["samples"].values.tolist(), []
-    for bound, name in claims.BOUNDS.items():
+    for bound, name in image_pairs.BOUNDS.items():
         for estimator in table["estimator"].values:
-            label, at = f"ours, {claims.in_words(estimator)}", {"bound": bound, "estimator": estimator}
+            label, at = f"ours, {image_pairs.in_words(estimator)}", {"bound": bound, "estimator": estimator}
             repeats = ours.sel(at)
             means, deviations = repeats.mean("seed", skipna=False).values, repeats.std("seed", ddof=1).values
             texts.append((name, f"{label}: R², mean ± s.d.", *map(_with_deviation, means, deviations)))
             values = (found.sel(at | {"samples": n}).values for n in sizes)
             ends = [jackknife.estimate(one, 0.0, jackknife.R_SQUARED) for one in values]
             texts.append((name, f"{label}: R², 95 % interval", *("{low:.2f} to {high:.2f}".format(**e) for e in ends)))
-        theirs = (values.reindex(sizes) for values in claims.look_up_published(data["published"], bound))
+        theirs = (values.reindex(sizes) for values in image_pairs.look_up_published(data["published"], bound))
         texts.append((name, "published (MNIST): R², mean ± s.d.", *map(_with_deviation, *theirs)))
     return pd.DataFrame(texts, columns=["bound", "", *(f"n = {n:g}" for n in sizes)])
 
@@ -100,14 +99,14 @@ def _variants(bounds, kind, theirs):
     for pixels, target_from in product(*(np.unique(bounds[name]) for name in of_runs)):
         runs = select_runs(bounds, pixels=pixels, target_from=target_from)
         for constant in CONSTANTS:
-            table = claims.pair_table(runs, constant)
+            table = image_pairs.pair_table(runs, constant)
             first = np.arange(table.sizes["pair"]) < table.sizes["pair"] // 2
-            halves = [claims.mean_r_squared(table.isel(pair=half)) for half in (first, ~first)]
+            halves = [image_pairs.mean_r_squared(table.isel(pair=half)) for half in (first, ~first)]
             differences = [(((half - theirs) ** 2).mean(["bound", "samples"]) ** 0.5) for half in halves]
             for place, estimator in enumerate(table["estimator"].values):
                 found = halves[1].sel(estimator=estimator)
                 yield {
-                    "learned": claims.in_words(estimator),
+                    "learned": image_pairs.in_words(estimator),
                     "pixels": pixels,
                     "θ_T from": {"zero": "0", "source": "θ_S"}[target_from],
                     "c": f"{constant:g}" if constant else "small",
@@ -120,7 +119,7 @@ def _variants(bounds, kind, theirs):
 
 def _three(values):
     """R² of the three bounds in a text, in their order."""
-    return " ".join(f"{values.sel(bound=bound).item():.2f}" for bound in claims.BOUNDS)
+    return " ".join(f"{values.sel(bound=bound).item():.2f}" for bound in image_pairs.BOUNDS)
 
 
 @plugins.table()

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from carryover.claims.replay import RUN, match_published
+from carryover.analysis.replay import RUN, match_published
 from carryover.config import plugins
 
 NEAR = 2  # standard errors within which a risk agrees with the published one

@@ -4,7 +4,7 @@ eq 5), measured and in theory."""
 import numpy as np
 import xarray as xr
 
-from carryover.claims.support.runs import match_runs, nearest
+from carryover.analysis.run_tables import match_runs, nearest
 from carryover.errors import UserError
 from carryover.runs import coordinates, select_runs
 from carryover.theory import transfer

@@ -1,0 +1,1 @@
+"""Functions of datasets that figures and claims share."""

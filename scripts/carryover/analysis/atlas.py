@@ -1,0 +1,59 @@
+"""The cells of an atlas map, by seed, and orders of them."""
+
+import numpy as np
+from scipy import stats
+
+from carryover.statistics import jackknife
+from carryover.statistics.intervals import LEVEL
+
+ROUNDING = 1e-6  # gains and predictions up to this size are none: where nothing differs, rounding is as large
+CELL = ["protocol", "setting", "row", "samples"]
+GROUPS = 6  # groups of seeds of which each is left out in turn, where several families are compared
+
+
+def order(frames, column):
+    """Rank correlation of a column with the gain in frames as `by_seed` returns them, mean over frames."""
+    return np.mean([frame[column].corr(frame["gain"], method="spearman") for frame in frames])
+
+
+def by_seed(data):
+    """The pairs of a map as a data frame with a row for each cell and seed: means over draws."""
+    frame = data.to_dataframe().reset_index(drop=True).drop(columns="draw")
+    return frame.groupby([*CELL, "seed"], sort=True).mean().reset_index()
+
+
+def cells(frame):
+    """The cells of a map, from a frame as `by_seed` returns it: a data frame.
+
+    Means over seeds, and Student's 95 % interval `low`, `high` of the gain. Gains are decided if it excludes 0, to
+    `ROUNDING`, and `open` if it does not, and seeds differ. `right` is 1 for a decided gain with the predicted sign, 0
+    for another, also if no change is predicted, and NaN if nothing is decided or predicted.
+    """
+    groups = frame.groupby(CELL)
+    table, gain = groups.mean().drop(columns="seed"), groups["gain"]
+    half = stats.t.ppf(1 - LEVEL / 2, gain.count().clip(lower=2) - 1) * gain.sem()
+    table["low"], table["high"] = table["gain"] - half, table["gain"] + half
+    decided = (table["low"] > ROUNDING) | (table["high"] < -ROUNDING)
+    table["open"] = ~decided & table["gain"].notna() & ~(half <= ROUNDING)
+    clear = table["predicted"].where(table["predicted"].abs() > ROUNDING, 0.0 * table["predicted"])
+    agrees = (np.sign(clear) == np.sign(table["gain"])).astype(float)
+    table["right"] = agrees.where(decided & table["predicted"].notna())
+    return table.reset_index()
+
+
+def select_finetuned(data):
+    """The rows of `by_seed` of finetuned networks, where the gain is known."""
+    return by_seed(data).query("protocol == 'finetuning'").dropna(subset="gain")
+
+
+def leave_seeds_out(frames, statistic):
+    """A list of values of a statistic of several frames: with all seeds, then without each group of seeds in turn.
+
+    A group is left out of all frames at once. There are as many as any frame has seeds, or `GROUPS` of several frames.
+    """
+    groups = min(GROUPS if len(frames) > 1 else np.inf, *(frame["seed"].nunique() for frame in frames))
+
+    def of_groups(included):
+        return statistic([frame[(frame["seed"] % groups).isin(included)] for frame in frames])
+
+    return jackknife.leave_one_out(of_groups, range(groups))

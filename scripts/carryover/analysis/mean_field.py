@@ -1,0 +1,46 @@
+"""Gains of mean-field networks by transfer, and where they change sign."""
+
+import numpy as np
+import pandas as pd
+
+from carryover.analysis.transferability import normalise_risk, transferability
+from carryover.runs import select_runs
+
+READOUT = "zero"  # how the readout was trained in the runs of linear transfer that claims are about
+
+
+def gains(risk, readout):
+    """`transferability` of linear transfer, in shares of the target's variance, for one way to train the readout and
+    its longest flow time; UserError if no run has it."""
+    risk = normalise_risk(risk)
+    # Descent only verifies what is solved.
+    solved = select_runs(risk, protocol="linear_transfer", readout=readout, solver="exact")
+    runs = transferability(solved, "linear_transfer", risk)
+    return runs[runs["max_time"].isna() | (runs["max_time"] == runs["max_time"].max())]
+
+
+def boundary(gain):
+    """The number of samples n at which gains, a Series by n, turn from positive to negative, interpolated in log n.
+
+    Noisy gains may change their sign more than once: n is where the sum of gains on the wrong side of it is smallest.
+    It is infinite if gains are positive throughout, and 0 if they are negative.
+    """
+    gain = gain.sort_index()
+    values, n = gain.to_numpy(), gain.index.to_numpy(dtype=float)
+    before = np.concatenate([[0.0], np.cumsum(values)])
+    after = (2 * before - before[-1]).argmax()  # gains before, less gains from there on
+    if after in (0, len(values)):
+        return np.inf if after else 0.0
+    pair, ends = values[after - 1 : after + 1], n[after - 1 : after + 1]
+    return float(np.exp(np.interp(0.0, pair[::-1], np.log(ends[::-1]))).clip(*ends))
+
+
+def leave_one_out_choice(gains):
+    """Gains by seed and n, each seed's with the anchor that has the largest mean gain over all *other* seeds and n.
+
+    `gains` are by seed (rows), and anchor and n. Choosing an anchor by the seed's own gains would overestimate them. A
+    single seed has its first anchor.
+    """
+    means = gains.T.groupby(level="anchor").mean().T
+    best = {seed: means.drop(index=seed).mean().fillna(-np.inf).idxmax() for seed in means.index}
+    return pd.DataFrame({seed: gains.loc[seed, anchor] for seed, anchor in best.items()}).T
