@@ -87,7 +87,8 @@ def pack(sweep, audit, experiment, measure):
     file = f"{sweep.results}/{experiment}/{measure}.nc"
     if (finding := audit.findings[file]).fails:
         raise UserError(f"{file} is {finding.verdict} ({finding.cause}): run Snakemake first.")
-    records, seconds = upstream(file, audit.records), {}
+    records = upstream(file, audit.records)
+    seconds: dict = {}
     for job in sorted(records.values(), key=lambda record: int(record["wildcards"].get("block", 0))):
         usage, points = job["volatile"], seconds.setdefault(job["rule"], {})
         duration = usage["processor_time"] - usage["starting"]
@@ -170,7 +171,8 @@ def _normalize(requested):
     options = plugins.model_of("measures", requested["measure"])(**requested["options"])
     complete["options"] = {name: _as_sorted_list(value) for name, value in options}
     for stage in STAGES:
-        model, points = plugins.model_of(f"families.{requested['family']}", stage), {}
+        model = plugins.model_of(f"families.{requested['family']}", stage)
+        points: dict = {}
         fields = parameter_schema(model)
         axes = [name for name, about in fields.items() if about["axis"]]
         for grid in requested[stage].values():

@@ -53,7 +53,8 @@ def gather(targets):
     every result and {name in the project: Path} of every file. UserError where no target has a result with a record, or
     a file is not what the record says.
     """
-    known, records = {}, {}
+    known: dict = {}
+    records: dict = {}
     for folder in {target.parts[0] for target in targets}:
         known |= all_records(folder)
     starts = [target.as_posix().removesuffix(".json") for target in targets]
@@ -63,7 +64,7 @@ def gather(targets):
     records = {name: record for name, record in records.items() if record["rule"] != "crate"}
     if not records:
         raise UserError(f"{', '.join(map(str, targets))}: there is no result with a record to export")
-    recorded = {}
+    recorded: dict = {}
     for name, record in records.items():
         recorded |= record["inputs"] | {name: record["outputs"][name]}
     for name, facts in recorded.items():
@@ -86,7 +87,7 @@ def describe(records, files):
         sha256, outside = store.sha256(file), PurePath(name).is_absolute() or ".." in PurePath(name).parts
         places[name] = f"external/{sha256[:16]}/{file.name}" if outside else name
         kind = "application/x-netcdf" if name.endswith(".nc") else mimetypes.guess_type(name)[0] or "text/plain"
-        facts = {"sha256": sha256, "contentSize": str(file.stat().st_size), "encodingFormat": kind}
+        facts: dict = {"sha256": sha256, "contentSize": str(file.stat().st_size), "encodingFormat": kind}
         if name == "README.md" or name.removesuffix(".json") in records:
             facts["about"] = {"@id": "./" if name == "README.md" else quote(name.removesuffix(".json"))}
         crate.add_file(file, places[name], properties={"name": places[name], **facts})

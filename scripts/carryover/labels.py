@@ -28,7 +28,8 @@ def make_dataset(variables, coordinates):
 
 def attach_labels(data, family):
     """A dataset of runs of a family whose coordinates carry their labels: the family's own, or the common ones."""
-    found, data = {}, data.copy()
+    data = data.copy()
+    found: dict = {}
     for file in (FAMILIES / "labels.json", FAMILIES / family / "labels.json"):
         own = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
         for name, attrs in own.items():

@@ -40,5 +40,5 @@ def _plain(condition: Any) -> Any:
     if isinstance(condition, tuple | list):
         return [_plain(value) for value in condition]
     if isinstance(condition, Real) and math.isfinite(condition):
-        return int(condition) if condition == int(condition) else float(condition)
+        return int(condition) if condition == int(condition) else float(condition)  # type: ignore[call-overload]
     raise ValueError(f"condition must be of text, finite numbers, tuples and mappings with names, got {condition!r}")

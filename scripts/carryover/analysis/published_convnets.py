@@ -21,7 +21,7 @@ SAME = {"task": 0, "learning_rate": 0.001, "rescaled": "all", "target_classes": 
 
 def by_network(data):
     """The datasets by role, with a role for each network of a published table: `role_network`."""
-    made = {}
+    made: dict = {}
     for role, runs in data.items():
         if isinstance(runs, pd.DataFrame):
             made |= {f"{role}_{network}": as_runs(own) for network, own in runs.groupby("network")}
@@ -40,14 +40,14 @@ def as_runs(table):
         ]
         runs = variables.index.to_frame(index=False).assign(protocol="finetuning")
         names = variables.columns.unique(0)
-        values = {name: (("run", "stage"), variables[name].to_numpy()) for name in names}
+        values: dict = {name: (("run", "stage"), variables[name].to_numpy()) for name in names}
     else:
         runs = table[keys]
         learned = (table["train_accuracy"] >= LEARNED).astype(int)
         values = {"risk_final": ("run", 1 - table["accuracy"].to_numpy()), "converged": ("run", learned.to_numpy())}
     others = " ".join(map(str, range(2, 100)))
     runs = runs.assign(network=network, source_classes=np.where(runs["protocol"] == "finetuning", others, ""), **SAME)
-    coords = {name: ("run", runs[name].to_numpy()) for name in runs}
+    coords: dict = {name: ("run", runs[name].to_numpy()) for name in runs}
     coords["network"] = ("run", runs["network"].to_numpy(), {"value_labels": json.dumps(LABELS)})
     stages = {"stage": list(STAGES[network])} if of_stages else {}
     return xr.Dataset(values, coords | stages, {"images": "cifar-100"})

@@ -65,7 +65,9 @@ def audit(sweep):
     with ThreadPoolExecutor() as pool:
         list(pool.map(sweep.sha256, results))  # which remembers them
 
-    findings, records, roots = {}, {}, {}  # roots: the results in which the trouble of a path begins
+    roots: dict = {}  # roots: the results in which the trouble of a path begins
+    findings: dict = {}
+    records: dict = {}
     for path in [*sorted(results - requests.keys()), *requests]:
         request = requests.get(path)
         verdict, cause, record = _condition(path, request, sweep.sha256(path))

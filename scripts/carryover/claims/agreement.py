@@ -65,7 +65,8 @@ def _along_source(risk):
 def stopped_training(data):
     """Roles `released` and `text`: deep linear networks trained until the released script of "Features are fate" stops,
     or until its text does. Statistics are medians over seeds where the risk from scratch has no mean."""
-    critical, results = {}, {}
+    critical: dict = {}
+    results: dict = {}
     for role, protocol in (("released", "the released script"), ("text", "the text's protocol")):
         linear, tuned = (transferability(data[role], name) for name in ("linear_transfer", "finetuning"))
         critical |= {(role, angle): at_critical(part) for angle, part in linear.groupby("angle")}

@@ -26,7 +26,7 @@ def atlas(data):
 
     For each map with a prediction, `scores` of all settings, with intervals by the jackknife over seeds.
     """
-    results = {}
+    results: dict = {}
     for role, pairs in data.items():
         for protocol, frame in by_seed(pairs).groupby("protocol"):
             if frame["predicted"].notna().any():

@@ -27,7 +27,8 @@ def bound_correlations(data, p: BoundCorrelations):
     not show how other pairs would differ.
     """
     table = pair_table(data["bounds"], p.constant)
-    r_squared, results = leave_one_class_out(table), {}
+    r_squared = leave_one_class_out(table)
+    results: dict = {}
     for estimator in table["estimator"].values:
         of_estimator = r_squared.sel(estimator=estimator).mean("samples", skipna=False)
         distance, benign, covariance = (of_estimator.sel(bound=bound) for bound in BOUNDS)

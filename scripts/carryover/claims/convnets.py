@@ -38,7 +38,7 @@ def convnet_rescaling(data, p: ConvnetRescaling):
     runs of the same seed, task and samples. Controls are checked if there are such networks. The bound of the gain
     itself is 1 %: with 0, no number of seeds could decide that there is none.
     """
-    results = {}
+    results: dict = {}
     for role, risk in by_network(data).items():
         gains = []
         for name, runs in by_classes(role, risk).items():
@@ -120,7 +120,8 @@ def convnet_stages(data, p: ConvnetStages):
     rescaled = runs[(runs["learning_rate"] == common_rate) & smaller]
     pr_ratio, distance = (rescaled.pivot_table(name, "seed", ["stage", "rescale"]) for name in ("pr_ratio", "distance"))
     unscaled = runs[runs["rescale"] == 1].pivot_table("pr_ratio", "seed", ["stage", "learning_rate"])
-    higher, results = [rate for rate in unscaled.columns.unique("learning_rate") if rate > common_rate], {}
+    higher = [rate for rate in unscaled.columns.unique("learning_rate") if rate > common_rate]
+    results: dict = {}
     for stage in p.stages:
         statistics = {
             f"falls_{stage}": worst(1 - pr_ratio[stage]),
@@ -140,7 +141,8 @@ def convnet_stages(data, p: ConvnetStages):
 def pretrained_rescaling(data):
     """Roles: `pairs` and `sets`, risks of networks finetuned with factors and at further learning rates, and from
     scratch, at one number of samples; `sizes`, with and without the factor at others; `probe`, linear probes."""
-    results, which = {}, {role: " on ".join(in_words(data[role])) for role in ("pairs", "sets", "sizes")}
+    which = {role: " on ".join(in_words(data[role])) for role in ("pairs", "sets", "sizes")}
+    results: dict = {}
     for role in ("pairs", "sets"):
         common_rate = most_common(data[role], "learning_rate")
         errors = Runs(role, data[role]).table("risk_final", "protocol", "rescale", "learning_rate", "samples", "task")

@@ -127,7 +127,7 @@ def diagonal_solutions(data):
 @plugins.check(data=["diagonal", "relu"])
 def cross_entropy(data):
     """Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. Means over seeds."""
-    results = {}
+    results: dict = {}
 
     def distance(first, second, along):
         """Distance of the features of two trajectories at the last time, or ratio, that both reach; NaN without one."""

@@ -187,7 +187,8 @@ def gaussian_bounds(data):
     curve = data["curve"]
     low, high = (int(d) for d in (curve["dimension"].min(), curve["dimension"].max()))
     largest = float(curve["epsilon"].max())
-    over_draws, results = partial(student, over="draws of inputs"), {}
+    over_draws = partial(student, over="draws of inputs")
+    results: dict = {}
 
     def by_task(values):
         """A table by draws (rows, if there are any) and by n/d and pair of tasks (columns)."""

@@ -72,9 +72,9 @@ def linear_transfer(data):
         results |= _ridge(Runs("ridge", data["ridge"]).where(protocol="linear_transfer"))
     if "decay" in data:
         # For orthogonal tasks: without weight decay, and with that of the smallest risk or validation loss.
-        scratch = (with_decay(data["decay"], by) for by in (None, "risk_final", "validation_loss"))
-        gains = (transferability(data["decay"], "linear_transfer", networks) for networks in scratch)
-        without, best, by_validation = (at_critical(gain[np.isclose(gain["angle"], 0.5)]) for gain in gains)
+        decayed = (with_decay(data["decay"], by) for by in (None, "risk_final", "validation_loss"))
+        by_decay = (transferability(data["decay"], "linear_transfer", networks) for networks in decayed)
+        without, best, by_validation = (at_critical(gain[np.isclose(gain["angle"], 0.5)]) for gain in by_decay)
         results |= checks({"anomalous": without, "regularised_best": best, "regularised": by_validation}, median)
     return results
 
@@ -157,7 +157,8 @@ def linear_finetuning(data):
 
     # Mean errors of both formulas, each of the run's own draw, over blocks of γ < 1, at the paper's noise and at the
     # strongest. Half of the mean difference between the formulas is allowed, so that the claims on both cannot hold.
-    below, results = _with_formulas(runs), {}
+    below = _with_formulas(runs)
+    results: dict = {}
     for prefix, noise in {"": paper, "loud_": loud}.items():
         at_noise = below[below["noise"] == noise]
         difference = np.subtract(*(predict(name, at_noise) for name in FORMULAS.values()))

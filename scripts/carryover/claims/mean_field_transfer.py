@@ -93,7 +93,8 @@ def _residual(runs, least):
 def _boundaries(gain, least, scratch):
     """Checks of the boundary for each ablated share but 0, where it lies at infinity, and of a trend: the power law
     over the least risk of the features predicts the gain, in decades, more exactly with more samples."""
-    shares, law, results = [ablated for ablated in least if ablated > 0], power_law.fit(scratch, FITTED), {}
+    shares, law = [ablated for ablated in least if ablated > 0], power_law.fit(scratch, FITTED)
+    results: dict = {}
     for ablated in shares:
         percent, most = 100 * ablated, scratch.columns.max()
         if law.samples(least[ablated].mean()) > FACTOR * most:  # no n of ours is near it

@@ -240,7 +240,7 @@ def relu_norms(data):
         "multi_task": joint.over_teacher("f12_norm", "samples"),
         "finetuning": tuned.where(overlap=1.0).over_teacher("penalty", "samples"),
     }
-    results = {}
+    results: dict = {}
     for name, table in by_size.items():
         fewest = table.columns[0]
         results |= checks({f"{name}_below": table[fewest]}, few=few, fewest=fewest)

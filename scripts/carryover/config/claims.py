@@ -105,7 +105,7 @@ def of_group(group):
 
     Columns are those of the group's dataset, and `range`, both ends, None where it has no end.
     """
-    found = {}
+    found: dict = {}
     for paper, claims in read_claims().items():
         for headline, claim in claims.items():
             for pattern, said in claim.checks.items():

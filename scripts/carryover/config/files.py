@@ -11,7 +11,7 @@ _MOST, _LONGEST = 100_000, 30_000
 """Values of a file, each alias written out, and letters of a text, which may go on a command line."""
 
 
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """In C where there is one; refuses duplicate keys, of which YAML takes the last in silence, aliases that multiply,
     and texts that no command line takes."""
 

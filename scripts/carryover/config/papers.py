@@ -30,7 +30,8 @@ def merge_papers(config, folder):
         known = ", ".join(contents)
         raise UserError(f"papers: there is no config/papers/{unknown[0]}.yaml; the papers there are: {known}.")
     chosen = [file for name in names for file in contents if file == name or file.startswith(f"{name}/")]
-    below, owners = {section: {} for section in SECTIONS}, {}
+    below: dict[str, dict] = {section: {} for section in SECTIONS}
+    owners: dict = {}
     for file in dict.fromkeys([*chosen, *contents]):
         for section in SECTIONS:
             for name, entry in (contents[file].get(section) or {}).items():

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, get_args
+from typing import Annotated, Any, ClassVar, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -74,6 +74,9 @@ class Model(BaseModel):
         return self
 
 
+M = TypeVar("M", bound=Model)
+
+
 def parameter(
     default: Any,
     meaning: str,
@@ -83,7 +86,7 @@ def parameter(
     path: bool = False,
 ) -> Any:
     """A field of a `Model` that knows its meaning, and whether and when it makes jobs of its own."""
-    extra = {"axis": axis, "when": when or {}, "path": path}
+    extra: dict[str, Any] = {"axis": axis, "when": when or {}, "path": path}
     return Field(default, description=meaning, json_schema_extra=extra)
 
 
@@ -99,7 +102,7 @@ def parameter_schema(cls: type[Model]) -> dict[str, dict[str, Any]]:
     return cls.model_json_schema()["properties"]
 
 
-def read(cls: type[Model], values: Any, where: str) -> Model:
+def read(cls: type[M], values: Any, where: str) -> M:
     """The model filled with values; UserError, with the key after `where`, for a value that is not allowed."""
     if not isinstance(values or {}, dict):
         raise UserError(f"{where.removesuffix('.')}: {values!r} is no section of keys and values.")
@@ -164,7 +167,12 @@ def _leaves(value, path=()):
 def add_arguments(parser: argparse.ArgumentParser, cls: type[Model]) -> None:
     """Add an optional flag for each parameter; without it the parameter has the model's default."""
     truth = {"True": True, "False": False}
-    types = {"integer": int, "number": float, "string": str, "boolean": lambda word: truth.get(word, word)}
+    types: dict[str, Any] = {
+        "integer": int,
+        "number": float,
+        "string": str,
+        "boolean": lambda word: truth.get(word, word),
+    }
     for name, about in parameter_schema(cls).items():
         several, schema, default = "items" in about, about.get("items", about), about["default"]
         allowed = f"; one of {', '.join(schema['enum'])}" if "enum" in schema else ""
@@ -179,7 +187,7 @@ def add_arguments(parser: argparse.ArgumentParser, cls: type[Model]) -> None:
         )
 
 
-def from_arguments(cls: type[Model], arguments: argparse.Namespace) -> Model:
+def from_arguments(cls: type[M], arguments: argparse.Namespace) -> M:
     """The model filled from parsed flags, and checked; UserError."""
     given = {name: value for name, value in vars(arguments).items() if name in cls.model_fields}
     return read(cls, given, "--")

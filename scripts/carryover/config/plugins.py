@@ -128,7 +128,7 @@ class Plugin:
     def function(self) -> Callable:
         return getattr(load(self.module), self.name)
 
-    def __call__(self, *data, p: Model):
+    def __call__(self, *data: Any, p: Model) -> Any:
         return self.function(*data, p) if self.options else self.function(*data)
 
 

@@ -56,7 +56,7 @@ MEASURED = {
 SIZES = {"dimension": "input", "width": "unit", "teacher_units": "teacher_unit"}
 """{parameter: dimension of the pretrained dataset that it is the size of}."""
 
-Variables = Mapping[str, tuple[str | tuple[str, ...], np.ndarray, str]]
+Variables = dict[str, tuple[str | tuple[str, ...], np.ndarray, str]]
 """Variables of a dataset by name: their dimensions, values and meaning. Nearly all have the dimension `run`."""
 
 
@@ -117,7 +117,7 @@ class Batch:
     problem: Any
     runs: Mapping[str, Any]
     variables: Callable[[Trained], Variables]
-    meaning: Mapping[str, str | tuple[str, str]] = dataclasses.field(default_factory=dict)
+    meaning: Mapping[str, str | Sequence[str]] = dataclasses.field(default_factory=dict)
     outputs: Sequence[str] = ("main",)
     attributes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 

@@ -181,7 +181,7 @@ def _map(ax, about, protocol, setting, table):
     opened = table[table["open"]]
     x, rows = np.arange(gain.shape[1]), np.arange(gain.shape[0])
     edges = (np.arange(size + 1) - 0.5 for size in gain.shape[::-1])  # also of a map of one row or column
-    image = panels.gain_map(ax, *edges, gain.to_numpy(float), LARGEST)
+    image = panels.gain_map(ax, *edges, gain.to_numpy(float), LARGEST)  # type: ignore[call-arg]
     ax.plot(gain.columns.get_indexer(opened["samples"]), opened["row"], ".", color="0.35", markersize=2.2)
     if min(predicted.shape) > 1 and predicted.min().min() < 0 < predicted.max().max():
         clipped = predicted.clip(-LARGEST, LARGEST).where(predicted != 0)

@@ -96,7 +96,7 @@ def cross_entropy(data, p: Titled):
     xlabels = {"time": "flow time (steps × learning rate)", "ratio": "margin γ / initial scale²"}
     fig = plt.figure(figsize=(3.4 * len(columns), 3.4 * len(FAMILIES) + 0.8))
     letters = iter("abcdef")
-    for part, (role, family) in zip(fig.subfigures(len(FAMILIES), 1), FAMILIES.items(), strict=True):
+    for part, (role, family) in zip(fig.subfigures(len(FAMILIES), 1), FAMILIES.items(), strict=True):  # type: ignore[arg-type]
         runs = data[role]
         margin = runs["loss_curve"].copy(data=margins(runs["loss_curve"].values, FITTED))
         runs = runs.assign(ratio=margin / runs["initial_scale"] ** 2)
@@ -112,7 +112,7 @@ def cross_entropy(data, p: Titled):
                 if grid.size:
                     middle, *ends = np.quantile(read, (0.5, *panels.extent(runs)), axis=0)
                     look = {"color": color, "marker": "o", "markevery": [-1]}
-                    panels.band(ax, grid, middle, *ends, f"initial scale {scale:g}", **look)
+                    panels.band(ax, grid, middle, *ends, f"initial scale {scale:g}", **look)  # type: ignore[call-arg]
             ax.set(xscale="log", title=f"{next(letters)}  {title}", xlabel=xlabels[along])
             if quantity == features:
                 ax.set_yscale("log")

@@ -106,8 +106,8 @@ def transfer_diagram(data, p: TransferDiagram):
         label = f"θ = {nearest:g} π"
         slices.errorbar(rows["gamma"], rows["mean"], rows["std"], fmt="o", ms=3, color=color, label=label)
         for name, style in formulas.items():
-            label = f"slices: {FORMULAS[name]}" if wanted == shown[0] else None
-            slices.plot(gamma, theory[name].interp(angle=nearest), style, color=color, linewidth=1, label=label)
+            named = f"slices: {FORMULAS[name]}" if wanted == shown[0] else None
+            slices.plot(gamma, theory[name].interp(angle=nearest), style, color=color, linewidth=1, label=named)
     slices.axhline(0, **layout.ZERO)
     slices.set(xlabel=GAMMA, ylabel=GAIN, ylim=(-1.1 * LARGEST, 1.1 * LARGEST), title="d: slices (bars: s.d. of draws)")
     shares = shares_in_words(table, ("linear", "linear_finite") if p.protocol == "linear_transfer" else formulas)

@@ -30,7 +30,7 @@ def mean_field_transfer(data, p: Titled):
     risk = data["risk"]
     scales = panels.values(risk, "teacher_scale")
     fig = plt.figure(figsize=(13.5, 3.1 * (len(scales) + 1) + 0.6))
-    above, *below = fig.subfigures(len(scales) + 1, 1, height_ratios=[0.85, *[1] * len(scales)])
+    above, *below = fig.subfigures(len(scales) + 1, 1, height_ratios=[0.85, *[1] * len(scales)])  # type: ignore[misc]
     _kernels(above, select_runs(data["gram"], ablated=ablated), select_runs(risk, ablated=0.0), scales)
     rows = [part.subplots(1, 4, width_ratios=(1, 1, 1, 1.3)) for part in below]
     for part, row, scale in zip(below, rows, scales, strict=True):
@@ -38,7 +38,7 @@ def mean_field_transfer(data, p: Titled):
         law = _scratch(row[:2], from_scratch(runs))
         for name, label, color in features:
             table = outside[[name]].to_dataframe().pivot_table(name, "seed", "ablated")
-            panels.band(row[2], table.columns, *panels.means(table), label, marker="o", color=color)
+            panels.band(row[2], table.columns, *panels.means(table), label, marker="o", color=color)  # type: ignore[call-arg]
         row[2].set(xlabel="ablated share μ of the target's units", ylabel="out-of-RKHS norm² / target power")
         row[2].set_ylim(bottom=0)
         image = _map(row[3], runs, outside, law)
@@ -88,7 +88,7 @@ def _scratch(axes, table):
     """Draw the risk from scratch with its power law, and the exponent between neighbouring n and from each n on."""
     risk, exponent = axes
     style = {"color": panels.COLORS["single_task"], "marker": "o"}
-    panels.band(risk, table.columns, *panels.means(table), "from scratch", **style)
+    panels.band(risk, table.columns, *panels.means(table), "from scratch", **style)  # type: ignore[call-arg]
     law, sizes = power_law.fit(table, FITTED), sorted(table)
     fine = np.array([FITTED, sizes[-1]])
     risk.plot(fine, law(fine), "k--", linewidth=1, label="power law")
@@ -101,7 +101,7 @@ def _scratch(axes, table):
     between, onwards = (np.transpose([(one.exponent, one.low, one.high) for one in laws.values()])
                         for laws in (local, windows))  # fmt: skip
     panels.points(exponent, list(local), between, "between neighbouring n", ms=4, linestyle="", **style)
-    panels.band(exponent, list(windows), *onwards, "fitted from n on", color="#009E73", linewidth=1.2)
+    panels.band(exponent, list(windows), *onwards, "fitted from n on", color="#009E73", linewidth=1.2)  # type: ignore[call-arg]
     exponent.axhline(PUBLISHED, color="0.5", linewidth=1, linestyle=":", label=f"published {PUBLISHED:g}")
     exponent.set(xlabel="target samples n", ylabel="exponent ν of the risk")
     for ax in axes:
@@ -161,8 +161,8 @@ def mean_field_anchor(data, p: Titled):
 
     # On the axes of b and c, 0 and infinity stand a decade beside the logarithms of the other anchors.
     between = interior.columns.unique("anchor")
-    places = [np.log10(anchor) for anchor in between]
-    places = np.array([min(places) - 1, *places, max(places) + 1])
+    logs = [np.log10(anchor) for anchor in between]
+    places = np.array([min(logs) - 1, *logs, max(logs) + 1])
     for way, (color, apart) in ways.items():
         table = gains(risk, way).pivot_table("transferability", "seed", "anchor")
         label = f"b: {panels.name(risk, 'readout', way)}"

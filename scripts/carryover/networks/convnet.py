@@ -58,7 +58,7 @@ class Convnet(nn.Module):
         super().__init__()
         self.classes, self.width, self.stem, self.channels = classes, width, stem, channels
         with torch.random.fork_rng(devices=[]):  # layers draw weights of their own, which are replaced below
-            self._build()
+            self._build()  # type: ignore[operator]
         for name, module in self.named_modules():
             if isinstance(module, nn.Conv2d):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu", generator=generator)
@@ -69,7 +69,7 @@ class Convnet(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         """Outputs (n, classes) for images (n, channels, height, width)."""
-        for _, output in self.stages(images):
+        for _, output in self.stages(images):  # type: ignore[operator]
             features = output
         return self.get_submodule(self.READOUT.partition(".")[0])(features)
 

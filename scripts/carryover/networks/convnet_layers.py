@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -39,10 +40,10 @@ class BatchNorm2d(nn.BatchNorm2d):
         if self.weight.ndim == 1:
             return super().forward(images)  # also with the momentum None, for means of all batches
         if self.training:
-            self.num_batches_tracked.add_(1)
-        running = self.running_mean.view(-1), self.running_var.view(-1)
+            cast(Tensor, self.num_batches_tracked).add_(1)
+        running = cast(Tensor, self.running_mean).view(-1), cast(Tensor, self.running_var).view(-1)
         affine = self.weight.flatten(), self.bias.flatten()
-        return F.batch_norm(images, *running, *affine, self.training, self.momentum, self.eps)
+        return F.batch_norm(images, *running, *affine, self.training, cast(float, self.momentum), self.eps)
 
 
 class Linear(nn.Linear):
@@ -114,7 +115,7 @@ def crop_kernels(network: nn.Module, shape: tuple[int, ...]) -> dict[str, tuple[
     cropped = {}
     for name, layer in convolutions.items():
         axes = zip(sizes[layer], layer.kernel_size, layer.stride, layer.padding, strict=True)
-        (rows, above), (columns, left) = (_meeting_image(*axis) for axis in axes)
+        (rows, above), (columns, left) = (_meeting_image(*axis) for axis in axes)  # type: ignore[arg-type]
         kernel = rows.stop - rows.start, columns.stop - columns.start
         if kernel != layer.kernel_size:
             layer.padding, layer.kernel_size = (above, left), kernel

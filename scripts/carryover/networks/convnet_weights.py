@@ -51,7 +51,7 @@ def rescale_state(state: Mapping[str, Tensor], factor: float, which: str) -> dic
     descent then turns the weights of a convolution further: relative to their size, by 1/factor² with "weights".)
     """
     parameters = {name: tensor for name, tensor in state.items() if name.rpartition(".")[2] not in _BUFFERS}
-    chosen = rescaled_parameter_names(parameters, which, next(reversed(state), "").rpartition(".")[0])
+    chosen = rescaled_parameter_names(parameters, which, next(reversed(list(state)), "").rpartition(".")[0])
     return {
         name: tensor.detach() * factor if name in chosen else tensor.detach().clone() for name, tensor in state.items()
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ class Weights:
     hidden: np.ndarray
     readout: np.ndarray
 
-    def __getitem__(self, index) -> Weights:
+    def __getitem__(self, index: Any) -> Weights:
         """The networks at these places of the leading axis."""
         return Weights(self.hidden[index], self.readout[index])
 
@@ -33,7 +34,7 @@ class Weights:
         return product
 
 
-def rank_one_network(coefficients, depth) -> Weights:
+def rank_one_network(coefficients: np.ndarray, depth: int) -> Weights:
     """The network of rank one whose layers share the norm |β|^{1/L} and whose product is β (..., d).
 
     Definition 5.1 of "Finetuning with linear teachers": W_1 = |β|^{1/L} β̂ vᵀ, the others |β|^{1/L} v vᵀ, and

@@ -10,6 +10,7 @@ so all it can reach is a curve in one number z per dimension ("feature reuse in 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ class Weights:
     second_plus: np.ndarray
     second_minus: np.ndarray
 
-    def __getitem__(self, index) -> Weights:
+    def __getitem__(self, index: Any) -> Weights:
         """The networks at these places of the leading axis."""
         return Weights(*(getattr(self, field.name)[index] for field in fields(self)))
 
@@ -33,7 +34,9 @@ class Weights:
         return plus - self.second_minus * self.first_minus[..., None, :]
 
 
-def rates(w1_plus, w2_plus, w1_minus, w2_minus) -> tuple[np.ndarray, np.ndarray]:
+def rates(
+    w1_plus: np.ndarray, w2_plus: np.ndarray, w1_minus: np.ndarray, w2_minus: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """A = s₊² + d₋² and B = s₋² + d₊² of one output, in the weights' own (broadcast) shape.
 
     "Feature reuse in multi-task learning and finetuning (appendix)", eqs 13–17 without the assumption w₊ = w₋.
@@ -43,7 +46,9 @@ def rates(w1_plus, w2_plus, w1_minus, w2_minus) -> tuple[np.ndarray, np.ndarray]
     return A, B
 
 
-def weights_at(beta, w1_plus, w2_plus, w1_minus, w2_minus) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def weights_at(
+    beta: np.ndarray, w1_plus: np.ndarray, w2_plus: np.ndarray, w1_minus: np.ndarray, w2_minus: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The weights (w1₊, w2₊, w1₋, w2₋) that gradient flow of one output passes when its product is `beta`.
 
     All arguments broadcast to one shape (..., D). Solves β = A e^z − B e^{−z} for z and moves s₊, d₋ by e^{z/2} and

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -15,7 +17,7 @@ class Weights:
     first: np.ndarray
     second: np.ndarray
 
-    def __getitem__(self, index) -> Weights:
+    def __getitem__(self, index: Any) -> Weights:
         """The networks at these places of the leading axis."""
         return Weights(self.first[index], self.second[index])
 
@@ -24,7 +26,7 @@ class Weights:
         return Weights(first.astype(self.first.dtype, copy=False), second.astype(self.second.dtype, copy=False))
 
     @classmethod
-    def of_dataset(cls, data, prefix: str = "") -> Weights:
+    def of_dataset(cls, data: Any, prefix: str = "") -> Weights:
         """Those of a shard, or of one run of it, in double precision; with the prefix "start_" before training."""
         return cls(*(data[f"{prefix}{name}"].values.astype(np.float64) for name in ("first", "second")))
 
@@ -33,11 +35,11 @@ class Weights:
         """Networks of one size along a new leading axis."""
         return cls(np.stack([one.first for one in networks]), np.stack([one.second for one in networks]))
 
-    def responses(self, X) -> np.ndarray:
+    def responses(self, X: ArrayLike) -> np.ndarray:
         """Hidden responses relu(w_h · x), (..., n, H), of inputs X (..., n, D)."""
         return np.maximum(np.asarray(X) @ np.swapaxes(self.first, -1, -2), 0)
 
-    def outputs(self, X) -> np.ndarray:
+    def outputs(self, X: ArrayLike) -> np.ndarray:
         """f_o(x), (..., n, O), of inputs X (..., n, D)."""
         return self.responses(X) @ np.swapaxes(self.second, -1, -2)
 

@@ -65,8 +65,8 @@ def closure(root: str | Path, *names: str) -> tuple[dict[str, str], set[str]]:
         seen.add(step)
         module, name = step
         if "/" in module:
-            for file in root.glob(module):
-                data[file.relative_to(root).as_posix()] = hashlib.sha256(file.read_bytes()).hexdigest()
+            for found in root.glob(module):
+                data[found.relative_to(root).as_posix()] = hashlib.sha256(found.read_bytes()).hexdigest()
             continue
         package, _, last = module.rpartition(".")
         if not (file := file_of(module)):
@@ -139,7 +139,7 @@ def _parse(source: bytes, memo: Path) -> dict[str, Any]:
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(body := getattr(node, "body", None), list):
-            node.body = [part for part in body if not _is_idle(part)]
+            body[:] = [part for part in body if not _is_idle(part)]
     imports, stars, runs = _imports(ast.walk(tree))
     names: dict[str, list[ast.stmt]] = {}
     always = []

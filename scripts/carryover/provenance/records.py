@@ -13,7 +13,7 @@ def all_records(results):
     """
     if not Path(results).is_dir():
         raise UserError(f"{results} is no folder: name the one with the results")
-    by_name = {}
+    by_name: dict = {}
     for path in sorted(Path(results).rglob("*.json")):
         with store.regular(path) as file:
             if b'"carryover_record"' not in file.read(100):  # keys are sorted, so every record begins with this one

@@ -9,12 +9,13 @@ The Snakefile imports this module, so xarray and pandas are imported where they 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from carryover.errors import DataError, UserError
 
@@ -53,11 +54,11 @@ def save(dataset: xr.Dataset | Sequence[xr.Dataset], path: str | Path, record: M
         if record is not None:
             part.attrs[RECORD] = json.dumps(record, sort_keys=True, ensure_ascii=False, allow_nan=False)
         # No _FillValue: NaN is a value here. Scalars and text of varying length take no filters in HDF5.
-        encoding = {
+        encoding: Any = {
             name: {"_FillValue": None, **(_COMPRESSION if variable.ndim and variable.dtype.kind in "biuf" else {})}
             for name, variable in part.variables.items()
         }
-        group = {"group": str(number), "mode": "a" if number else "w"} if len(parts) > 1 else {}
+        group: Any = {"group": str(number), "mode": "a" if number else "w"} if len(parts) > 1 else {}
         try:
             part.to_netcdf(path, format="NETCDF4", engine="netcdf4", encoding=encoding, **group)
         except (OSError, RuntimeError) as error:
@@ -131,7 +132,7 @@ def sha256_or_none(path: str | Path) -> str | None:
     return None
 
 
-def regular(path: str | Path) -> BinaryIO:
+def regular(path: str | Path) -> io.BufferedReader:
     """A file to be read, which the caller closes; DataError where it cannot be."""
     try:
         return open(path, "rb")
@@ -153,9 +154,9 @@ def _sort_variables(dataset: xr.Dataset) -> xr.Dataset:
             raise UserError(f"variable {name} has type {variable.dtype}, which netCDF does not store")
     variables = {
         name: xr.Variable(variable.dims, variable.values, dict(sorted(variable.attrs.items())))
-        for name, variable in sorted(dataset.variables.items())
+        for name, variable in sorted(dataset.variables.items(), key=lambda item: str(item[0]))
     }
-    coordinates = {name: variables.pop(name) for name in sorted(dataset.coords)}
+    coordinates = {name: variables.pop(name) for name in sorted(dataset.coords, key=str)}
     return xr.Dataset(variables, coordinates, dict(sorted(dataset.attrs.items())))
 
 

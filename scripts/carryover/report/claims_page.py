@@ -39,7 +39,7 @@ def main(argv):
 
 def by_paper(table):
     """{paper: its claims with their checks, as `claims.html.j2` shows them}, worst news first."""
-    papers = {}
+    papers: dict = {}
     for name, rows in table.to_dataframe().groupby("headline", sort=False):
         first = rows.iloc[0]
         claim = {

@@ -48,7 +48,8 @@ def page(config, results, note=""):
     absent = [name for name in config.get("figures", {}) if ("figures", name) not in existing]
     table = existing.pop(("claims", "all"), None)
     claims = claims_page.by_paper(store.load(table)) if table else {}
-    recorded, sections = records.all_records(results), {}
+    recorded = records.all_records(results)
+    sections: dict = {}
     for (kind, name), file in existing.items():
         entry, record = config[kind][name], job_record.read(job_record.record_path(file))
         about = config.get("papers", {}).get(entry.get("paper"), {"name": OWN, "heading": "Figures of your own"})

@@ -40,15 +40,15 @@ def class_task(images: ImageSet, classes: Sequence[int | str]) -> ClassTask:
 
     Raises UserError for a class that has no image for training or for the test.
     """
-    classes = tuple(map(int, classes))
+    numbers = tuple(map(int, classes))
     number, parts = np.zeros(images.classes, dtype=np.int64), []
     for part, labels in (("training", images.train_labels), ("test", images.test_labels)):
-        if missing := sorted(set(classes) - set(labels.tolist())):
+        if missing := sorted(set(numbers) - set(labels.tolist())):
             raise UserError(f"classes names {missing}, of which there are no {part} images: leave these out.")
-        number[list(classes)] = np.arange(len(classes))
-        chosen = np.flatnonzero(np.isin(labels, classes))
+        number[list(numbers)] = np.arange(len(numbers))
+        chosen = np.flatnonzero(np.isin(labels, numbers))
         parts += [chosen, number[labels[chosen]]]
-    return ClassTask(classes, *parts)
+    return ClassTask(numbers, *parts)
 
 
 def sample_task(task: ClassTask, samples: int, rng: np.random.Generator) -> ClassTask:

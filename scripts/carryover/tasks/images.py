@@ -66,7 +66,7 @@ def images(source: str = "digits", folder: str | Path = "") -> ImageSet:
         if str(folder):
             raise UserError(f"the digits come with scikit-learn and not from {folder}: leave the folder out.")
         # The file that scikit-learn's load_digits reads: to import that takes longer than most trainings on it.
-        path = Path(find_spec("sklearn").origin).parent / "datasets/data/digits.csv.gz"
+        path = Path(str(getattr(find_spec("sklearn"), "origin", ""))).parent / "datasets/data/digits.csv.gz"
         rows = np.loadtxt(path, np.uint8, delimiter=",")
         pixels = rows[:, :-1].reshape(-1, 1, 8, 8).astype(np.float32) / 16  # exact: they are whole numbers from 0 to 16
         labels = rows[:, -1].astype(np.int64)
@@ -82,7 +82,7 @@ def images(source: str = "digits", folder: str | Path = "") -> ImageSet:
 
 def unit_pixels(images: np.ndarray, dtype: type = np.float32) -> np.ndarray:
     """Pixels in [0, 1] of the floating `dtype`, of images as in `ImageSet`; same shape, read into memory."""
-    pixels = np.array(images, dtype=dtype)
+    pixels: np.ndarray = np.array(images, dtype=dtype)
     if images.dtype == np.uint8:
         pixels /= 255
     return pixels
@@ -114,7 +114,7 @@ def idx(folder: Path, published: Published) -> Sequence[np.ndarray]:
     A file has two zero bytes, the type of the numbers (8: unsigned bytes), the number of dimensions, each size as a
     big-endian 32-bit integer, and the numbers.
     """
-    arrays = []
+    arrays: list[np.ndarray] = []
     for name, expected in zip(IDX_FILES, published.checksums, strict=True):
         path = folder / name if (folder / name).is_file() else folder / f"{name}.gz"
         try:
@@ -168,7 +168,7 @@ def jpeg(folder: Path, published: Published) -> Sequence[np.ndarray]:
                     raise published.refusal(path, f"has the shape {pixels.shape}, not (32, 32, 3)")
                 images[place] = pixels.transpose(2, 0, 1)
         arrays += [images, np.repeat(np.arange(len(CIFAR10)), count // len(CIFAR10))]
-    return arrays
+    return arrays  # type: ignore[return-value]
 
 
 def stl10(folder: Path, published: Published) -> Sequence[np.ndarray]:

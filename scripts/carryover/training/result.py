@@ -53,7 +53,7 @@ class Trained:
     `measured` holds learning_rate, at_rest (above the tolerance), ridge_strength and validation_loss if they are known.
     """
 
-    weights: object
+    weights: Any
     loss: np.ndarray  # (runs,) at the end, summed over outputs
     evaluations: np.ndarray  # (runs,) gradient evaluations
     converged: np.ndarray  # (runs,) whether the loss reached the tolerance
@@ -65,7 +65,7 @@ class Trained:
 
     @classmethod
     def from_solution(
-        cls, weights: object, loss: np.ndarray, risk: np.ndarray, time: np.ndarray | None = None, **known: Any
+        cls, weights: Any, loss: np.ndarray, risk: np.ndarray, time: np.ndarray | None = None, **known: Any
     ) -> Trained:
         """Networks whose end was computed, with loss and risk (runs,) and what else is `known`.
 

@@ -17,12 +17,12 @@ def notes(sweep):
 
     Snakemake reruns results by its metadata. It has none of results that were copied here, and does not rerun them.
     """
-    mismatches = {}
+    mismatches: dict = {}
     for experiment, measure in sweep.datasets() if sweep.archive else ():
         if reason := sweep.mismatch(experiment, measure):
             mismatches.setdefault(experiment, reason)
     yield from (f"{experiment} is trained: {reason}" for experiment, reason in mismatches.items())
-    differing = Counter()
+    differing: Counter = Counter()
     for output, request in sweep.jobs.items():
         if request.rule in ON_DEMAND:
             continue

@@ -23,7 +23,7 @@ def run(main):
     Ctrl-C and SIGTERM end it with exit codes 130 and 143 and no trace, after temporary files are removed. A reader that
     has seen enough, such as `head`, ends it with exit code 1.
     """
-    sys.stdout.reconfigure(errors="backslashreplace")  # names of files may be no UTF-8
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names of files may be no UTF-8
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, frame: sys.exit(128 + number))
     try:

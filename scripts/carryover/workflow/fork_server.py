@@ -69,13 +69,20 @@ def serve(folder: str) -> None:
 
             threadpool_info()
             rcdefaults()  # not by LaTeX, or as a user's matplotlibrc may want it
-            figure.Figure().add_subplot().figure.savefig(os.devnull, format="png")
+            drawn = figure.Figure()
+            drawn.add_subplot()
+            drawn.savefig(os.devnull, format="png")
         gc.freeze()  # shared with the jobs as long as nobody touches it
         while sys.stdin not in select.select([listener, sys.stdin], [], [])[0]:
             multiprocessing.active_children()  # waits for those that have ended: their time counts as this process's
             with listener.accept()[0] as client:
                 multiprocessing.get_context("fork").Process(target=run, args=(client, listener)).start()
     shutil.rmtree(folder, ignore_errors=True)  # jobs that still run are waited for
+
+
+def _end_with(client: socket.socket) -> None:
+    if not client.recv(1):
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def run(client: socket.socket, listener: socket.socket) -> None:
@@ -86,7 +93,7 @@ def run(client: socket.socket, listener: socket.socket) -> None:
     if request["environment"].get("PATH") != os.environ.get("PATH"):  # as in an environment of conda's
         return
     client.send(b"started")
-    threading.Thread(target=lambda: client.recv(1) or os.kill(os.getpid(), signal.SIGTERM), daemon=True).start()
+    threading.Thread(target=_end_with, args=(client,), daemon=True).start()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for stream, place in zip(streams, (1, 2), strict=True):
         os.dup2(stream, place)

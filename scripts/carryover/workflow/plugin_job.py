@@ -46,7 +46,9 @@ def extra_files(plugin, files):
     """The files that a plug-in reads besides its data: those that attributes of the data name."""
     names = plugin.files
     parts = [part for file in files if names for part in store.load_all(file, lambda whole: whole[[]])]
-    return list(dict.fromkeys(f for part in parts for name in names for f in parameters.files(part.attrs.get(name))))
+    return list(
+        dict.fromkeys(f for part in parts for name in names for f in parameters.files(part.attrs.get(name, "")))
+    )
 
 
 def of_data(plugin, kind, arguments):

@@ -46,7 +46,7 @@ def batches_of_stages(experiment, spec):
     pretraining, separate = ({name: [point] for name, point in points.items()} for points in (pretrained, finetuned))
     if set(spec.split) - spec.measures.keys():
         return {STAGES[0]: pretraining, STAGES[1]: separate}
-    together = {}  # by solver and source; points from scratch join the source of their solver, if it has only one
+    together: dict = {}  # by solver and source; points from scratch join the source of their solver, if it has only one
     for point in finetuned.values():
         solver = point.axes["solver"]
         sources = {other.source.name: other.source for other in finetuned.values()
@@ -73,7 +73,8 @@ def _points(experiment, spec, stage, sources):
     grids = section.get("grids", {"": {}})
     if not isinstance(grids, dict) or not grids or not all(isinstance(grid, dict) for grid in grids.values()):
         raise UserError(f"{where}.grids: it must be sections of parameters by name.")
-    points, used = {}, set()
+    points: dict = {}
+    used: set = set()
     for name, grid in grids.items():
         grid_path = f"{where}.grids.{name}" if name else where
         grid_points, used_by_grid = _grid(model, task | common | grid, spec.split, sources, grid_path)
@@ -93,7 +94,8 @@ def _grid(model, section, split, sources, where):
     axes = [name for name, about in fields.items() if about["axis"] or name in split]
     values = {name: section.get(name, fields[name]["default"]) for name in axes}
     values = {name: list(value) if isinstance(value, list | tuple) else [value] for name, value in values.items()}
-    points, used = {}, set()
+    points: dict = {}
+    used: set = set()
     for combination in product(*values.values()):
         chosen = dict(zip(axes, combination, strict=True))
         given = {name: value for name, value in (section | chosen).items()

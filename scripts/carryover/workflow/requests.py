@@ -187,8 +187,9 @@ def _artifact(sweep, rule, name, entry):
     declared = plugins.find(kind.plugins, plugin)
     if missing := [role for role in declared.roles or () if role not in entry.data]:
         raise UserError(f"configuration: {where}.data: {', '.join(missing)} is missing.")
-    for role in entry.data if declared.roles is not None else ():
-        check_known(role, (*declared.roles, *declared.optional_roles), f"{where}.data")
+    if declared.roles is not None:
+        for role in entry.data:
+            check_known(role, (*declared.roles, *declared.optional_roles), f"{where}.data")
     for claim in getattr(entry, "supported_by", ()):
         check_known(claim.partition("/")[0], sweep.typed.claims, f"{where}.supported_by")
     job["flags"][1:1] = as_flags({"roles": list(entry.data)})

@@ -60,7 +60,7 @@ def add_configuration(parser, name="--configfile", nargs="+"):
 def configuration(names):
     """The configuration in YAML or JSON files, each laid over those before as Snakemake does; UserError for a file that
     cannot be read."""
-    whole = {}
+    whole: dict = {}
     for file in names:
         whole = files.overlaid(whole, files.read(file))
     return whole

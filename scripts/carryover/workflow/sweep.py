@@ -85,7 +85,8 @@ class Sweep:
 
     def check(self):
         """Raise UserError for code that cannot be parsed, and for data that no earlier job makes."""
-        outputs, datasets = set(), []
+        outputs: set = set()
+        datasets: list = []
         for output, request in self.jobs.items():
             _ = request.code
             for path in (*request.inputs, *request.named_files):
@@ -101,7 +102,7 @@ class Sweep:
 
     def constraints(self):
         """{wildcard: regular expression} of what there is, so that a path that no job makes fits no rule."""
-        values = {name: set() for name in WILDCARDS}
+        values: dict[str, set] = {name: set() for name in WILDCARDS}
         for request in self.jobs.values():
             for name, value in request.wildcards.items():
                 values[name].add(re.escape(value))

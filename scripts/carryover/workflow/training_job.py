@@ -54,7 +54,7 @@ def _parse_points(name, words, model, description):
     if {"-h", "--help"} & set(words):  # else each point's parameters are parsed for themselves
         parameters.add_arguments(parser, model)
     arguments, rest = parser.parse_known_args(words)
-    points = [[]]
+    points: list[list[str]] = [[]]
     for word in rest:
         points.append([]) if word == ALSO else points[-1].append(word)
     return arguments, [command_line.options(model, point, name) for point in points]

@@ -1,7 +1,7 @@
 """Checks: what a claims plug-in returns, what `claims.yaml` says of it, and the dataset that is made of both."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -47,7 +47,7 @@ class Check(NamedTuple):
         What stands in the braces of the check's statement in claims.yaml.
     """
 
-    values: Sequence[float]
+    values: Any
     estimate: Callable[..., dict] = student
     facts: Mapping[str, Any] = MappingProxyType({})
 

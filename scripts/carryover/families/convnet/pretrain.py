@@ -52,9 +52,9 @@ def problems(p, shard):
         images=classes.prepared,
         draws=partial(draw, shard.experiment, networks),
     )
-    seeds, tasks = zip(*networks, strict=True)
+    seeds, places = zip(*networks, strict=True)
     names = ["" if published else " ".join(map(str, source.classes)) for source in sources]
-    runs = {"seed": seeds, "task": tasks, "network": p.network, "source_classes": names}
+    runs = {"seed": seeds, "task": places, "network": p.network, "source_classes": names}
     attributes = classes.attributes() | {"classes": len(sources[0].classes)}
     yield Batch(problem, runs, lambda trained: of_training(trained) | state(trained), MEANING,
                 attributes=attributes)  # fmt: skip
@@ -92,7 +92,8 @@ class Classes:
         possible = math.comb(len(left), p.classes)
         if p.tasks > possible:
             raise UserError(f"tasks is {p.tasks}, but {len(left)} classes give {possible} sets of {p.classes}.")
-        rng, sets = generator(self.experiment, "", seed, "class sets"), {}
+        rng = generator(self.experiment, "", seed, "class sets")
+        sets: dict = {}
         while len(sets) < p.tasks:  # fewer tasks are the first of more
             sets[tuple(sorted(rng.choice(left, p.classes, replace=False).tolist()))] = None
         return [*sets, left]

@@ -64,7 +64,7 @@ def _columns(p, shard):
     if p.relation in ("leading", "trailing") and not 0 < p.leading < p.dimension:
         raise UserError(f"relation {p.relation} needs leading from 1 to below dimension, not {p.leading}.")
     # Some parameters are used by some relations only; for all other relations they are NaN.
-    relations = {name: about["when"].get("relation") for name, about in parameter_schema(type(p)).items()}
+    relations = {name: about["when"].get("relation") for name, about in parameter_schema(type(p)).items()}  # type: ignore[arg-type]
     own = {name: p.relation in needed for name, needed in relations.items() if needed}
     names = (*(name for name in own if own[name]), "source_norm", "noise", "ridge", "weight_decay")
     scales = (np.nan,) if shard.pretrained is None else np.unique(shard.pretrained["pretrain_scale"])

@@ -30,7 +30,7 @@ def problems(p, shard):
     conditions = list(product(range(len(seeds)), p.main_features, p.overlap))  # each has a data set, for all starts
     sets = np.repeat(np.arange(len(conditions)), len(p.rescale) * len(scales))
     teacher = np.stack([
-        sparse.main_teacher(*auxiliary[seed][:2], p.auxiliary_features, features, overlap, p.main_norm)
+        sparse.main_teacher(*auxiliary[seed][:2], p.auxiliary_features, features, overlap, p.main_norm)  # type: ignore[call-arg]
         for seed, features, overlap in conditions
     ])  # fmt: skip
     for samples in p.samples:

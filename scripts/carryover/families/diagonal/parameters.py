@@ -53,7 +53,7 @@ class Finetune(Training):
         "time", "coefficients", "teacher", "auxiliary_teacher", "start_first_plus", "start_first_minus",
         "start_second_plus", "start_second_minus")  # fmt: skip
 
-    protocol: Literal[PROTOCOLS] = parameter(
+    protocol: Literal[PROTOCOLS] = parameter(  # type: ignore[valid-type]
         "finetuning", "finetuning starts from the pretrained network, single_task from scratch, multi_task learns "
         "both tasks at once; a probe trains the readout alone", axis=True)  # fmt: skip
     solver: Literal["exact", "flow", "descent", "symmetric"] = parameter(

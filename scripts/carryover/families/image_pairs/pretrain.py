@@ -200,7 +200,9 @@ def regressions(split):
             return replace(known, labels=-known.labels)
         (one, ones), (other, others) = triangle(first), triangle(second)
         dimension = one.shape[1] - 1
-        both = np.linalg.qr(np.concatenate([one, other * np.append(np.ones(dimension), -1)]), mode="r")[:dimension]
+        both: np.ndarray = np.linalg.qr(np.concatenate([one, other * np.append(np.ones(dimension), -1)]), mode="r")[
+            :dimension
+        ]  # type: ignore[assignment]
         left, values, directions = np.linalg.svd(both[:, :-1])
         padded = np.zeros((2, dimension))
         padded[:, : len(values)] = values, left.T @ both[:, -1]

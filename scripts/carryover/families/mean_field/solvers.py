@@ -121,7 +121,7 @@ def _learning(problem):
         network = problem.start[index]
         readout, error = network.second[0], quadratic(network, problem.teacher[index])
         if task is None:
-            modes = Modes.of_population(*error, speed=len(readout))
+            modes = Modes.of_population(*error, speed=len(readout))  # type: ignore[misc]
             yield index, modes, readout, error
             continue
         of_network = problem.networks == index

@@ -110,7 +110,7 @@ def draw_diagonal(run, outputs=1, pretrained=None):
     targets = [X @ teacher for X, teacher in zip(inputs, (auxiliary, main, main), strict=True)]
     first = np.full((2, DIAGONAL), SMALL * factor**2) if pretrained is None else pretrained * np.float32(factor)
     second = np.full((outputs, DIAGONAL), SMALL * factor, np.float32)
-    start = diagonal.Weights(*first.astype(np.float32), second, second)
+    start = diagonal.Weights(*first.astype(np.float32), second, second)  # type: ignore[call-arg]
     return make_draw(inputs, targets, start, rng, main.numpy())
 
 

@@ -34,7 +34,7 @@ class Finetune(Task):
     STARTS_FROM: ClassVar = {"protocol": PRETRAINED}
     KEEPS: ClassVar = keeps("time") | keeps("first", "second", when={"protocol": ("pretrained",)})
 
-    protocol: Literal[*SCRATCH, *PRETRAINED] = parameter(
+    protocol: Literal[*SCRATCH, *PRETRAINED] = parameter(  # type: ignore[valid-type]
         "single_task", "the published setup: STL, PT+FT, MTL, their probes (LR) and kernels (NTK); pretrained leaves "
         "the networks as pretraining left them", axis=True)  # fmt: skip
     solver: Literal["descent", "fitted"] = parameter(

@@ -34,7 +34,7 @@ def fitted(problem, p):
     if isinstance(problem.start, relu.Weights):
         found = [ridge(problem, run, p.protocol.endswith("_probe")) for run in runs]
         loss, best, final, strength = np.transpose(found)
-        known = {"measured": {"ridge_strength": strength}}
+        known: dict = {"measured": {"ridge_strength": strength}}
     else:
         loss, best, final, epochs = np.transpose([readout_descent(problem, run) for run in runs])
         known = {"evaluations": epochs.astype(np.int64)}

@@ -54,7 +54,7 @@ class Finetune(Training):
         "time", "first", "second", "start_first", "start_second", "teacher_directions", "teacher_readout",
         "auxiliary_directions", "auxiliary_readout")  # fmt: skip
 
-    protocol: Literal[*SCRATCH, *PRETRAINED] = parameter(
+    protocol: Literal[*SCRATCH, *PRETRAINED] = parameter(  # type: ignore[valid-type]
         "finetuning", "finetuning starts from the pretrained network, single_task from scratch, multi_task learns "
         "both tasks at once; a probe fits the readout alone, a kernel the tangent features", axis=True)  # fmt: skip
     solver: Literal["descent", "flow", "ridge"] = parameter(

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.random import Generator
 
-from carryover.families.stages import Batch, of_training, single_precision
+from carryover.families.stages import Batch, Variables, of_training, single_precision
 from carryover.networks.relu import Weights
 from carryover.streams import generator
 from carryover.tasks import units
@@ -50,7 +50,7 @@ def problems(p, shard):
 def variables(problem, auxiliary, trained):
     """Variables of networks and of the tasks that they and their pretraining learn, teachers (runs, …)."""
     first, second = ("run", "unit", "input"), ("run", "output", "unit")
-    single = {
+    single: Variables = {
         "first": (first, trained.weights.first, "input weights"),
         "second": (second, trained.weights.second, "readout weights"),
         "start_first": (first, problem.start.first, "input weights before training"),

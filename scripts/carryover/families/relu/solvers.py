@@ -90,7 +90,7 @@ def _risk(teacher):
             return _distance(first, readout, *arrays)
         # NumPy's inverse sines are four times as fast as PyTorch's, and pairs of one network's units stay in the cache.
         networks = zip(runs, first.numpy(), readout.numpy(), strict=True)
-        return tensor([_distance(W, a, *units[run], constant[run]) for run, W, a in networks], first.device)
+        return tensor([_distance(W, a, *units[run], constant[run]) for run, W, a in networks], first.device)  # type: ignore[call-arg]
 
     return risk
 

@@ -28,7 +28,7 @@ class Problem:
     @cached_property
     def test_values(self):
         """What the teachers say of the test inputs, (runs, tests)."""
-        return linear(self.teacher, self.tests[self.task.sets])
+        return linear(self.teacher, np.asarray(self.tests)[self.task.sets])
 
     @cached_property
     def residuals(self):

@@ -3,6 +3,7 @@
 import math
 import textwrap
 from functools import partial
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,7 +13,7 @@ from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullLocator
 from carryover import labels
 from carryover.figures.drawing import panels
 
-ZERO = {"color": "0.6", "linewidth": 0.6}
+ZERO: dict[str, Any] = {"color": "0.6", "linewidth": 0.6}
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 TRUTH = {"color": "0.4", "linestyle": ":", "linewidth": 1, "label": "ground truth"}
 
@@ -33,7 +34,7 @@ def finish(figure, title, *notes, columns=None, entries=True):
 
 def legend(figure, *notes, columns=None, entries=True):
     """Add the notes and, with `entries`, a legend of all panels, each label once, in as many columns as fit."""
-    handles = {}
+    handles: dict = {}
     for ax in figure.axes if entries else ():
         handles |= {label: handle for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
     if not handles and not notes:
