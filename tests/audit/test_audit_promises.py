@@ -27,7 +27,7 @@ def test_promise_the_audit_names_what_is_not_as_recorded_and_why(project):
     for change in (
         m.on(EXACT, m.one_value),
         m.rate(0.03),
-        m.append(PENALTY, "\nNEW = 1\n"),
+        m.append(PENALTY, "\nabs(1)\n"),
         m.append(STYLE, "axes.grid: True\n"),
         m.record(PRETRAINED, lambda record: record["environment"]["versions"].update(tqdm="9.9")),
         m.delete(THEORY_FIGURE[0]),

@@ -27,7 +27,7 @@ def test_a_record_of_another_content_differs_and_the_place_is_named(project):
     assert done.cause.startswith(f"[rounding] other values: {CURVE}: ")
     assert "not as recorded" not in done.cause
     m.record(CURVE, lambda record: record["environment"]["versions"].update(numpy="1.0"))(project)
-    m.append("scripts/carryover/theory/curves/relu_penalty.py", "\nNEW = 1\n")(project)
+    m.append("scripts/carryover/theory/curves/relu_penalty.py", "\nabs(1)\n")(project)
     assert "; not as recorded: code, versions numpy 1.0 → " in again(project, CURVE).cause
 
 

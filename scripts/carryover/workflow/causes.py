@@ -1,13 +1,16 @@
 """Why results are out of date, by the keys, parameters and code in their records."""
 
+from base64 import b64encode
 from collections import Counter
 from contextlib import suppress
+from pathlib import Path
 
 from carryover.config import parameters
 from carryover.config.artifacts import ON_DEMAND
 from carryover.errors import DataError
 from carryover.provenance import job_record
 
+_METADATA = Path(".snakemake/metadata")  # where Snakemake has a file for each result, by its name in base 64
 _NAMED = 3
 """Files that a cause names at most."""
 
@@ -15,7 +18,8 @@ _NAMED = 3
 def notes(sweep):
     """Sentences on experiments that are trained although there is an archive, and on results that are out of date.
 
-    Snakemake reruns results by its metadata. It has none of results that were copied here, and does not rerun them.
+    Snakemake reruns results by its metadata. It has none of results that were copied here, and does not rerun them:
+    where there are such, a sentence says how to.
     """
     mismatches: dict = {}
     for experiment, measure in sweep.datasets() if sweep.archive else ():
@@ -23,6 +27,7 @@ def notes(sweep):
             mismatches.setdefault(experiment, reason)
     yield from (f"{experiment} is trained: {reason}" for experiment, reason in mismatches.items())
     differing: Counter = Counter()
+    copied = set()  # rules
     for output, request in sweep.jobs.items():
         if request.rule in ON_DEMAND:
             continue
@@ -30,9 +35,11 @@ def notes(sweep):
             record = job_record.read(job_record.record_path(output))
             for cause in causes(record, request)[:1]:  # without one, the change is upstream
                 differing[request.rule, cause] += 1
+                if not _METADATA.joinpath(b64encode(output.encode()).decode()).exists():
+                    copied.add(request.rule)
     yield from (f"{rule}, {count} job(s): {cause}." for (rule, cause), count in differing.items())
-    if differing:
-        rules = " ".join(sorted({rule for rule, _ in differing}))
+    if copied:
+        rules = " ".join(sorted(copied))
         yield f"Snakemake keeps results that were copied without its metadata; to make them anew: snakemake -R {rules}"
 
 
