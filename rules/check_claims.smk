@@ -1,5 +1,7 @@
 rule check_claims:
     input:
+        # what claims.{claim}.data of the configuration names: datasets <results>/{experiment}/{measure}.nc, theory
+        # curves, comparisons, and tables that ship with the project
         data=sweep.inputs("check_claims"),
     output:
         data="<results>/claims/{claim}.nc",

@@ -1,5 +1,6 @@
 rule claims_table:
     input:
+        # <results>/claims/{claim}.nc of every group of the configuration
         groups=sweep.inputs("claims_table"),
     output:
         data="<results>/claims.nc",

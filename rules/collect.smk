@@ -1,5 +1,7 @@
 rule collect:
     input:
+        # <results>/{experiment}/finetune/{point}/{block}.nc of every point and block that the measure applies to;
+        # where jobs of their own measure them, <results>/{experiment}/measure/{measure}/{point}/{block}.nc
         shards=sweep.inputs("collect"),
     output:
         data="<results>/{experiment}/{measure}.nc",

@@ -1,5 +1,7 @@
 rule compare:
     input:
+        # what comparisons.{comparison}.data of the configuration names: datasets <results>/{experiment}/{measure}.nc, theory
+        # curves, comparisons, and tables that ship with the project
         data=sweep.inputs("compare"),
     output:
         data="<results>/comparisons/{comparison}.nc",

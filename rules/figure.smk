@@ -1,5 +1,7 @@
 rule figure:
     input:
+        # what figures.{figure}.data of the configuration names: datasets <results>/{experiment}/{measure}.nc, theory
+        # curves, comparisons, and tables that ship with the project
         data=sweep.inputs("figure"),
     output:
         png=report(

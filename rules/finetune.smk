@@ -1,5 +1,6 @@
 rule finetune:
     input:
+        # <results>/{experiment}/pretrain/{the point's source}/{block}.nc; nothing for networks from scratch
         pretrained=sweep.inputs("finetune"),
     output:
         data="<results>/{experiment}/finetune/{point}/{block}.nc",

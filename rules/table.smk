@@ -1,5 +1,7 @@
 rule table:
     input:
+        # what tables.{table}.data of the configuration names: datasets <results>/{experiment}/{measure}.nc, theory
+        # curves, comparisons, and tables that ship with the project
         data=sweep.inputs("table"),
     output:
         markdown=report(

@@ -1,6 +1,7 @@
 # An archived dataset that is what the configuration asks for, in the place of `collect` and of all training above it.
 rule unarchive:
     input:
+        # {archive}/{dataset}.nc.xz
         packed=sweep.inputs("unarchive"),
     output:
         data="<results>/{dataset}.nc",
