@@ -26,7 +26,7 @@ STAGES = [(family, stage) for family in FAMILIES for stage in ("pretrain", "fine
 SEEDS = (2, 5)
 # Whatever a family calls so is that small.
 TINY = {"dimension": 8, "width": 4, "samples": 6, "auxiliary_features": 3, "auxiliary_samples": 8, "main_features": 2,
-        "teacher_units": 4, "draws": 2, "pairs": 2, "tasks": 1, "together": 1, "max_steps": 30,
+        "teacher_units": 4, "draws": 2, "pairs": 2, "tasks": 1, "max_networks_per_batch": 1, "max_steps": 30,
         "max_epochs": 1, "budget": 2, "drawn": 0, "tolerance": 0.01, "initial_scale": 0.1, "device": "cpu"}  # fmt: skip
 TRAINED = {"loss", "evaluations", "converged", "risk_final", "risk_best"}
 

@@ -51,7 +51,7 @@ def test_each_seed_and_task_has_a_network_that_saw_the_other_classes(start):
 
 
 def test_every_seed_leaves_classes_of_its_own_out_of_the_pretraining_of_its_one_network():
-    told = {"left_out": 4, "tasks": 6}
+    told = {"held_out_classes": 4, "tasks": 6}
     start = pretrained(**told)
     assert start["task"].values.tolist() == [-1, -1]
     tuned = {which: finetuned(start, samples=(4,), targets=which, **told) for which in ("sets", "all")}
@@ -68,9 +68,9 @@ def test_every_seed_leaves_classes_of_its_own_out_of_the_pretraining_of_its_one_
         assert one(tuned["all"], seed=seed)["target_classes"] == " ".join(left)
         known.append(source)
     assert known[0] != known[1]
-    assert refused(finetuned, left_out=3, tasks=4) == "tasks is 4, but 3 classes give 3 sets of 2."
-    said = "left_out is 9, but of 10 classes two must be left for pretraining: lower it."
-    assert refused(pretrained, left_out=9) == said
+    assert refused(finetuned, held_out_classes=3, tasks=4) == "tasks is 4, but 3 classes give 3 sets of 2."
+    said = "held_out_classes is 9, but of 10 classes two must be left for pretraining: lower it."
+    assert refused(pretrained, held_out_classes=9) == said
 
 
 def test_training_starts_from_the_pretrained_network_with_a_new_last_layer_rescaled(start):

@@ -9,7 +9,8 @@ from carryover.config.plugins import model_of
 from carryover.families import stages
 
 ROOT = Path(__file__).resolve().parents[2]
-CIFAR = {"network": "resnet18", "width": 4, "stem": "imagenet", "images": "cifar-10-jpeg", "left_out": 2, "tasks": 1,
+CIFAR = {"network": "resnet18", "width": 4, "stem": "imagenet", "images": "cifar-10-jpeg", "held_out_classes": 2,
+         "tasks": 1,
          "device": "cpu"}  # fmt: skip
 LEARNT = {"protocol": "single_task", "samples": (8,), "batch_size": 4, "max_epochs": 1}
 

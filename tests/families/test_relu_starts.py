@@ -98,7 +98,7 @@ def test_from_scratch_both_layers_are_normal_with_the_variance_of_he(start, prot
 
 
 def test_pretrained_weights_are_turned_apart_and_keep_their_lengths(start):
-    (plain,), (same, more) = problems(start), problems(start, samples=(4, 6), spread=0.01)
+    (plain,), (same, more) = problems(start), problems(start, samples=(4, 6), angular_noise=0.01)
     first, turned = plain.start.first, same.start.first
     np.testing.assert_array_equal(turned, more.start.first)
     lengths = np.linalg.norm(first, axis=2)

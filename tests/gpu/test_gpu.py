@@ -53,7 +53,7 @@ def test_a_trainer_gives_what_it_gives_on_the_cpu(name, options, card):
 
 @pytest.mark.parametrize("together", [1, 2])
 def test_convolutional_networks_are_those_of_the_cpu(together, card):
-    options = {**CONVNETS, "together": together}
+    options = {**CONVNETS, "max_networks_per_batch": together}
     expected = convnets(device="cpu", **options)
     found = convnets(device=card, **options)
     risks = [name for name in expected.data_vars if name.startswith("risk")]  # shares of images, which jump

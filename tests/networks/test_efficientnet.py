@@ -15,7 +15,7 @@ from carryover.tasks.images import ImageSet, images
 from toy.refusal import refused
 
 TASK = {"network": "efficientnet_lite0", "width": 64, "stem": "imagenet", "normalisation": "network", "pixels": 32,
-        "tasks": 1, "together": 1, "device": "cpu"}  # fmt: skip
+        "tasks": 1, "max_networks_per_batch": 1, "device": "cpu"}  # fmt: skip
 
 
 def build(classes=3, seed=0):

@@ -5,7 +5,7 @@ from functools import cache
 from toy import shards
 
 SEEDS = [0, 1]
-TASK = {"network": "resnet18", "width": 1, "tasks": 2, "left_out": 5, "device": "cpu"}
+TASK = {"network": "resnet18", "width": 1, "tasks": 2, "held_out_classes": 5, "device": "cpu"}
 FACTORS = {"samples": (4, 8), "rescale": (0.5, 1.0)}
 # {name: how its networks are trained, besides}
 JOBS = {

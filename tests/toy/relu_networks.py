@@ -33,7 +33,7 @@ SHARDS = {
     ],
 }
 SHARDS["random_signs"] = [SHARDS["regimes"][0] | {"signs": "random", "main_features": (2,)}]
-SHARDS["spread"] = [SHARDS["magnitude"][1] | {"samples": (3, 4), "keep_samples": True, "spread": 0.1}]
+SHARDS["spread"] = [SHARDS["magnitude"][1] | {"samples": (3, 4), "keep_samples": True, "angular_noise": 0.1}]
 SHARDS["few"] = [told | {"samples": (3, 4), "keep_samples": True} for told in SHARDS["magnitude"]]
 
 

@@ -22,8 +22,8 @@ def problems(p, shard):
     of another shape or that have seen classes of the task, and as `pretrain.Classes`.
     """
     classes, experiment = pretrain.Classes(p, shard.experiment), shard.experiment
-    if p.targets == "all" and not p.left_out:
-        raise UserError("targets is all, but no classes are left out of pretraining for it: set left_out.")
+    if p.targets == "all" and not p.held_out_classes:
+        raise UserError("targets is all, but no classes are left out of pretraining for it: set held_out_classes.")
     starts = list(product(shard.seeds, range(p.tasks) if p.targets == "sets" else [p.tasks]))
     start_of_run, factor_of_run = zip(*product(range(len(starts)), p.rescale), strict=True)
     targets = [classes.targets(seed)[number] for seed, number in starts]

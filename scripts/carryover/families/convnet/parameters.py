@@ -29,12 +29,12 @@ class Task(Images):
     flip: bool = parameter(False, "augmentation: half of the training images are mirrored")
     classes: Annotated[int, Field(ge=2)] = parameter(2, "classes that a finetuning task tells apart")
     tasks: PositiveInt = parameter(5, "finetuning tasks of a seed: different sets of classes, drawn for it")
-    left_out: NonNegativeInt = parameter(
+    held_out_classes: NonNegativeInt = parameter(
         0, "classes that a seed's one pretrained network does not know, drawn for it: its tasks are sets of these; 0: "
         "for each task a network of its own, on all other classes")  # fmt: skip
     batch_size: NonNegativeInt = parameter(128, "images of a task in a step; 0 for all")
     precision: Literal["float32", "bfloat16"] = parameter("float32", "in bfloat16 layers compute in mixed precision")
-    together: PositiveInt = parameter(32, "most networks that are trained together")
+    max_networks_per_batch: PositiveInt = parameter(32, "most networks that are trained together")
     device: Device = parameter("auto", "where it is trained")
 
     @model_validator(mode="after")
@@ -69,7 +69,7 @@ class Finetune(Task):
         "classes of pretraining at the same time, from scratch", axis=True)  # fmt: skip
     targets: Literal["sets", "all"] = parameter(
         "sets", "what is told apart: sets of classes, each a task, or all at once of the classes that sets are drawn "
-        "from, which takes left_out", axis=True)  # fmt: skip
+        "from, which takes held_out_classes", axis=True)  # fmt: skip
     solver: Literal["descent"] = parameter("descent", "gradient descent with momentum", axis=True)
     rescale: tuple[PositiveFloat, ...] = parameter((1.0,), "factor on the weights before training")
     rescaled: Literal["all", "weights", "readout"] = parameter(

@@ -2,8 +2,8 @@
 
 "Feature reuse in multi-task learning and finetuning (appendix)", section F: a network pretrained on some classes is
 finetuned to classify others. A finetuning task is a set of classes. Pretraining has all other classes, or, for all
-tasks of a seed alike, all but those that are drawn as `left_out`. Each seed draws its own tasks, so that intervals over
-seeds cover the choice of classes, too.
+tasks of a seed alike, all but those that are drawn as `held_out_classes`. Each seed draws its own tasks, so that
+intervals over seeds cover the choice of classes, too.
 """
 
 import math
@@ -40,7 +40,7 @@ def problems(p, shard):
     Initial weights are those of single-task learning. Raises UserError as `Classes`.
     """
     classes, published = Classes(p, shard.experiment), p.solver == "published"
-    tasks = [-1] if p.left_out or published else range(p.tasks)
+    tasks = [-1] if p.held_out_classes or published else range(p.tasks)
     networks = list(product(shard.seeds, tasks))
     # Published weights were trained on other classes, so their last layer is arbitrary and never used.
     label_sets = [classes.targets(seed)[0] if published else classes.source(seed, number) for seed, number in networks]
@@ -83,11 +83,13 @@ class Classes:
         """Finetuning tasks of a seed by their numbers: sets of classes, and after them all of these together."""
         p, count = self.p, self.set.classes
         left = tuple(range(count))
-        if p.left_out:
-            if p.left_out > count - 2:
+        if p.held_out_classes:
+            if p.held_out_classes > count - 2:
                 two = f"of {count} classes two must be left for pretraining"
-                raise UserError(f"left_out is {p.left_out}, but {two}: lower it.")
-            drawn = generator(self.experiment, "", seed, "classes left out").choice(count, p.left_out, replace=False)
+                raise UserError(f"held_out_classes is {p.held_out_classes}, but {two}: lower it.")
+            drawn = generator(self.experiment, "", seed, "classes left out").choice(
+                count, p.held_out_classes, replace=False
+            )
             left = tuple(sorted(drawn.tolist()))
         possible = math.comb(len(left), p.classes)
         if p.tasks > possible:
@@ -100,7 +102,7 @@ class Classes:
 
     def source(self, seed: int, number: int) -> tuple[int, ...]:
         """Classes to pretrain on for a seed's finetuning task of this number."""
-        held_out = self.targets(seed)[-1 if self.p.left_out else number]
+        held_out = self.targets(seed)[-1 if self.p.held_out_classes else number]
         return tuple(label for label in range(self.set.classes) if label not in held_out)
 
     def network(self, classes: int, seed: int, stream: str = "weights") -> torch.nn.Module:

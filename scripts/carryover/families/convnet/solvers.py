@@ -26,7 +26,7 @@ def descent(problem, p):
                 weight_decay=p.weight_decay, batch_size=p.batch_size, tolerance=p.tolerance, max_epochs=p.max_epochs,
                 checkpoints=getattr(p, "checkpoints", 16), renew=statistics != "kept",
                 renew_tested=statistics == "of_samples", precision=p.precision, device=torch_device(p.device),
-                together=p.together,
+                together=p.max_networks_per_batch,
             )  # fmt: skip
     except ValueError as error:
         if "more than 1 value per channel" not in str(error):

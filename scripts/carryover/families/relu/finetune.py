@@ -62,10 +62,10 @@ def _start(p, shard, runs, sets, outputs):
         first, second = unit.first[sets] * scale, unit.second[sets] * scale
     else:
         first = shard.pretrained["first"].values[shard.rows(seed=shard.seeds)]
-        if p.spread:  # noise turns the input weights, whose norms stay
+        if p.angular_noise:  # noise turns the input weights, whose norms stay
             noise = shard.draw(Generator.standard_normal, "spread", first.shape[1:])
             norms = np.linalg.norm(first, axis=2, keepdims=True)
-            turned = first + p.spread * norms * noise / np.sqrt(first.shape[2])
+            turned = first + p.angular_noise * norms * noise / np.sqrt(first.shape[2])
             first = turned * norms / np.maximum(np.linalg.norm(turned, axis=2, keepdims=True), np.finfo(float).tiny)
         first, second = first[sets], pretrain.readouts(p, shard, outputs, p.readout_scale)[sets]
     rescale = np.array([run["rescale"] for run in runs])[:, None, None]

@@ -73,7 +73,7 @@ class Finetune(Training):
     rescaled: Literal["first", "both"] = parameter(
         "first", "layers that the factors multiply; both: after the readout's reset", when=WHOLE)  # fmt: skip
     readout_scale: PositiveFloat = parameter(1e-3, "the readout is redrawn from N(0, scale² · 2/width)", when=TRANSFER)
-    spread: Fraction = parameter(
+    angular_noise: Fraction = parameter(
         0.0, "pretrained input weights are turned apart at random, by about as many radians; their lengths stay",
         when=TRANSFER)  # fmt: skip
     initial_scale: tuple[PositiveFloat, ...] = parameter(
