@@ -66,7 +66,7 @@ def test_nothing_is_said_to_be_gone_where_samples_are_too_few_for_a_layer_to_tel
     few = networks.mixed(networks.features(samples, 4), 300), networks.mixed(networks.features(samples, 4, 1), 300)
     if samples == 100:
         assert verdict(*few)["regime"].item() == regimes.REPLACE
-        assert verdict(*few)["told_of_itself"].item() == pytest.approx(1)
+        assert verdict(*few)["self_prediction"].item() == pytest.approx(1)
 
 
 @pytest.mark.parametrize("named", [False, True])

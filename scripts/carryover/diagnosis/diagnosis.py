@@ -89,7 +89,7 @@ FACTS = {
     "cka_reference": "CKA of the baseline and after finetuning; without one its mean over permutations of samples",
     "ensd_reference": "ENSD of the baseline and after finetuning; without one its mean over permutations of samples",
     "curvature": "held-out R² of products of the leading components before finetuning, less what is linear in them",
-    "told_of_itself": "held-out R² of a layer's components by the same layer: the smaller one of before and after",
+    "self_prediction": "held-out R² of a layer's components by the same layer: the smaller one of before and after",
     "matched_units": "mean correlation of a unit before with itself after finetuning, beyond that with other units",
     "samples_needed": "samples that suffice for a verdict where there are too few; else NaN",
     "task_chance": "score of a probe without any input: one over the number of classes, or 0",
@@ -307,7 +307,7 @@ def _by_regression(parts: list[Components], block: np.ndarray, confidence: float
     # The most that any other layer can reach: 1 where the fitted samples outnumber the predicting directions.
     fitted = len(block) - np.bincount(block % inheritance.FOLDS).max()
     wide = [layer for layer in (old, new) if len(layer.variances) >= fitted]
-    quantities["told_of_itself"] = min(
+    quantities["self_prediction"] = min(
         [1.0, *(inheritance.predict_from_visible(layer, layer, block).r2 for layer in wide)]
     )
     return quantities

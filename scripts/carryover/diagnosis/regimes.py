@@ -78,8 +78,8 @@ def decide(row: Mapping[str, Any], p: Any) -> tuple[str, str, float]:
         return UNDECIDED, f"{evidence}: {' or '.join(possible)}", np.nan
     (regime,) = possible
     # Samples may be too few, or an unrelated network might give the same verdict.
-    if regime not in (UNCHANGED, REWEIGHT) and row["told_of_itself"] <= p.most:
-        doubt = f"with so few samples a layer does not predict even itself (R² {row['told_of_itself']:.3g})"
+    if regime not in (UNCHANGED, REWEIGHT) and row["self_prediction"] <= p.most:
+        doubt = f"with so few samples a layer does not predict even itself (R² {row['self_prediction']:.3g})"
     elif same_units:
         return regime, evidence, np.nan
     elif np.isnan(row["inherited_reference"]) and regime != REPLACE and row["curvature"] > _CURVED:

@@ -114,7 +114,7 @@ class _Training(Ensemble):
             self.evaluations += 1
         self.loss = losses / self.feed.per_epoch
         self.time = torch.full_like(self.loss, self.rates[: self.evaluations].sum())
-        self.refuse(~torch.isfinite(self.loss), "the training loss became infinite or not a number")
+        self.raise_divergence(~torch.isfinite(self.loss), "the training loss became infinite or not a number")
         recorded = (self.loss <= self.tolerance) | bool(self.steps in self.schedule)  # the last epoch is
         self.risk = torch.full_like(self.loss, torch.nan)
         if not recorded.any():

@@ -180,7 +180,7 @@ class _Descent(DiagonalEnsemble):
         if self.steps % _INSPECT and self.steps != self.max_steps:
             return None
         lost = ~(self.loss <= self.limit)  # also catches NaN
-        self.refuse(lost, f"gradient descent with learning rate {self.learning_rate:g} diverged")
+        self.raise_divergence(lost, f"gradient descent with learning rate {self.learning_rate:g} diverged")
         return ~self.active if self.steps < self.max_steps else torch.ones_like(self.active)
 
     def observe_runs(self, which: torch.Tensor) -> dict[str, Values]:

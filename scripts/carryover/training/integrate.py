@@ -31,21 +31,21 @@ _BLOWN_UP = 2  # times the loss at the start: what a step too large does to a ne
 _LOG, _reported = logging.getLogger(__name__), monotonic()
 
 
-def pick(values: Any, which: torch.Tensor) -> Any:
+def take_runs(values: Any, which: torch.Tensor) -> Any:
     """The runs in the boolean mask `which` of tensors and arrays by run, also in lists and mappings."""
     if isinstance(values, list):
-        return [pick(value, which) for value in values]
+        return [take_runs(value, which) for value in values]
     if isinstance(values, dict):
-        return {name: pick(value, which) for name, value in values.items()}
+        return {name: take_runs(value, which) for name, value in values.items()}
     if values is None or isinstance(values, int | float):
         return values
     return values[which.cpu().numpy()] if isinstance(values, np.ndarray) else values[which]
 
 
-def choose(which: torch.Tensor, new: Any, old: Any) -> Any:
+def replace_runs(which: torch.Tensor, new: Any, old: Any) -> Any:
     """The new values of runs in the boolean mask `which` and the old ones of others; tensors by run, also in lists."""
     if isinstance(new, list):
-        return [choose(which, *pair) for pair in zip(new, old, strict=True)]
+        return [replace_runs(which, *pair) for pair in zip(new, old, strict=True)]
     return torch.where(which.view(-1, *[1] * (new.dim() - 1)), new, old)
 
 
@@ -86,10 +86,10 @@ class Ensemble(ABC):
         """What else is known at an end, (R,) or a number: see `History.end`."""
         return {"evaluations": self.evaluations, "converged": self.loss <= self.tolerance}
 
-    def refuse(self, lost: torch.Tensor, what: str) -> None:
+    def raise_divergence(self, lost: torch.Tensor, what: str) -> None:
         """Raise Divergence where networks are lost, a mask (R,)."""
         if lost.any():
-            raise Divergence(pick(self.runs, lost).tolist(), what)
+            raise Divergence(take_runs(self.runs, lost).tolist(), what)
 
     @abstractmethod
     def weights(self) -> Sequence[Values]:
@@ -105,7 +105,7 @@ class Ensemble(ABC):
     def keep(self, which: torch.Tensor) -> None:
         """Drop the networks that are not in the boolean mask."""
         for name in ("runs", *self.PER_RUN):
-            setattr(self, name, pick(getattr(self, name), which))
+            setattr(self, name, take_runs(getattr(self, name), which))
         if len(self):
             self.prepare()
 
@@ -158,12 +158,12 @@ def integrate(ensemble: Ensemble, history: History) -> Sequence[int]:
         # The end is looked for before a step: a network may start below its tolerance, and then takes none.
         ended = ensemble.find_ended()
         if ended is not None and ended.any():
-            runs, observed = pick(ensemble.runs, ended), ensemble.observe_runs(ended)
+            runs, observed = take_runs(ensemble.runs, ended), ensemble.observe_runs(ended)
             if (late := ensemble.find_unrecorded()) is not None:
                 late = late[ended]
-                history.record(pick(runs, late), pick(dict(observed), late))
-            weights = [pick(layer, ended) for layer in ensemble.weights()]
-            history.end(runs, weights, {**observed, **pick(ensemble.outcome(), ended)})
+                history.record(take_runs(runs, late), take_runs(dict(observed), late))
+            weights = [take_runs(layer, ended) for layer in ensemble.weights()]
+            history.end(runs, weights, {**observed, **take_runs(ensemble.outcome(), ended)})
             # Times of training differ by decades; networks that have ended would go on costing as much as the others.
             ensemble.keep(~ended)
         if not len(ensemble):
@@ -172,7 +172,7 @@ def integrate(ensemble: Ensemble, history: History) -> Sequence[int]:
         ensemble.steps += 1
         recorded = ensemble.advance()
         if recorded is not None and recorded.any():
-            history.record(pick(ensemble.runs, recorded), ensemble.observe_runs(recorded))
+            history.record(take_runs(ensemble.runs, recorded), ensemble.observe_runs(recorded))
     return ensemble.diverged
 
 
@@ -222,12 +222,12 @@ class Descent(Ensemble):
             return None
         lost = ~(self.loss <= self.limit)  # also catches NaN
         if lost.any():
-            self.diverged = [*self.diverged, *pick(self.runs, lost).tolist()]
+            self.diverged = [*self.diverged, *take_runs(self.runs, lost).tolist()]
             self.keep(~lost)
         return (self.loss <= self.tolerance) | (self.steps == max(self.schedule))
 
     def observe_runs(self, which: torch.Tensor) -> Mapping[str, Values]:
-        return pick(self.values, which)
+        return take_runs(self.values, which)
 
     def outcome(self) -> dict[str, Values]:
         return {**super().outcome(), "learning_rate": self.rate}

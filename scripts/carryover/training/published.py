@@ -21,7 +21,7 @@ import torch
 
 from carryover.networks import relu
 from carryover.training.devices import tensor, torch_device
-from carryover.training.integrate import Ensemble, History, Values, pick, train
+from carryover.training.integrate import Ensemble, History, Values, take_runs, train
 from carryover.training.result import Divergence, Task, Trained
 
 SEEN_EVERY = 50  # epochs
@@ -123,7 +123,11 @@ class PublishedDescent(Ensemble):
         return torch.from_numpy(self.find_finished())
 
     def observe_runs(self, which: torch.Tensor) -> dict[str, Values]:
-        return {"time": self.rate * self.evaluations, "loss": pick(self.loss, which), "risk": pick(self.risk, which)}
+        return {
+            "time": self.rate * self.evaluations,
+            "loss": take_runs(self.loss, which),
+            "risk": take_runs(self.risk, which),
+        }
 
     def outcome(self) -> dict[str, Values]:
         return {"evaluations": self.evaluations, "converged": self.loss < self.tolerance, "learning_rate": self.rate}

@@ -20,7 +20,7 @@ import torch
 from scipy.linalg.blas import ssyrk
 
 from carryover.training.devices import tensor
-from carryover.training.integrate import choose, pick, slices
+from carryover.training.integrate import replace_runs, slices, take_runs
 from carryover.training.losses import LOSSES
 from carryover.training.result import Task
 from carryover.training.steppers import Cholesky
@@ -49,11 +49,11 @@ class Point:
             return self
         if not mask.any():
             return other
-        return Point(*(choose(mask, getattr(self, f.name), getattr(other, f.name)) for f in fields(self)))
+        return Point(*(replace_runs(mask, getattr(self, f.name), getattr(other, f.name)) for f in fields(self)))
 
     def __getitem__(self, which: torch.Tensor) -> Point:
         """The runs of a boolean mask."""
-        return Point(*(pick(getattr(self, f.name), which) for f in fields(self)))
+        return Point(*(take_runs(getattr(self, f.name), which) for f in fields(self)))
 
 
 class Tangent:
@@ -74,7 +74,7 @@ class Tangent:
     def __getitem__(self, which: torch.Tensor) -> Tangent:
         """The runs of a boolean mask."""
         some = copy(self)
-        some.X, some.y, some.lengths = pick([self.X, self.y, self.lengths], which)
+        some.X, some.y, some.lengths = take_runs([self.X, self.y, self.lengths], which)
         return some
 
     def at(self, first: torch.Tensor, second: torch.Tensor) -> Point:

@@ -19,7 +19,7 @@ import torch
 from scipy.linalg.blas import dtrsv, strsv
 from scipy.linalg.lapack import dpotrf, spotrf
 
-from carryover.training.integrate import Ensemble, choose
+from carryover.training.integrate import Ensemble, replace_runs
 
 TINY = torch.finfo(torch.float64).tiny
 GROW = 5.0  # a step is at most so many times the last one
@@ -46,7 +46,7 @@ class Flow(Ensemble):
     def begin(self, speed: torch.Tensor) -> None:
         """Set the time to 0, and the first steps for speeds (R,) of relative change of the fastest weight."""
         # No step is accepted to such a place, so this can only happen at the start.
-        self.refuse(~torch.isfinite(self.loss), "gradient flow lost its finite values")
+        self.raise_divergence(~torch.isfinite(self.loss), "gradient flow lost its finite values")
         self.time = torch.zeros_like(speed)
         # Hairer's starting step compares a trial step of Euler's method as well. A fixed share of the fastest weight is
         # enough here: a first step that is too short costs a few steps, since each may be five times the last.
@@ -69,7 +69,7 @@ class Flow(Ensemble):
         """
         accepted = sound & (error <= 1)
         for name, new in states.items():
-            setattr(self, name, choose(accepted, new, getattr(self, name)))
+            setattr(self, name, replace_runs(accepted, new, getattr(self, name)))
         there = torch.where(h == self.max_time - self.time, self.max_time, self.time + h)
         self.time = torch.where(accepted, there, self.time)
         # The error of a step grows like h^ORDER, so this length would give .8^ORDER of the tolerated one. The
