@@ -4,8 +4,8 @@ Random streams are named by experiment, condition, seed and purpose, so a run dr
 with it, and one seed of a block can be trained alone. The check compares the logarithms of the risk and of the number
 of evaluations of each network. Where training is deterministic, all must agree to rounding. Where training amplifies
 rounding errors, a few trainings may end elsewhere, with all of their networks, so the median over trainings is compared
-with the differences that rounding makes, which `bands.yaml` next to the archive lists. An experiment without bands is not
-compared, nor one of which a sample has fewer than three such trainings.
+with the differences that rounding makes, which `bands.yaml` next to the archive lists. An experiment without bands is
+not compared, nor one of which a sample has fewer than three such trainings.
 """
 
 import argparse
