@@ -1,19 +1,23 @@
 """What the page on extending shows for copying works as it stands there."""
 
 import copy
+import importlib
 import re
 
+import numpy as np
 import pytest
 import yaml
 
+from carryover.config import plugins
 from carryover.provenance import store
+from toy.made_up_runs import dataset
 from toy.small_project import ROOT
 
 pytestmark = [pytest.mark.extended, pytest.mark.xdist_group("workflow")]
 
 
-def blocks(kind):
-    text = (ROOT / "docs/extending.md").read_text().split("\n## ")[1]
+def blocks(kind, section=1):
+    text = (ROOT / "docs/extending.md").read_text().split("\n## ")[section]
     return re.findall(rf"```{kind}\n(.*?)```", text, re.DOTALL)
 
 
@@ -46,3 +50,25 @@ def test_an_experiment_a_measure_and_a_claim_of_which_only_what_changed_is_remad
     assert fresh.would_run("claims_table") == {}
     claims.write_text(claims.read_text().replace("above: 0\n", "above: 1\n"))
     assert fresh.would_run("claims_table") == {"check_claims": 2, "claims_table": 1}
+
+
+def test_a_measure_and_its_figure_of_protocols_that_the_project_does_not_know(tmp_path, monkeypatch):
+    for kind, text in zip(("measures", "figures"), blocks("python", 2), strict=True):
+        (tmp_path / kind).mkdir()
+        name = re.search(r"^def (\w+)", text, re.MULTILINE)[1]
+        (tmp_path / kind / f"{name}.py").write_text(text)
+        package = importlib.import_module(f"carryover.{kind}")
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path / kind)])
+    monkeypatch.setattr(plugins, "LIBRARY", tmp_path)
+    for function in (plugins._functions, plugins.find):
+        function.cache_clear()
+    runs = dataset(
+        lambda seed, **point: {"coefficients": np.full((1, 3), 1.0 + seed)},
+        {"protocol": ["single_task", "warm_start"], "samples": [4, 8]}, along=("output", "input"),
+    )  # fmt: skip
+    number = plugins.call("measures", "effective_number", runs)
+    np.testing.assert_allclose(number["effective_number"], 3)
+    (ax,) = plugins.call("figures", "effective_numbers", {"number": number}).axes
+    assert len({curve.get_color() for curve in ax.get_lines()}) == 2
+    for function in (plugins._functions, plugins.find):
+        function.cache_clear()
