@@ -28,16 +28,10 @@ def nonzero(data, p: Nonzero):
 WRONG = {
     "arguments": (("(data, p:", "(dataset, p:"), r"line 18: nonzero must have the arguments \(data, p\), without p if"),
     "model": (("p: Nonzero", "p"), r"line 18: p of nonzero must be annotated with the model of its options\."),
-    "no model": (
-        ("p: Nonzero", "p: float"),
-        r"line 18: p of nonzero must be annotated with the model of its options\.",
-    ),
+    "no model": (("p: Nonzero", "p: float"), r"line 18: p of nonzero must be annotated with the model of its "),
     "no list": (('=["coefficients"]', '="coefficients"'), r"line 17: 'coefficients' must be a list of names\."),
     "unknown": (("needs=", "need="), r"line 17: measure\(\) got an unexpected keyword argument 'need'\."),
-    "no call": (
-        ('measure(needs=["coefficients"])', "measure"),
-        r"line 17: measure\(\) takes 0 positional arguments but 1",
-    ),
+    "no call": (('measure(needs=["coefficients"])', "measure"), r"line 17: measure\(\) takes 0 positional arguments"),
     "name": (("PositiveFloat =", "PositveFloat ="), r"line 14: name 'PositveFloat' is not defined\."),
     "syntax": (("class Nonzero(Model):", "class Nonzero(Model)"), r"line 13: expected ':'\."),
 }
@@ -48,15 +42,9 @@ def library(tmp_path, monkeypatch):
     """An empty library, in whose folder `measures` plug-ins are found."""
     (tmp_path / "measures").mkdir()
     monkeypatch.setattr(plugins, "LIBRARY", tmp_path)
+    plugins.forget()
     yield tmp_path
-    for function in (plugins._functions, plugins.find):
-        function.cache_clear()
-
-
-@pytest.fixture(autouse=True)
-def nothing_known():
-    for function in (plugins._functions, plugins.find):
-        function.cache_clear()
+    plugins.forget()
 
 
 def test_a_declaration_is_read_without_what_the_plug_in_imports(library):

@@ -60,8 +60,7 @@ def test_a_measure_and_its_figure_of_protocols_that_the_project_does_not_know(tm
         package = importlib.import_module(f"carryover.{kind}")
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path / kind)])
     monkeypatch.setattr(plugins, "LIBRARY", tmp_path)
-    for function in (plugins._functions, plugins.find):
-        function.cache_clear()
+    plugins.forget()
     runs = dataset(
         lambda seed, **point: {"coefficients": np.full((1, 3), 1.0 + seed)},
         {"protocol": ["single_task", "warm_start"], "samples": [4, 8]}, along=("output", "input"),
@@ -70,5 +69,4 @@ def test_a_measure_and_its_figure_of_protocols_that_the_project_does_not_know(tm
     np.testing.assert_allclose(number["effective_number"], 3)
     (ax,) = plugins.call("figures", "effective_numbers", {"number": number}).axes
     assert len({curve.get_color() for curve in ax.get_lines()}) == 2
-    for function in (plugins._functions, plugins.find):
-        function.cache_clear()
+    plugins.forget()

@@ -178,6 +178,12 @@ def find(kind: str, name: str) -> Plugin:
     return Plugin(name, module, options, **declared.declared)
 
 
+def forget() -> None:
+    """Look for plug-ins anew, after one was added."""
+    _functions.cache_clear()
+    find.cache_clear()
+
+
 def names(kind: str) -> list[str]:
     """Names of the plug-ins of one kind, or of the families, sorted."""
     if kind == "families":
