@@ -133,33 +133,31 @@ class Plugin:
 
 
 @cache
-def _functions(kind: str) -> dict[str, tuple[Path, ast.Module, ast.FunctionDef]]:
-    """{name: (module's file and tree, function)} of the plug-ins of one kind; nothing is executed."""
-    found: dict[str, tuple[Path, ast.Module, ast.FunctionDef]] = {}
-    decorator = DECORATORS[kind]
+def _places(kind: str) -> dict[str, tuple[Path, int]]:
+    """{name: (module's file, line of the function)} of the plug-ins of one kind, by their text: every job looks its
+    plug-in up, and to parse a room takes longer than many jobs."""
+    found: dict[str, tuple[Path, int]] = {}
+    pattern = rf"^@(?:plugins\.)?{DECORATORS[kind]}\b.*\n(?:(?!def |class ).*\n)*?def (\w+)"
     for file in sorted(LIBRARY.joinpath(*kind.split(".")).glob("*.py")):
         source = file.read_text(encoding="utf-8")
-        if not re.search(rf"^@(plugins\.)?{decorator}\b", source, re.MULTILINE):
-            continue
-        try:
-            tree = ast.parse(source)
-        except SyntaxError as error:
-            raise UserError(f"{_place(file, error.lineno)}: {error.msg}.") from None
-        for node in tree.body:
-            if isinstance(node, ast.FunctionDef) and decorator in _decorators(node):
-                if node.name in found:
-                    other, _, first = found[node.name]
-                    places = f"{_place(other, first.lineno)}, and {_place(file, node.lineno)}"
-                    raise UserError(f"two plug-ins are called {node.name}: {places}.")
-                found[node.name] = file, tree, node
+        for match in re.finditer(pattern, source, re.MULTILINE):
+            name, place = match[1], (file, source.count("\n", 0, match.start(1)) + 1)
+            if name in found:
+                raise UserError(f"two plug-ins are called {name}: {_place(*found[name])}, and {_place(*place)}.")
+            found[name] = place
     return dict(sorted(found.items()))
 
 
 @cache
 def find(kind: str, name: str) -> Plugin:
     """A plug-in by its kind and name; UserError, naming file and line, for a wrong declaration."""
-    file, tree, function = _functions(kind)[name]
+    file, line = _places(kind)[name]
     module = f"carryover.{kind}.{file.stem}"
+    try:
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+    except SyntaxError as error:
+        raise UserError(f"{_place(file, error.lineno)}: {error.msg}.") from None
+    function = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.lineno == line)
     try:
         declared = _execute(tree, function, file, module)
     except Exception as error:  # of what its author wrote
@@ -180,7 +178,7 @@ def find(kind: str, name: str) -> Plugin:
 
 def forget() -> None:
     """Look for plug-ins anew, after one was added."""
-    _functions.cache_clear()
+    _places.cache_clear()
     find.cache_clear()
 
 
@@ -188,7 +186,7 @@ def names(kind: str) -> list[str]:
     """Names of the plug-ins of one kind, or of the families, sorted."""
     if kind == "families":
         return sorted(file.parent.name for file in LIBRARY.glob("families/*/parameters.py"))
-    return list(_functions(kind))
+    return list(_places(kind))
 
 
 def call(kind: str, name: str, *data: Any, **options: Any) -> Any:
@@ -206,12 +204,6 @@ def model_of(kind: str, name: str) -> type[Model]:
 
 def _place(file: Path, line: int | None) -> str:
     return f"{file.relative_to(LIBRARY.parents[1]).as_posix()}, line {line}"
-
-
-def _decorators(function: ast.FunctionDef) -> set[str]:
-    """Names of a function's decorators, without the module that they are from."""
-    called = [getattr(node, "func", node) for node in function.decorator_list]
-    return {ast.unparse(node).rpartition(".")[2] for node in called}
 
 
 def _execute(tree: ast.Module, function: ast.FunctionDef, file: Path, module: str) -> Any:
