@@ -104,6 +104,7 @@ def load_all(
 
 
 def _damage_error(path: str | Path, error: Exception) -> DataError:
+    """The error about a file in which the library has found another."""
     reason = str(error).partition("\n")[0]
     return DataError(f"{path} is not netCDF, or truncated or damaged: delete it and run again ({reason})")
 
