@@ -106,8 +106,9 @@ def linear_agreement(data, p: Titled):
 
     # Median steps of gradient descent, hollow where some runs had used them up.
     steps = axes[1, 0]
-    for protocol, shift in zip(protocols, np.linspace(-0.02, 0.02, len(protocols)), strict=True):
-        runs, color = select_runs(risk, protocol=protocol, solver="descent"), panels.COLORS[protocol]
+    shifts = np.linspace(-0.02, 0.02, len(protocols))
+    for protocol, color, shift in zip(protocols, panels.colors("protocol", protocols), shifts, strict=True):
+        runs = select_runs(risk, protocol=protocol, solver="descent")
         runs = runs.assign_coords(gamma=runs["gamma"] + shift)
         middle = panels.medians(runs, "evaluations", "gamma")
         steps.plot(middle.index, middle, color=color, label=f"steps, {names[protocol]}")

@@ -49,7 +49,7 @@ def _gain_rows(ax, rows, label):
     ax.axvline(0, **layout.ZERO)
     means = panels.means({name: gains for name, (gains, *_) in rows.items()}).T
     for place, ((mean, *ends), (_, runs, marker)) in enumerate(zip(means, rows.values(), strict=True)):
-        color = panels.COLORS[str(runs["protocol"].values[0])]
+        [color] = panels.colors("protocol", runs["protocol"].values[:1])
         ax.plot(ends, [place, place], color=color, linewidth=1)
         ax.plot(mean, place, marker, color=color, markerfacecolor="none" if marker == "s" else color)
         _cross(ax, mean, place, runs)
@@ -102,13 +102,14 @@ def convnet_rescaling(data, p: ConvnetRescaling):
         classes = len(str(runs["target_classes"].values[0]).split())
         above.axhline(100 / classes, color="0.3", linestyle=":", linewidth=1, label="chance")
         below.axhline(0, **layout.ZERO)
+        colors = dict(zip(protocols, panels.colors("protocol", protocols), strict=True))
         for place, (protocol, rescaled) in enumerate(product(protocols, (False, True))):
             factor = p.rescale if rescaled else 1.0
             shown = runs.isel(run=run_mask(runs, protocol=protocol, rescale=factor))
             if not shown.sizes["run"]:
                 continue
             name, shift = panels.name(runs, "protocol", protocol), 2 ** (0.07 * (place - 2))
-            look = {"color": panels.COLORS[protocol], "lw": 1.6 if protocol == "finetuning" else 0.9}
+            look = {"color": colors[protocol], "lw": 1.6 if protocol == "finetuning" else 0.9}
             style = {"linestyle": "--", "mfc": "white"} if rescaled else {}
             label = f"{name}, rescaled by {factor:g}" if rescaled else name
             _accuracies(above, shown, "samples", label, shift, **style, **look)

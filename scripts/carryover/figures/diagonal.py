@@ -75,10 +75,9 @@ def diagonal_solutions(data, p: DiagonalSolutions):
 def _outside(ax, sparsity):
     """A panel of e, with five bars a curve, next to those of the others."""
     protocols, step = panels.values(sparsity, "protocol"), max(1, sparsity.sizes["k"] // 5)
-    for place, protocol in enumerate(protocols):
-        runs, bars = select_runs(sparsity, protocol=protocol), slice(step * (place + 1) // len(protocols), None, step)
-        label = panels.name(sparsity, "protocol", protocol)
-        panels.draw_spread(ax, runs, "outside", "k", label, bars, color=panels.COLORS[protocol])
+    for place, (protocol, runs, color) in enumerate(panels.assign_colors(sparsity, "protocol")):
+        bars = slice(step * (place + 1) // len(protocols), None, step)
+        panels.draw_spread(ax, runs, "outside", "k", panels.name(sparsity, "protocol", protocol), bars, color=color)
     truth = 1 - sparsity["top_k_variance_teacher"].isel(run=0)
     ax.plot(sparsity["k"], truth.where(truth > LEAST), **layout.TRUTH)
 

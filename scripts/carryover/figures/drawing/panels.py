@@ -11,19 +11,7 @@ from carryover import labels
 from carryover.runs import run_mask, select_runs
 from carryover.statistics import intervals
 
-
-class _Colors(dict):
-    """{protocol: colour}; a protocol that is not known gets the next one that is free."""
-
-    FREE = ("#332288", "#117733", "#AA4499", "#DDCC77", "#88CCEE", "#661100", "#F0E442", "#000000")
-
-    def __missing__(self, protocol):
-        free = [color for color in self.FREE if color not in self.values()]
-        self[protocol] = free[0] if free else self.FREE[len(self) % len(self.FREE)]
-        return self[protocol]
-
-
-COLORS = _Colors({
+COLORS = {
     "single_task": "#0072B2",
     "multi_task": "#009E73",
     "finetuning": "#D55E00",
@@ -33,8 +21,10 @@ COLORS = _Colors({
     "finetuning_kernel": "#CC79A7",
     "linear_transfer": "#882255",
     "pretrained": "#44AA99",
-})  # fmt: skip
+}
 """Colours of protocols, the same in every figure."""
+FREE_COLORS = ("#332288", "#117733", "#AA4499", "#DDCC77", "#88CCEE", "#661100", "#F0E442", "#000000")
+"""Colours of protocols that the project does not know, in the order in which a panel meets them."""
 LINES = ("-", "--", ":", "-.")
 """Styles of lines of one colour, in this order."""
 UNFITTED = "loss > risk / 10, of most runs"
@@ -83,7 +73,8 @@ def some(values, most=None):
 def colors(coordinate, values):
     """A colour for each value: fixed for protocols, along a scale for anything ordered."""
     if coordinate == "protocol":
-        return [COLORS[value] for value in values]
+        free = itertools.cycle(FREE_COLORS)
+        return [COLORS.get(str(value)) or next(free) for value in values]
     return list(plt.get_cmap("viridis")(np.linspace(0.0, 0.85, len(values))))
 
 
