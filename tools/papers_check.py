@@ -5,7 +5,8 @@ with it, and one seed of a block can be trained alone. The check compares the lo
 of evaluations of each network. Where training is deterministic, all must agree to rounding. Where training amplifies
 rounding errors, a few trainings may end elsewhere, with all of their networks, so the median over trainings is compared
 with the differences that rounding makes, which `bands.yaml` next to the archive lists. An experiment without bands is
-not compared, nor one of which a sample has fewer than three such trainings.
+not compared, nor one of which a sample has fewer than three such trainings. Experiments of which a family or measure is
+pinned by a declared version come first; where they disagree, the version has expired.
 """
 
 import argparse
@@ -74,7 +75,7 @@ class Run:
         `band` is {quantity: upper quartile} of the differences that a rounding makes.
         """
         if self.chaotic:
-            least, most = MEDIANS[quantity]
+            least, most = MEDIANS.get(quantity, MEDIANS["risk"])
             return min(max(WIDENING * band.get(quantity, 0.0), least), most)
         if quantity == "evaluations":
             return DETERMINISTIC_EVALUATIONS
@@ -107,15 +108,18 @@ def main(argv):
     seed = int(commit[:12], 16) if arguments.seed is None else arguments.seed
     bands, superseded = next_to(sweep.archive, "bands.yaml"), next_to(sweep.archive, "superseded.yaml")
     measures = comparable(sweep, bands, superseded)
-    drawn = sample(sweep, measures, np.random.default_rng(seed), arguments.seconds)
+    pins = {name: pinned(sweep.typed.experiments[name], measure) for name, measure in measures.items()}
+    rng = np.random.default_rng(seed)
+    order = sorted(rng.permutation(list(measures)), key=lambda name: not pins[name])
+    drawn = sample(sweep, measures, order, rng, arguments.seconds)
     seconds = [run.seconds for trainings in drawn.values() for run in trainings]
     print(f"sample of seed {seed}: {len(seconds)} trainings, {sum(seconds):.0f} s by the records")
     wrong = []
-    for experiment in sorted(name for name, trainings in drawn.items() if trainings):
+    for experiment in sorted((name for name in drawn if drawn[name]), key=lambda name: (not pins[name], name)):
         trainings, band = drawn[experiment], bands.get(experiment, {})
         line, disagreements = compared(sweep, experiment, measures[experiment], trainings, band)
         print(line, flush=True)
-        wrong += disagreements
+        wrong += disagreements + pins[experiment] * bool(disagreements)
     if left_out := sorted(name for name, trainings in drawn.items() if not trainings):
         print(f"Not in this sample, since a run takes too long: {', '.join(left_out)}.")
     print("\n".join(wrong) or "All runs agree with the archive.")
@@ -132,8 +136,10 @@ def comparable(sweep, bands, superseded):
     """{experiment: measure} of archived datasets that can be compared; prints which it leaves out, and why."""
     measures = {}
     for experiment, spec in sweep.typed.experiments.items():
-        if not (measure := "risk" if "risk" in spec.measures else next(iter(spec.measures), "")):
+        if not spec.measures:
             continue
+        # A pinned measure first, then the risk.
+        measure = min(spec.measures, key=lambda name: (not plugins.find("measures", name).version, name != "risk"))
         points = [p for stage in STAGES for p in sweep.points(experiment, stage).values()]
         chaotic = any(stages.portable(point.parameters) == "distribution" for point in points)
         why = f"superseded: {superseded[experiment]}" if experiment in superseded else ""
@@ -152,10 +158,19 @@ def comparable(sweep, bands, superseded):
     return measures
 
 
-def sample(sweep, measures, rng, seconds):
-    """{experiment: its runs to train again}: experiments take turns in random order, each with its share of the rest of
+def pinned(spec, measure):
+    """Sentences on the declared versions of an experiment's family and measure, for where they have expired."""
+    versions = {f"{stage}, {spec.family}": plugins.model_of(f"families.{spec.family}", stage).VERSION
+                for stage in STAGES}  # fmt: skip
+    versions[measure] = plugins.find("measures", measure).version
+    return [f"Version {version} of {what} has expired: declare another one."
+            for what, version in versions.items() if version]  # fmt: skip
+
+
+def sample(sweep, measures, order, rng, seconds):
+    """{experiment: its runs to train again}: experiments take turns in this order, each with its share of the rest of
     the budget, until no run is cheap enough."""
-    drawn = {experiment: [] for experiment in rng.permutation(list(measures))}
+    drawn: dict = {experiment: [] for experiment in order}
     durations = {experiment: archive.record(archive.path(sweep.archive, experiment, measures[experiment]))["seconds"]
                  for experiment in drawn}  # fmt: skip
     affordable = True
@@ -199,7 +214,7 @@ def compared(sweep, experiment, measure, trainings, band):
     for run in trainings:
         now = retrain(sweep, experiment, measure, run)
         then, count = archived_rows(data, now), count + now.sizes["run"]
-        for quantity, values in differences(now, then, run.risk_floor).items():
+        for quantity, values in differences(now, then, run.risk_floor, measure).items():
             # A chaotic training counts by the median over its networks, another one by the worst of them.
             row = np.argsort(values)[len(values) // 2 if run.chaotic else -1]
             network = runs.format_identity(runs.identity(now.isel(run=row)))
@@ -220,16 +235,20 @@ def compared(sweep, experiment, measure, trainings, band):
     return f"{experiment:24} {count:4} runs  {worst:50} {verdict}", wrong
 
 
-def differences(now, then, risk_floor):
+def differences(now, then, risk_floor, measure="risk"):
     """{quantity: (runs,) |Δ log|} of risks, with a floor added, and evaluations of two datasets, the largest of a run;
-    infinite where one dataset alone has NaN."""
+    infinite where one dataset alone has NaN. Of another measure, the magnitudes of all its variables as well."""
     largest = {}
     losses = now["loss_function"].values if "loss_function" in now.coords else "squared"
     floors = {"risk": np.where(losses == "cross_entropy", SHARE_FLOOR, risk_floor).reshape(-1, 1), "evaluations": 1.0}
+    variables = {quantity: [name for name in now.data_vars if name.startswith(quantity)] for quantity in floors}
+    if measure != "risk":
+        others = (name for name in now.data_vars if not name.startswith(tuple(floors)) and now[name].dtype.kind == "f")
+        variables[measure], floors[measure] = list(others), risk_floor
     for quantity, floor in floors.items():
-        for name in (name for name in now.data_vars if name.startswith(quantity) and name in then):
+        for name in (name for name in variables[quantity] if name in then):
             new, old = (
-                np.log(np.maximum(data[name].values.reshape(data.sizes["run"], -1).astype(float), 0) + floor)
+                np.log(np.abs(data[name].values.reshape(data.sizes["run"], -1).astype(float)) + floor)
                 for data in (now, then)
             )
             change = np.nan_to_num(np.where(np.isnan(new) & np.isnan(old), 0.0, np.abs(new - old)), nan=np.inf)

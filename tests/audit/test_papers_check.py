@@ -9,6 +9,7 @@ import yaml
 import papers_check
 from carryover import archive
 from carryover.families.diagonal import solvers as diagonal
+from carryover.families.diagonal.parameters import Finetune
 from carryover.families.relu import solvers as relu
 from carryover.provenance import store
 from carryover.workflow import collecting, startup
@@ -104,6 +105,17 @@ def test_other_steps_and_accuracies_disagree(folder, monkeypatch, capsys, solver
     said = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in said if line.endswith("DISAGREES")] == [experiment]
     assert any(line.startswith(f"{experiment}, ") and "seed=" in line and "log differs by" in line for line in said)
+
+
+def test_a_pinned_family_comes_first_and_expires_where_it_disagrees(folder, monkeypatch, capsys):
+    monkeypatch.setattr(Finetune, "VERSION", "mine")
+    descend = diagonal.gradient_descent
+    faster = functools.wraps(descend)(lambda *a, **kw: descend(*a, **kw | {"learning_rate": 2 * kw["learning_rate"]}))
+    monkeypatch.setattr(diagonal, "gradient_descent", faster)
+    assert not check(folder)
+    said = capsys.readouterr().out.splitlines()
+    assert said[1].split()[0] == "diagonals"
+    assert said[-1] == "Version mine of finetune, diagonal has expired: declare another one."
 
 
 def test_what_is_superseded_or_has_no_bands_is_named_with_its_reason_and_not_compared(folder, monkeypatch, capsys):

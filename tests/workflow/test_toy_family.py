@@ -48,3 +48,28 @@ def test_a_family_in_a_folder_runs_from_pretraining_to_collected_measures(fresh)
     assert fresh.would_run() == {}
     fresh.replace(f"{FOLDER}/finetune.py", '"inputs"', '"other inputs"')
     assert fresh.would_run() == {"finetune": 4, "collect": 1}  # and no pretraining
+
+
+def test_a_declared_version_stands_for_code_and_defaults_until_it_is_another_one(fresh):
+    shutil.copytree(TOY, fresh.folder / FOLDER, ignore=shutil.ignore_patterns("__pycache__"))
+    finetune = {"protocol": "finetuning", "samples": [2, 4]}
+    fresh.configure({"experiments": {"toys": EXPERIMENT | {"finetune": finetune}}})
+    kept, pinned = "    KEEPS: ClassVar", '    VERSION: ClassVar = "1"\n    KEEPS: ClassVar'
+    fresh.replace(f"{FOLDER}/parameters.py", kept, pinned)
+    fresh.replace("scripts/carryover/measures/recorded.py", "@plugins.measure(", '@plugins.measure(version="a", ')
+    fresh.make()
+
+    # Today's code with an option more, at its default, and with other names.
+    parameters = fresh.folder / FOLDER / "parameters.py"
+    parameters.write_text(parameters.read_text() + '    size: PositiveInt = parameter(3, "size")\n')
+    fresh.replace(f"{FOLDER}/finetune.py", '"inputs"', '"other inputs"')
+    assert fresh.would_run() == {}
+    *pinned, summary, _ = fresh.run_python("scripts/audit.py").stdout.splitlines()
+    assert summary == "All 5 results are OK."
+    assert len(pinned) == 2
+    assert all("/finetune/" in line and f"version 1; since then {FOLDER}/finetune.py" in line for line in pinned)
+
+    fresh.replace(f"{FOLDER}/parameters.py", '"1"', '"2"')
+    assert fresh.would_run() == {"finetune": 2, "collect": 1}
+    fresh.replace("scripts/carryover/measures/recorded.py", '"a"', '"b"')
+    assert fresh.would_run() == {"finetune": 2, "collect": 1}

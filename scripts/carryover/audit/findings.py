@@ -8,7 +8,7 @@ from typing import NamedTuple
 from carryover.config.artifacts import ON_DEMAND
 from carryover.errors import DataError
 from carryover.provenance import environment, job_record
-from carryover.workflow.causes import causes, few, key_of
+from carryover.workflow.causes import causes, edited_files, few, key_of
 
 VERDICTS = ("ALTERED", "MISSING", "UNRECORDED", "STALE", "OK")
 """Worst first."""
@@ -19,8 +19,9 @@ class Finding(NamedTuple):
     """The verdict on one result, or on one job that was run again.
 
     `cause` is why it is not OK: those of STALE results begin with input, code, configuration or software. Of an
-    archived dataset that is OK it is the commit that made it. `fails` says whether it fails the audit. A result that
-    is STALE by other software alone is a warning: neither the audit nor any result downstream fails by it.
+    archived dataset that is OK it is the commit that made it, and of a pinned one the code that changed since. `fails`
+    says whether it fails the audit. A result that is STALE by other software alone is a warning: neither the audit nor
+    any result downstream fails by it.
     """
 
     verdict: str
@@ -79,6 +80,9 @@ def audit(sweep):
             software = list(_software(record["environment"]))
             fails, begins = bool(reasons), upstream or begins
             verdict, cause = "STALE" if reasons or software else "OK", "; ".join(reasons + software)
+            if verdict == "OK" and request and request.pins and (edited := edited_files(record, request)):
+                versions = ", ".join(sorted({*request.pins.values()}))
+                cause = f"pinned by version {versions}; since then {few(edited)} changed"
         if fails:
             roots[path] = begins
         rule = request.rule if request else (record or {}).get("rule", "")

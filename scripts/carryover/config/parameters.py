@@ -35,12 +35,14 @@ class Model(BaseModel):
     """Parameters of a stage or a plug-in; without any, those of a plug-in that has none.
 
     `Finetune` of a family says more: by axis, the values for which it `STARTS_FROM` pretrained networks, and the
-    variables of its datasets that measures need, `KEEPS`, each with the parameters with which it is kept.
+    variables of its datasets that measures need, `KEEPS`, each with the parameters with which it is kept. A `VERSION`
+    of `Pretrain` or `Finetune` pins what was trained, as that of `plugins.measure` pins what was measured.
     """
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
     STARTS_FROM: ClassVar[dict[str, tuple]] = {}
     KEEPS: ClassVar[dict[str, dict[str, tuple]]] = {}
+    VERSION: ClassVar[str] = ""
 
     def __init__(self, **values):
         try:

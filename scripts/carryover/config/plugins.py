@@ -44,6 +44,7 @@ def measure(
     applies_to: Mapping[str, Any] | None = None,
     selects: bool = False,
     files: Sequence[str] = (),
+    version: str = "",
 ) -> Callable:
     """Declare a measure, a function of a finetuned dataset that returns a dataset of the same runs.
 
@@ -58,8 +59,11 @@ def measure(
         Whether it only selects variables: then their values are not read.
     files
         Attributes of the data with paths of further files that it reads.
+    version
+        Pins its results: while it stays, an edit of the code or an option at its default measures nothing anew.
     """
-    return _declare(needs=_check_names(needs), applies_to=applies_to or {}, selects=selects, files=_check_names(files))
+    names = {"needs": _check_names(needs), "files": _check_names(files)}
+    return _declare(**names, applies_to=applies_to or {}, selects=selects, version=version)
 
 
 def curve() -> Callable:
@@ -101,6 +105,7 @@ class Plugin:
     applies_to: Mapping[str, Any] = field(default_factory=dict)
     selects: bool = False
     files: tuple = ()
+    version: str = ""
     roles: tuple | None = None
     optional_roles: tuple = ()
 

@@ -53,8 +53,7 @@ def causes(record, request):
     """Sentences on the code and configuration that differ from a record; none where the change is upstream."""
     if key_of(record) == request.key:
         return []
-    before, now = record["code"]["files"], request.sweep.code_files(*request.modules)
-    edited = [f"scripts/{file}" for file in sorted(before.keys() | now.keys()) if before.get(file) != now.get(file)]
+    edited = edited_files(record, request)
     sentences = [f"code: {few(edited)} changed"] if edited else []
     sentences += [
         f"configuration: it runs {name} now" for name in request.modules if name not in record["code"]["modules"]
@@ -71,6 +70,12 @@ def causes(record, request):
         new = [path for path in request.inputs if path not in record["inputs"]]
         sentences += [f"configuration: it is made of {path} now" for path in new[:1]]
     return sentences
+
+
+def edited_files(record, request):
+    """The files of the code of a job that are others than in its record."""
+    before, now = record["code"]["files"], request.sweep.code_files(*request.modules)
+    return [f"scripts/{file}" for file in sorted(before.keys() | now.keys()) if before.get(file) != now.get(file)]
 
 
 def few(names):

@@ -32,6 +32,7 @@ class Request:
     parameters: Any = field(default_factory=dict)  # all, with their defaults, as the record of the job stores them
     flags: list = field(default_factory=list)  # what differs from the defaults, the same for all equal requests
     modules: list = field(default_factory=list)  # plug-ins; then also the script and data files that the rule reads
+    pins: dict = field(default_factory=dict)  # {module: version that is declared in place of its code}
     named_files: list = field(default_factory=list)  # that the job reads besides its inputs
     seeds: list = field(default_factory=list)  # of a training job
     record: dict | None = None  # of an archived dataset, its record in the archive
@@ -53,7 +54,7 @@ class Request:
     @cached_property
     def key(self):
         """A digest over all that determines the result: rule, code, flags, all parameters, the content of files from
-        outside, and the keys of the jobs upstream.
+        outside, and the keys of the jobs upstream. A declared version stands for a plug-in's code and defaults.
 
         Snakemake deletes the outputs of a job that it runs again, and does not restore them where the job fails. The
         results downstream stay, and their keys tell that they were made of something else.
@@ -61,7 +62,9 @@ class Request:
         jobs, sha256 = self.sweep.jobs, self.sweep.sha256
         upstream = [jobs[path].key if path in jobs else sha256(path) for path in self.inputs]
         named = [sha256(file) for file in self.named_files]
-        return json_digest([self.rule, self.code, self.flags, plain(self.parameters), named, upstream])
+        code = self.sweep.code_digest(*(module for module in self.modules if module not in self.pins))
+        parameters = self.pins or plain(self.parameters)
+        return json_digest([self.rule, code, self.flags, parameters, named, upstream])
 
 
 def all_requests(sweep):
@@ -96,7 +99,8 @@ def _plugin(folder, name, options, where, named=None):
     check_known(name, there, named or where)
     plugin = plugins.find(folder, name)
     p = parameters.read(plugin.model, options, f"configuration: {where}.")
-    return {"parameters": p, "flags": [name, *as_flags(p)], "modules": [plugin.code]}
+    pins = {plugin.code: plugin.version} if plugin.version else {}
+    return {"parameters": p, "flags": [name, *as_flags(p)], "modules": [plugin.code], "pins": pins}
 
 
 def _experiment(sweep, name, spec):
@@ -121,6 +125,8 @@ def _experiment(sweep, name, spec):
 def _training(sweep, experiment, spec, stage):
     """The jobs of a stage of training: each trains one batch of points for one block of seeds."""
     folder, batches = f"{sweep.results}/{experiment}", sweep.batches[experiment][stage]
+    modules = [f"carryover.families.{spec.family}.{module}" for module in (stage, "solvers")]
+    version = plugins.model_of(f"families.{spec.family}", stage).VERSION
     for (point, batch), (block, seeds) in product(batches.items(), sweep.blocks(experiment).items()):
         points = [member.parameters for member in batch]
         sources = [member.source.name for member in batch if member.source]
@@ -134,7 +140,8 @@ def _training(sweep, experiment, spec, stage):
             inputs=[f"{folder}/pretrain/{source}/{block}.nc" for source in sources[:1]],
             parameters={"together": points} if others else points[0],
             flags=[spec.family, *common, *first, *(word for flags in others for word in (ALSO, *flags))],
-            modules=[f"carryover.families.{spec.family}.{module}" for module in (stage, "solvers")],
+            modules=modules,
+            pins=dict.fromkeys(modules, version) if version else {},
             named_files=[file for p in points for file in parameters.input_files(p)],
             seeds=list(seeds),
         )
@@ -145,7 +152,7 @@ def _collect_requests(sweep, experiment, spec, measure, plugin):
     folder, wildcards = f"{sweep.results}/{experiment}", {"experiment": experiment, "measure": measure}
     shards = list(product(_applicable_batches(sweep, experiment, spec, measure), sweep.blocks(experiment)))
     inputs = [f"{folder}/finetune/{point}/{block}.nc" for point, block in shards]
-    p, flags = {"family": spec.family}, as_flags({"family": spec.family})
+    p, flags, pins = {"family": spec.family}, as_flags({"family": spec.family}), {}
     modules = [f"carryover/families/{spec.family}/labels.json"]
     if measure in spec.split:
         finetuned, inputs = inputs, [f"{folder}/measure/{measure}/{point}/{block}.nc" for point, block in shards]
@@ -154,7 +161,8 @@ def _collect_requests(sweep, experiment, spec, measure, plugin):
     else:
         p |= {"measure": measure, "options": plugin["parameters"]}
         flags, modules = [*flags, "--measure", *plugin["flags"]], [*plugin["modules"], *modules]
-    yield Request(sweep, "collect", wildcards, f"{folder}/{measure}.nc", inputs, p, flags, modules)
+        pins = plugin["pins"]
+    yield Request(sweep, "collect", wildcards, f"{folder}/{measure}.nc", inputs, p, flags, modules, pins)
 
 
 def _applicable_batches(sweep, experiment, spec, measure):
