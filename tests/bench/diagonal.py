@@ -8,7 +8,7 @@ from carryover.networks.diagonal import Weights, weights_at
 from carryover.training.diagonal import Problem
 from carryover.training.diagonal_flow import gradient_flow
 from carryover.training.exact import diagonal_flow_limit
-from carryover.training.result import Task
+from carryover.training.result import Samples
 
 D, ACTIVE, SAMPLES, AUXILIARY, SCALE = 1000, 40, 64, 1024, 1e-3
 TARGET, CHECK, LIMIT = 1e-3, 100, 60.0  # relative distance of β from the exact limit; steps; seconds
@@ -41,7 +41,7 @@ def compare(name, X, teacher, start, limit):
     weights = Weights(a, c, b[:, None], d[:, None])
 
     def flow():
-        tasks = [Task(X[None], y[None], np.zeros(1, dtype=int))]
+        tasks = [Samples(X[None], y[None], np.zeros(1, dtype=int))]
         return gradient_flow(Problem(tasks, weights, teacher[None]), tolerance=1e-10, device="cpu")
 
     goal, found = diagonal_flow_limit(X, y, *start), flow()

@@ -5,7 +5,7 @@ from _plain import best_in_turns, refuse_difference, relu_network, row, sgd
 
 from carryover.networks.relu import Weights
 from carryover.training.relu import gradient_descent
-from carryover.training.result import Task
+from carryover.training.result import Samples
 
 D, RATE, SCALE, ROUNDS = 15, 0.05, 0.1, 6
 STEPS = 2000  # of the trainer, so that what it records along the way counts as little as in a real training
@@ -21,7 +21,7 @@ def ensemble(width, samples, networks):
     y = np.maximum(X[:, :, :3], 0) @ np.array([1.0, -1.0, 1.0]) / np.sqrt(3)
     first, second = rng.standard_normal((networks, width, D)), rng.standard_normal((networks, 1, width))
     weights = Weights(SCALE * np.sqrt(2 / D) * first, SCALE * np.sqrt(2 / width) * second)
-    return Task(X, y, np.arange(networks)), weights
+    return Samples(X, y, np.arange(networks)), weights
 
 
 def compare(width, samples, networks, least, rounds=ROUNDS):

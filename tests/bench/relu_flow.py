@@ -13,7 +13,7 @@ from carryover.networks.relu import Weights
 from carryover.tasks.sparse import sphere
 from carryover.training.relu import gradient_descent
 from carryover.training.relu_flow import gradient_flow
-from carryover.training.result import Task
+from carryover.training.result import Samples
 
 D, FEATURES, SMALL, AUXILIARY = 15, 6, 1e-3, 1024  # SMALL: scale of weights from scratch, and of redrawn readouts
 TOLERANCE = 1e-8  # loss, as a fraction of that of a network whose outputs are 0
@@ -50,7 +50,7 @@ def task(rng, samples, magnitude=1.0):
     X = sphere(rng, samples, D)
     directions = np.linalg.qr(rng.standard_normal((D, D)))[0][:FEATURES]
     y = magnitude * np.maximum(X @ directions.T, 0) @ np.resize([1.0, -1.0], FEATURES) / FEATURES**0.5
-    return Task(X[None], y[None], np.array([0]))
+    return Samples(X[None], y[None], np.array([0]))
 
 
 def until(tasks):

@@ -8,7 +8,7 @@ from _times import row
 from carryover.networks.relu import Weights
 from carryover.training.relu import gradient_descent
 from carryover.training.relu_flow import gradient_flow
-from carryover.training.result import Task
+from carryover.training.result import Samples
 
 DIMENSION, STEPS = 15, 20
 SETTINGS = ((200, 256, 64), (1000, 1024, 16))  # width, samples, networks
@@ -26,7 +26,7 @@ def training(trainer, width, samples, networks):
     y = np.maximum(X[:, :, :3], 0) @ np.array([1.0, -1.0, 1.0]) / np.sqrt(3)
     first, second = rng.standard_normal((networks, width, DIMENSION)), rng.standard_normal((networks, 1, width))
     weights = Weights(0.1 * np.sqrt(2 / DIMENSION) * first, 0.1 * np.sqrt(2 / width) * second)
-    task = Task(X, y, np.arange(networks))
+    task = Samples(X, y, np.arange(networks))
 
     def prepare(device):
         return lambda: int(train([task], weights, device=device, **settings).evaluations.sum())

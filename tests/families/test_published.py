@@ -16,7 +16,7 @@ from carryover.errors import UserError
 from carryover.families.published import protocols, solvers
 from carryover.networks import diagonal, relu
 from carryover.training.published import Problem, Rules, descend
-from carryover.training.result import Task
+from carryover.training.result import Samples
 from toy import plotted
 from toy.made_up_runs import checks_of
 
@@ -66,7 +66,7 @@ def test_epochs_are_those_of_a_loader_and_an_optimiser(tasks):
     rng, sizes, batch, epochs = np.random.default_rng(0), (9, 5)[-tasks:], 4, 6
     samples = [(rng.normal(size=(1, n, 3)), rng.normal(size=(1, n)), np.zeros(1, int)) for n in sizes]
     start = relu.Weights(rng.normal(size=(1, 7, 3)), rng.normal(size=(1, tasks, 7)))
-    posed, test = [Task(*sample) for sample in samples], Task(*samples[-1])
+    posed, test = [Samples(*sample) for sample in samples], Samples(*samples[-1])
     rules, state = Rules(0.01, 1e-20, epochs, limit=1e6, batch=batch), torch.Generator().manual_seed(5)
     problem = Problem(posed, start, test, rules, np.array([epochs]), np.array([1e-20]), [state], np.zeros((1, 0)))
     found = descend(problem, "cpu")
@@ -114,7 +114,7 @@ def test_misses_are_held_against_repetitions_from_weights_one_rounding_away():
 
 def test_a_loss_that_explodes_starts_again_with_a_tenth_of_the_rate():
     rng = np.random.default_rng(0)
-    task = Task(rng.normal(size=(1, 6, 3)), rng.normal(size=(1, 6)), np.zeros(1, int))
+    task = Samples(rng.normal(size=(1, 6, 3)), rng.normal(size=(1, 6)), np.zeros(1, int))
     start = relu.Weights(rng.normal(size=(1, 7, 3)), rng.normal(size=(1, 1, 7)))
     rest = start, task, Rules(5.0, 1e-3, 400), np.array([400]), np.array([1e-3]), [torch.Generator()], np.zeros((1, 0))
     found = descend(Problem([task], *rest), "cpu")
@@ -126,7 +126,7 @@ def test_a_loss_that_explodes_starts_again_with_a_tenth_of_the_rate():
 def test_ridge_is_that_of_scikit_learn_on_the_features(probe):
     rng = np.random.default_rng(1)
     W, a, X, Z = (rng.normal(size=shape) for shape in ((8, 3), (1, 8), (10, 3), (40, 3)))
-    tasks = [Task(inputs[None], np.sin(inputs).sum(1)[None], np.zeros(1, int)) for inputs in (X, Z)]
+    tasks = [Samples(inputs[None], np.sin(inputs).sum(1)[None], np.zeros(1, int)) for inputs in (X, Z)]
     problem = SimpleNamespace(tasks=tasks[:1], test=tasks[1], start=relu.Weights(W[None], a[None]))
 
     def features(inputs):
@@ -152,7 +152,7 @@ def test_descent_of_a_readout_in_closed_form_is_that_step_by_step():
     X, Z, teacher = (rng.normal(size=shape) for shape in ((n, 12), (30, 12), 12))
     w, v = rng.normal(size=(2, 12)), np.full((2, 12), 0.3)
     start = diagonal.Weights(w[None, 0], w[None, 1], v[None, None, 0], v[None, None, 1])
-    tasks = [Task(inputs[None], (inputs @ teacher)[None], np.zeros(1, int)) for inputs in (X, Z)]
+    tasks = [Samples(inputs[None], (inputs @ teacher)[None], np.zeros(1, int)) for inputs in (X, Z)]
     posed = SimpleNamespace(tasks=tasks[:1], test=tasks[1], start=start, rules=rules, teacher=teacher[None])
     loss, best, last, epochs = solvers.readout_descent(posed, 0)
     seen = []

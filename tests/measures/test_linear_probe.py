@@ -29,7 +29,7 @@ def accuracy(state, task, tested, prepared):
     features = []
     for part, indices in (("train", task.train), ("test", tested)):
         with torch.no_grad():
-            features.append(dict(network.stages(prepared.batch(part, indices)))["pooled"].double().numpy())
+            features.append(dict(network.stage_outputs(prepared.batch(part, indices)))["pooled"].double().numpy())
     X, new = (part / np.sqrt(features[0].var(0).mean()) for part in features)
     signs = 2.0 * task.train_labels - 1
 

@@ -34,7 +34,7 @@ def responses(made, classes):
     pixels = (digits.test - digits.train.mean(dtype=float)) / digits.train.std(dtype=float)
     pixels = pixels[np.isin(digits.test_labels, [int(label) for label in classes.split()])]
     with torch.no_grad():
-        return {name: out.flatten(1).numpy() for name, out in made.stages(torch.from_numpy(pixels).float())}
+        return {name: out.flatten(1).numpy() for name, out in made.stage_outputs(torch.from_numpy(pixels).float())}
 
 
 @pytest.mark.parametrize("name", NAMES)

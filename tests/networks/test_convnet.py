@@ -93,7 +93,7 @@ def test_forward_and_stages_by_hand(network, by_hand, stem, shape, training):
                 tensor.uniform_(0.5, 1.5, generator=generator(2))
         state = {name: tensor.clone() for name, tensor in network.state_dict().items()}
         expected, outputs = by_hand(state, shown, stem == "small", training)
-        found = list(network.stages(shown))
+        found = list(network.stage_outputs(shown))
         names = [f"block{k}" for k in range(1, len(expected))]
         if by_hand is resnet_by_hand:
             names = ["stem", "layer1", "layer2", "layer3", "layer4"]

@@ -31,7 +31,7 @@ def weights():
 def test_it_has_as_many_parameters_as_published_and_halves_the_image_five_times():
     network = build(1000).eval()
     assert sum(parameter.numel() for parameter in network.parameters()) == 4_652_008
-    shapes = {name: tuple(output.shape[1:]) for name, output in network.stages(torch.zeros(2, 3, 64, 64))}
+    shapes = {name: tuple(output.shape[1:]) for name, output in network.stage_outputs(torch.zeros(2, 3, 64, 64))}
     assert shapes == {
         "stem": (32, 32, 32), "stage1": (16, 32, 32), "stage2": (24, 16, 16), "stage3": (40, 8, 8),
         "stage4": (80, 4, 4), "stage5": (112, 4, 4), "stage6": (192, 2, 2), "stage7": (320, 2, 2), "pooled": (1280,),

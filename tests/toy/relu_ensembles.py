@@ -6,7 +6,7 @@ import numpy as np
 from torch.nn import functional as F
 
 from carryover.networks.relu import Weights
-from carryover.training.result import Task
+from carryover.training.result import Samples
 from rounding import assert_alike
 
 EXACT = {"precision": "float64", "device": "cpu"}
@@ -24,7 +24,7 @@ def ensemble(seed=0, runs=3, samples=(5,), D=4, H=6, scale=0.5, loss="squared", 
     tasks = []
     for n in samples:
         y = rng.standard_normal((runs, n))
-        tasks.append(Task(rng.standard_normal((sets.max() + 1, n, D)), np.sign(y) if loss != "squared" else y, sets))
+        tasks.append(Samples(rng.standard_normal((sets.max() + 1, n, D)), np.sign(y) if loss != "squared" else y, sets))
     return tasks, Weights(
         scale * rng.standard_normal((runs, H, D)), scale * rng.standard_normal((runs, len(samples), H))
     )
@@ -33,7 +33,7 @@ def ensemble(seed=0, runs=3, samples=(5,), D=4, H=6, scale=0.5, loss="squared", 
 def part(tasks, w, run):
     """The same with one run alone."""
     pick = slice(run, run + 1)
-    return [Task(t.X, t.y[pick], t.sets[pick]) for t in tasks], Weights(w.first[pick], w.second[pick])
+    return [Samples(t.X, t.y[pick], t.sets[pick]) for t in tasks], Weights(w.first[pick], w.second[pick])
 
 
 def assert_same(one, other, run=slice(None), share=0.0):

@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 from carryover.networks.diagonal import Weights
 from carryover.training import diagonal, diagonal_flow
 from carryover.training.exact import diagonal_flow_limit
-from carryover.training.result import Divergence, Task
+from carryover.training.result import Divergence, Samples
 from toy.relu_ensembles import OBJECTIVES
 
 
@@ -31,7 +31,7 @@ def ensemble(seed=0, runs=3, samples=(4,), D=7, scale=0.3, taught=False):
 
 def trained(trainer, X, y, w, **told):
     """Every run with inputs and targets of its own, and, unless it is told, a teacher of zeros."""
-    tasks = [Task(x, t, np.arange(len(x))) for x, t in zip(X, y, strict=True)]
+    tasks = [Samples(x, t, np.arange(len(x))) for x, t in zip(X, y, strict=True)]
     posed = {"teacher": np.zeros_like(w.first_plus)}
     posed |= {name: told.pop(name) for name in ("teacher", "trainable", "weights") if name in told}
     return trainer(diagonal.Problem(tasks, w, **posed), **{"device": "cpu", **told})

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from carryover.networks.relu import Weights
 from carryover.training import relu_flow
-from carryover.training.relu import Task, gradient_descent
+from carryover.training.relu import Samples, gradient_descent
 from carryover.training.relu_flow import gradient_flow
 from carryover.training.relu_tangent import Tangent
 from carryover.training.result import Divergence
@@ -112,7 +112,9 @@ def test_every_run_stops_at_the_tolerance_of_its_own(train):
 def unit(X, y, weights):
     """The task of one unit with a fixed readout of 1, and the unit."""
     one = np.array([0])
-    return [Task(np.array([X], float), np.array([y], float), one)], Weights(np.array([[weights]]), np.ones((1, 1, 1)))
+    return [Samples(np.array([X], float), np.array([y], float), one)], Weights(
+        np.array([[weights]]), np.ones((1, 1, 1))
+    )
 
 
 @pytest.mark.parametrize(("samples", "width"), [(4, 6), (40, 10), (40, 100)])

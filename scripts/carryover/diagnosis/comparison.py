@@ -34,7 +34,7 @@ from carryover.diagnosis.modules import (
 from carryover.diagnosis.networks import SAME, reinitialise, renew_statistics, weight_changes
 from carryover.diagnosis.recording import record
 from carryover.diagnosis.sources import as_array
-from carryover.diagnosis.task import Task
+from carryover.diagnosis.task import Targets
 from carryover.errors import UserError
 
 LARGEST = 4 * 2**30
@@ -222,7 +222,7 @@ def _record_networks(
     try:
         found = np.concatenate([as_array("labels", labels) for labels in by_batch])[:samples]
         found = found.squeeze(1) if found.ndim == 2 and found.shape[1] == 1 else found
-        Task.of(found, seen)
+        Targets.of(found, seen)
     except (ValueError, TypeError, UserError) as error:
         return recordings, rows[:samples], None, f"No probe reads the loader's labels: {error}."
     return recordings, rows[:samples], found, ""

@@ -183,7 +183,7 @@ def diagnose(
             groups=samples if ids is None else len(np.unique(ids)),
             ordered=all(sides[name].ids is not None for name in ("before", "after")),
         )
-        probed = None if labels is None else task.Task.of(as_array("labels", labels), samples)
+        probed = None if labels is None else task.Targets.of(as_array("labels", labels), samples)
         rows: list[dict[str, Any]] = []
         for name in tqdm(names, "layers", disable=not progress, leave=False):
             rows.append(_of_sides(sides, name, sampling, p, probed))
@@ -199,7 +199,7 @@ def diagnose(
 
 
 def _of_sides(
-    sides: Mapping[str, Activations], name: str, sampling: Sampling, p: Parameters, probed: task.Task | None
+    sides: Mapping[str, Activations], name: str, sampling: Sampling, p: Parameters, probed: task.Targets | None
 ) -> dict[str, Any]:
     """`of_layer` of a layer by its name; that it is constant before or after is the finding then."""
     responses, still = {}, []
@@ -239,7 +239,7 @@ def _rows(samples: int, units: int) -> np.ndarray:
 
 
 def of_layer(
-    responses: Mapping[str, np.ndarray], sampling: Sampling, p: Parameters, labels: task.Task | None = None
+    responses: Mapping[str, np.ndarray], sampling: Sampling, p: Parameters, labels: task.Targets | None = None
 ) -> dict[str, Any]:
     """Quantities and verdicts of a layer, by the names of MEANING.
 

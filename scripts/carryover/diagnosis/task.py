@@ -28,14 +28,14 @@ MEANING = {
 
 
 @dataclass(frozen=True)
-class Task:
+class Targets:
     """Targets (samples, r), a column for each class or numbers of unit variance."""
 
     targets: np.ndarray
     classes: bool
 
     @classmethod
-    def of(cls, labels: Any, samples: int) -> Task:
+    def of(cls, labels: Any, samples: int) -> Targets:
         """Whole numbers, text and only 0. and 1. (samples,) are classes; other numbers, (samples,) or (samples, r),
         are targets, of which those that do not vary are left out.
 
@@ -68,7 +68,7 @@ class Task:
 
 
 def probe_task(
-    task: Task, layers: Sequence[Components], rows: np.ndarray, block: np.ndarray, confidence: float
+    task: Targets, layers: Sequence[Components], rows: np.ndarray, block: np.ndarray, confidence: float
 ) -> dict[str, Any]:
     """Scores before, after and of the baseline with their intervals, and the verdict on the task.
 

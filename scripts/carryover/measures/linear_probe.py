@@ -58,7 +58,7 @@ def _accuracy(network, prepared, task):
     features: dict[str, list] = {"train": [], "test": []}  # (images, units) of batches
     for part, indices in (("train", task.train), ("test", task.test)):
         for first in range(0, len(indices), BATCH):
-            *_, (_, pooled) = network.stages(prepared.batch(part, indices[first : first + BATCH], device=device))
+            *_, (_, pooled) = network.stage_outputs(prepared.batch(part, indices[first : first + BATCH], device=device))
             features[part].append(pooled.flatten(1).double().cpu().numpy())
     fitted, new = (np.concatenate(rows) for rows in features.values())
     spread = np.sqrt(fitted.var(axis=0).mean()) or 1.0

@@ -73,7 +73,7 @@ def stages(data, p: Stages):
         }
 
     device = next(network.parameters()).device
-    names = [name for name, _ in network.stages(prepared.batch("test", np.arange(1), device=device))]
+    names = [name for name, _ in network.stage_outputs(prepared.batch("test", np.arange(1), device=device))]
     return measure_each_run(data, of_run, stage=(names, "stage of the network, by its output"))
 
 
@@ -114,7 +114,7 @@ def _outputs(network, state, prepared, chosen, p):
     with torch.inference_mode(), torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=False):
         for first in range(0, len(chosen), size):
             rows = np.minimum(np.arange(first, first + size), len(chosen) - 1)
-            for name, output in network.stages(prepared.batch("test", chosen[rows], device=device)):
+            for name, output in network.stage_outputs(prepared.batch("test", chosen[rows], device=device)):
                 outputs.setdefault(name, []).append(output.flatten(1))
         return {name: torch.cat(outputs.pop(name))[: len(chosen)] for name in list(outputs)}
 

@@ -69,7 +69,7 @@ class Convnet(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         """Outputs (n, classes) for images (n, channels, height, width)."""
-        for _, output in self.stages(images):  # type: ignore[operator]
+        for _, output in self.stage_outputs(images):  # type: ignore[operator]
             features = output
         return self.get_submodule(self.READOUT.partition(".")[0])(features)
 
@@ -103,7 +103,7 @@ class ResNet18(Convnet):
         self.layer4 = nn.Sequential(_ResidualBlock(4 * w, 8 * w, 2), _ResidualBlock(8 * w, 8 * w, 1))
         self.fc = Linear(8 * w, self.classes)
 
-    def stages(self, images: Tensor) -> Iterator[tuple[str, Tensor]]:
+    def stage_outputs(self, images: Tensor) -> Iterator[tuple[str, Tensor]]:
         """(name, output) of each stage, in turn, for images (n, channels, height, width): stem, layer1 … layer4 (n,
         channels, height, width), after the ReLU, and pooled (n, 8 width), the input of the last layer.
         """
@@ -167,7 +167,7 @@ class VGG11(Convnet):
             inputs = hidden
         self.classifier = nn.Sequential(*layers, Linear(inputs, self.classes))
 
-    def stages(self, images: Tensor) -> Iterator[tuple[str, Tensor]]:
+    def stage_outputs(self, images: Tensor) -> Iterator[tuple[str, Tensor]]:
         """(name, output) of each stage, in turn, for images (n, channels, height, width): block1 … block5 (n, channels,
         height, width), after the pooling if the stem has one there, and pooled, the input of the classifier's first
         layer: (n, channels · 49), or (n, channels) for the stem "small".
@@ -232,7 +232,7 @@ class EfficientNetLite0(Convnet):
         self._bn1 = BatchNorm2d(1280, EPSILON)
         self._fc = Linear(1280, self.classes)
 
-    def stages(self, images: Tensor) -> Iterator[tuple[str, Tensor]]:
+    def stage_outputs(self, images: Tensor) -> Iterator[tuple[str, Tensor]]:
         """(name, output) of each stage, in turn, for images (n, 3, height, width): stem, stage1 … stage7 (n, channels,
         height, width), and pooled (n, 1280), the input of the last layer.
         """

@@ -20,7 +20,7 @@ from carryover.networks.diagonal import Weights
 from carryover.training.devices import tensor, torch_device
 from carryover.training.integrate import Ensemble, History, Values, log_checkpoints, train
 from carryover.training.losses import LOSSES, RISKS, squared_distance
-from carryover.training.result import Task, Trained
+from carryover.training.result import Samples, Trained
 
 BYTES = 2**29  # of inputs at a time, which memory and cache bear
 _INSPECT = 50  # steps between inspections of which runs have ended: each waits for the device
@@ -31,7 +31,7 @@ _BLOWN_UP = 1e4  # times the loss at the start
 class Problem:
     """Diagonal linear networks to be trained."""
 
-    tasks: Sequence[Task]  # one per output
+    tasks: Sequence[Samples]  # one per output
     start: Weights  # first layers (runs, D), readouts (runs, outputs, D)
     teacher: np.ndarray  # (runs, D), of output 0
     trainable: Container[str] = ("first", "second")  # layers

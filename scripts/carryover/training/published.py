@@ -22,7 +22,7 @@ import torch
 from carryover.networks import relu
 from carryover.training.devices import tensor, torch_device
 from carryover.training.integrate import Ensemble, History, Values, take_runs, train
-from carryover.training.result import Divergence, Task, Trained
+from carryover.training.result import Divergence, Samples, Trained
 
 SEEN_EVERY = 50  # epochs
 _CUT, _FALLBACKS = 10, 5  # the rate falls so much where the loss explodes, so many times at most
@@ -45,9 +45,9 @@ class Rules:
 class Problem:
     """Networks to train: one task for each readout, the main one last, and the inputs on which its risk is seen."""
 
-    tasks: Sequence[Task]
+    tasks: Sequence[Samples]
     start: Any  # Weights of ReLU or diagonal networks
-    test: Task  # of the main task
+    test: Samples  # of the main task
     rules: Rules
     last: np.ndarray  # (runs,) epochs at most
     tolerance: np.ndarray  # (runs,) of the loss

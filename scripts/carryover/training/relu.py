@@ -22,7 +22,7 @@ from carryover.networks.relu import Weights
 from carryover.training.devices import tensor, torch_device
 from carryover.training.integrate import Descent, History, log_checkpoints, train
 from carryover.training.losses import LOSSES
-from carryover.training.result import Divergence, Task, Trained
+from carryover.training.result import Divergence, Samples, Trained
 
 BYTES = {"cpu": 2**20, "cuda": 2**31}  # of a group at a time: what stays in the cache, what fills the device
 _COLUMNS = {"cpu": 256, "cuda": 2**20}  # samples at a time
@@ -37,7 +37,7 @@ class Group(Descent):
     PER_RUN = (*Descent.PER_RUN, "x", "y", "first", "second", "generators", "orders")
 
     def __init__(
-        self, runs: np.ndarray, *, start: Weights, tasks: Sequence[Task], rate: float, tolerance: float | np.ndarray,
+        self, runs: np.ndarray, *, start: Weights, tasks: Sequence[Samples], rate: float, tolerance: float | np.ndarray,
         schedule: np.ndarray, batch_size: int, dtype: torch.dtype, device: torch.device,
         observables: Mapping[str, Callable], shuffles: Callable[[int], np.random.Generator] | None = None,
         loss: str = "squared",
@@ -136,7 +136,7 @@ class Group(Descent):
 
 
 def gradient_descent(
-    tasks: Sequence[Task], start: Weights, *, learning_rate: float, max_epochs: int, batch_size: int = 0,
+    tasks: Sequence[Samples], start: Weights, *, learning_rate: float, max_epochs: int, batch_size: int = 0,
     precision: str = "float32", device: str = "auto", observe: Mapping[str, Callable] | None = None, **settings: Any,
 ) -> Trained:  # fmt: skip
     """Train every run by gradient descent on L = Σ_o mean loss of output o, until L ≤ `tolerance` or `max_epochs`.
@@ -145,7 +145,7 @@ def gradient_descent(
 
     Parameters
     ----------
-    tasks : sequence of Task
+    tasks : sequence of Samples
         One per output.
     start : Weights
         first (runs, H, D), second (runs, O, H).

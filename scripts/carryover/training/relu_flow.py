@@ -24,7 +24,7 @@ from carryover.networks.relu import Weights
 from carryover.training.devices import tensor, torch_device
 from carryover.training.integrate import History, Values, train
 from carryover.training.relu_tangent import Tangent, Vector
-from carryover.training.result import Task, Trained
+from carryover.training.result import Samples, Trained
 from carryover.training.steppers import GROW, ROS2, TINY, Flow, error_scale
 
 _RISE = 10.0  # of the accuracy: relative rise of the loss in a step
@@ -39,7 +39,7 @@ _THREADS = ThreadpoolController()
 
 
 def gradient_flow(
-    tasks: Sequence[Task], start: Weights, *, device: str = "auto", observe: Mapping[str, Callable] | None = None,
+    tasks: Sequence[Samples], start: Weights, *, device: str = "auto", observe: Mapping[str, Callable] | None = None,
     **settings: Any,
 ) -> Trained:  # fmt: skip
     """Train every run by gradient flow on L = Σ_o mean loss of output o, until L ≤ `tolerance`.
@@ -88,7 +88,7 @@ class _Flow(Flow):
     EVALUATIONS = ROS2.EVALUATIONS
 
     def __init__(
-        self, runs: np.ndarray, *, tasks: Sequence[Task], start: Weights, place: torch.device,
+        self, runs: np.ndarray, *, tasks: Sequence[Samples], start: Weights, place: torch.device,
         observables: Mapping[str, Callable], tolerance: float | np.ndarray, accuracy: float = 0.03,
         max_steps: int = 10_000, max_time: float | np.ndarray = np.inf, loss: str = "squared", on_sphere: bool = False,
         trainable: Container[str] = ("first", "second"),

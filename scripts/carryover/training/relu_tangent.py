@@ -22,7 +22,7 @@ from scipy.linalg.blas import ssyrk
 from carryover.training.devices import tensor
 from carryover.training.integrate import replace_runs, slices, take_runs
 from carryover.training.losses import LOSSES
-from carryover.training.result import Task
+from carryover.training.result import Samples
 from carryover.training.steppers import Cholesky
 
 _FEATURES = {"cpu": 2**18, "cuda": 2**40}  # of networks whose kernels are made at a time: what stays in the cache
@@ -60,7 +60,7 @@ class Tangent:
     """The data of an ensemble, and its tangent features at any weights, in double precision but for the kernel."""
 
     def __init__(
-        self, tasks: Sequence[Task], runs: np.ndarray, loss: str, device: torch.device, trainable: Container[str],
+        self, tasks: Sequence[Samples], runs: np.ndarray, loss: str, device: torch.device, trainable: Container[str],
         lengths: torch.Tensor | None = None,
     ) -> None:  # fmt: skip
         """`lengths` (R, H, 1) of the input weights of units that keep them."""

@@ -34,7 +34,7 @@ class Divergence(UserError):
 
 
 @dataclass(frozen=True)
-class Task:
+class Samples:
     """What one readout learns: inputs (sets, n, D), targets (runs, n), and each run's set of inputs (runs,)."""
 
     X: np.ndarray

@@ -14,7 +14,7 @@ from carryover.families.stages import Batch, cartesian_product
 from carryover.networks.deep_linear import Weights
 from carryover.streams import generator
 from carryover.training.linear_flow import Factored
-from carryover.training.result import Task
+from carryover.training.result import Samples
 
 
 def problems(p, shard):
@@ -43,7 +43,7 @@ def problems(p, shard):
         )
         inputs = inputs * np.sqrt(spectrum)
         clean = np.stack([inputs[s] @ beta for s, beta in zip(sets, teacher, strict=True)])
-        task = Task(inputs, clean + runs["noise"][:, None] * noise[sets], sets)
+        task = Samples(inputs, clean + runs["noise"][:, None] * noise[sets], sets)
         data, sizes = [Factored.of(X) for X in inputs], {"samples": samples, "gamma": samples / p.dimension}
         for depth, last in product(depths, trained):
             frozen = depth - (last or depth)

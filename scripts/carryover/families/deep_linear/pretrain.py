@@ -12,7 +12,7 @@ from carryover.families.stages import Batch, cartesian_product, of_training, sin
 from carryover.networks.deep_linear import Weights, rank_one_network
 from carryover.tasks.sparse import unit_vectors
 from carryover.training.linear_flow import Factored
-from carryover.training.result import Task
+from carryover.training.result import Samples
 
 MEANING = {
     "depth": "layers, with the readout",
@@ -35,7 +35,7 @@ MEANING = {
 class Problem:
     """Networks of one depth to be trained on data sets of one size."""
 
-    task: Task
+    task: Samples
     data: list[Factored]  # factors of each set of the task's inputs
     start: Weights | None  # (runs, …), for solvers that begin there; None for networks of rank one
     coefficients: np.ndarray  # (runs, d), of the start
@@ -62,7 +62,7 @@ def problems(p, shard):
     places, nothing = shard.places(columns["seed"]), np.zeros(len(columns["seed"]))
     source = shard.draw(directions, "teacher", p.dimension)[places, 0] * columns["source_norm"][:, None]
     data = Factored.population(spectrum)
-    task = Task(data.directions[None], source * np.sqrt(spectrum), nothing.astype(int))
+    task = Samples(data.directions[None], source * np.sqrt(spectrum), nothing.astype(int))
     for depth, scale in product(p.depth, (0.0,) if p.solver == "exact" else p.initial_scale):
         start, coefficients = None, source
         if scale > 0:

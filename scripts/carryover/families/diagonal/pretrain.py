@@ -10,7 +10,7 @@ from carryover.networks.diagonal import Weights
 from carryover.streams import generator
 from carryover.tasks import sparse
 from carryover.training.diagonal import Problem
-from carryover.training.result import Task
+from carryover.training.result import Samples
 
 MEANING = {
     "main_features": "active dimensions of the main task",
@@ -68,4 +68,4 @@ def task(p, inputs, teachers, sets):
         if p.solver != "descent":
             raise UserError(f"solver {p.solver} minimises the squared error: choose solver descent for loss {p.loss}.")
         y = np.where(y < 0, -1.0, 1.0)
-    return Task(inputs, y[sets], sets)
+    return Samples(inputs, y[sets], sets)

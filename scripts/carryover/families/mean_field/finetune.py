@@ -9,7 +9,7 @@ from carryover.families.mean_field import pretrain
 from carryover.families.mean_field.parameters import LEARNING
 from carryover.families.stages import Batch, cartesian_product, of_training
 from carryover.networks.relu import Weights
-from carryover.training.result import Task
+from carryover.training.result import Samples
 
 
 def problems(p, shard):
@@ -51,7 +51,7 @@ def problems(p, shard):
     for samples in p.samples if learning else (0,):
         X, noise = draw_numbers("inputs", samples, p.dimension), p.noise * draw_numbers("noise", samples)
         y = np.stack([teacher[network].outputs(X[s])[:, 0] / p.teacher_units + noise[s] for network, s in pairs])
-        task = Task(X, np.repeat(y, len(ways), axis=0), sets)
+        task = Samples(X, np.repeat(y, len(ways), axis=0), sets)
         problem = pretrain.Problem(start, teacher, which, task, readout=readout, max_time=max_time)
         runs = columns | {"samples": samples, "noise": p.noise}
         yield Batch(problem, runs, partial(_variables, p, problem, pretrained), pretrain.MEANING)

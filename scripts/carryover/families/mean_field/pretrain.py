@@ -15,7 +15,7 @@ from carryover.families.stages import Batch, cartesian_product, of_training, sin
 from carryover.networks.relu import Weights
 from carryover.tasks.sparse import unit_vectors
 from carryover.theory.kernels import function_moments
-from carryover.training.result import Task
+from carryover.training.result import Samples
 
 MEANING = {
     "ablated": "fraction of the target's units that the source lacks; NaN from scratch",
@@ -42,7 +42,7 @@ class Problem:
     start: Weights  # first (networks, m, d) of unit length, second (networks, 1, m)
     teacher: Weights  # first (networks, m*, d), second (networks, 1, m*)
     networks: np.ndarray  # (runs,)
-    task: Task | None = None  # None where the whole distribution is learned
+    task: Samples | None = None  # None where the whole distribution is learned
     anchor: np.ndarray | None = None  # (networks,) of pretraining
     readout: np.ndarray | None = None  # (runs,) as in the parameters
     max_time: np.ndarray | None = None  # (runs,)

@@ -6,7 +6,7 @@ from carryover.families.published import draws, protocols
 from carryover.families.stages import Batch, of_training, single_precision
 from carryover.networks import relu
 from carryover.training.published import Problem
-from carryover.training.result import Task
+from carryover.training.result import Samples
 
 MEANING = {
     "published": "published experiment",
@@ -42,7 +42,7 @@ def pose(p, drawn, rules, to_the_end, outputs=("main",)):
 
     def task(name):
         X = np.stack([getattr(one, name)[0] for one in together])
-        return Task(X, np.stack([getattr(one, name)[1] for one in drawn]), sets)
+        return Samples(X, np.stack([getattr(one, name)[1] for one in drawn]), sets)
 
     return Problem(
         tasks=[task(name) for name in outputs],

@@ -12,7 +12,7 @@ from carryover.networks.relu import Weights
 from carryover.streams import generator
 from carryover.tasks import units
 from carryover.tasks.sparse import magnitude, sphere
-from carryover.training.result import Task
+from carryover.training.result import Samples
 
 MEANING = {
     "main_features": "teacher units of the main task",
@@ -28,7 +28,7 @@ MEANING = {
 class Problem:
     """An ensemble of networks to be trained; inputs are shared by the runs of a seed."""
 
-    tasks: list[Task]  # one per output
+    tasks: list[Samples]  # one per output
     start: Weights  # first (runs, H, D), second (runs, outputs, H)
     teacher: Weights  # of output 0, first (runs, K, D) and second (runs, 1, K)
     shuffles: Callable  # run -> generator of the order of its samples
@@ -82,7 +82,7 @@ def task(p, X, teacher, sets):
     """What runs learn from inputs X (sets, n, D), each from its set (runs,): the outputs of its teacher (runs, …), or
     their signs where the loss is cross-entropy, −1 where no unit of the teacher responds."""
     y = teacher.outputs(X[sets])[..., 0]
-    return Task(X, np.where(y > 0, 1.0, -1.0) if p.loss == "cross_entropy" else y, sets)
+    return Samples(X, np.where(y > 0, 1.0, -1.0) if p.loss == "cross_entropy" else y, sets)
 
 
 def small_weights(p, shard, outputs, scale):

@@ -9,7 +9,7 @@ from carryover.families.wide_relu import pretrain, solvers
 from carryover.networks.relu import Weights
 from carryover.tasks.sparse import unit_vectors
 from carryover.theory.kernels import infinite_width_gram, ntk_bound
-from carryover.training.result import Task
+from carryover.training.result import Samples
 
 TEST_SAMPLES = 1000  # inputs on which absolute risk and the distance from the limit are measured
 MEANING = {"distance": "distance |θ_T − θ_S| between target and source, unit vectors"}
@@ -33,7 +33,7 @@ def problems(p, shard):
     tests = shard.draw(unit_vectors, "test inputs", TEST_SAMPLES, p.dimension)
     for samples in p.samples:
         X = shard.draw(unit_vectors, "inputs", samples, p.dimension)
-        task = Task(X, pretrain.linear(teacher, X[networks]), networks)
+        task = Samples(X, pretrain.linear(teacher, X[networks]), networks)
         problem = pretrain.Problem(start, task, teacher, tests)
         yield Batch(problem, columns | {"samples": samples}, partial(_variables, problem, moved), MEANING)
 

@@ -13,7 +13,7 @@ from numpy.random import Generator
 from carryover.families.stages import Batch, of_training, single_precision
 from carryover.networks.relu import Weights
 from carryover.tasks.sparse import unit_vectors
-from carryover.training.result import Task
+from carryover.training.result import Samples
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Problem:
     """Runs to be trained. Run r starts from the network `task.sets[r]` and sees its inputs; teachers are linear."""
 
     start: Weights  # first (networks, m, D), second (networks, 1, m)
-    task: Task  # inputs (networks, n, D), unit vectors
+    task: Samples  # inputs (networks, n, D), unit vectors
     teacher: np.ndarray  # (runs, D), unit vectors
     tests: np.ndarray | None = None  # (networks, tests, D), unit vectors; None in pretraining
 
@@ -40,7 +40,7 @@ def problems(p, shard):
     """One network per seed, trained on samples of the linear source task."""
     X = shard.draw(unit_vectors, "source inputs", p.samples, p.dimension)
     source = shard.draw(teacher, "teacher", p.dimension)
-    problem = Problem(initial(p, shard), Task(X, linear(source, X), np.arange(len(X))), source)
+    problem = Problem(initial(p, shard), Samples(X, linear(source, X), np.arange(len(X))), source)
     yield Batch(problem, {"seed": shard.seeds}, partial(_variables, source))
 
 
