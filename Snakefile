@@ -7,8 +7,9 @@ min_version("9.27")
 # The folder of this file, also where another workflow uses it as a module.
 ROOT = Path(str(workflow.current_basedir))
 sys.path.insert(0, str(ROOT / "scripts"))
-from carryover.workflow import startup
+from carryover.workflow import startup, variables
 
+variables.settle()
 
 configfile: startup.own(ROOT, "config/config.yaml")
 

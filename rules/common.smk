@@ -1,3 +1,6 @@
+from snakemake.logging import logger
+
+from carryover.workflow.failures import Failures
 from carryover.workflow.fork_server import ForkServer
 
 sweep = startup.sweep(config, ROOT, workflow.is_main_process, workflow.configfiles)
@@ -5,7 +8,9 @@ sweep = startup.sweep(config, ROOT, workflow.is_main_process, workflow.configfil
 results = str(workflow.modifier.path_modifier.modify(sweep.results))
 # Snakemake's own report shows the captions of the papers' figures.
 config.update(sweep.config)
-fork_server = ForkServer()
+fork_server, failures = ForkServer(), Failures()
+if workflow.is_main_process:
+    logger.addHandler(failures)
 
 
 wildcard_constraints:
@@ -22,3 +27,4 @@ onsuccess:
 
 onerror:
     fork_server.stop()
+    failures.tell()

@@ -71,4 +71,4 @@ def test_its_console_command_diagnoses_and_keeps_a_record(installed, tmp_path):
     assert done.stdout.startswith("1 layer: unchanged in 1 (a). Of the variance before, 100% is kept.\na: unchanged; ")
     record = json.loads((tmp_path / "report/diagnosis.nc.json").read_text())
     assert record["code"]["modules"] == ["carryover.commands.diagnose"]
-    assert record["git"] is None
+    assert record["git"]["commit"] is None

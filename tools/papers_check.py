@@ -104,7 +104,7 @@ def main(argv):
     sweep = startup.sweep_of_files(arguments.configfile)
     if not sweep.archive:
         raise UserError(f"{' '.join(arguments.configfile)}: no archive is named, so there is nothing to compare.")
-    commit = (environment.git_state(job_record.SCRIPTS) or {}).get("commit", "0")
+    commit = environment.git_state(job_record.SCRIPTS)["commit"] or "0"
     seed = int(commit[:12], 16) if arguments.seed is None else arguments.seed
     bands, superseded = next_to(sweep.archive, "bands.yaml"), next_to(sweep.archive, "superseded.yaml")
     measures = comparable(sweep, bands, superseded)

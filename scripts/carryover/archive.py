@@ -95,7 +95,8 @@ def pack(sweep, audit, experiment, measure):
         points.setdefault(job["wildcards"].get("point", "all"), []).append(round(duration, 2))
     known = {
         "request": request(sweep, experiment, measure),
-        **(records[file]["git"] or {"commit": "unknown", "dirty": True}),
+        "commit": records[file]["git"]["commit"] or "unknown",
+        "dirty": records[file]["git"]["dirty"] is not False,
         "python": records[file]["environment"]["python"],
         "versions": {n: v for job in records.values() for n, v in job["environment"]["versions"].items()},
         "device": " ".join(sorted({job["environment"]["device"] for job in records.values()})),

@@ -13,6 +13,7 @@ import xarray as xr
 
 from carryover.errors import UserError
 from carryover.provenance import environment, job_record, store
+from toy.small_project import ROOT
 
 SCRIPTS = job_record.SCRIPTS
 MODULES = ["carryover.provenance.store"]
@@ -122,20 +123,25 @@ def test_a_record_promises_no_more_than_its_inputs(here):
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="needs git")
-def test_the_commit_is_that_of_the_code_and_changes_of_tracked_files_are_marked(tmp_path):
+def test_the_commit_is_that_of_the_repository_that_tracks_the_code(tmp_path, monkeypatch):
     def git(*words):
         words = ["git", "-c", "user.name=a", "-c", "user.email=b", "-c", "commit.gpgsign=false", *words]
         return subprocess.run(words, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
 
     (tmp_path / "site-packages").mkdir()
     (tmp_path / "code").touch()
-    assert environment.git_state(tmp_path / "nothing") is None
+    assert "not a git repository" in environment.git_state(tmp_path)["reason"]
     git("init")
     git("add", "code")
     git("commit", "-m", "x")
     (tmp_path / "untracked").touch()
     assert environment.git_state(tmp_path) == {"commit": git("rev-parse", "HEAD").strip(), "dirty": False}
-    assert environment.git_state(tmp_path / "site-packages") is None  # installed, whatever repository is around
+    # A release that was unpacked within the repository of something else.
+    unpacked = environment.git_state(tmp_path / "site-packages")
+    assert unpacked == {"commit": None, "dirty": None, "reason": unpacked["reason"]}
+    before = environment.git_state(tmp_path)
+    monkeypatch.setenv("GIT_DIR", str(ROOT / ".git"))  # as in a hook of another repository
+    assert environment.git_state(tmp_path) == before
     (tmp_path / "code").write_text("x")
     assert environment.git_state(tmp_path)["dirty"] is True
 

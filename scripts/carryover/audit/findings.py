@@ -63,8 +63,11 @@ def audit(sweep):
     # In the order of jobs: each result after those that it was made of.
     requests = {path: request for request in sweep.jobs.values() for path in request.outputs
                 if path in results or request.rule not in ON_DEMAND}  # fmt: skip
-    with ThreadPoolExecutor() as pool:
+    pool = ThreadPoolExecutor()
+    try:
         list(pool.map(sweep.sha256, results))  # which remembers them
+    finally:  # a signal waits for the files at hand alone
+        pool.shutdown(wait=False, cancel_futures=True)
 
     roots: dict = {}  # roots: the results in which the trouble of a path begins
     findings: dict = {}

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Collection
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -59,23 +59,28 @@ def version_of(distribution: str) -> str | None:
     return None
 
 
-def git_state(folder: Path) -> dict[str, Any] | None:
-    """{commit, dirty} of the repository around `folder`; dirty where a tracked file in it differs. None without one.
-
-    An installed library has none: around a folder of packages stands a repository of something else.
-    """
-    if {"site-packages", "dist-packages"} & set(folder.parts):
-        return None
+def git_state(folder: Path) -> dict[str, Any]:
+    """{commit, dirty} of the repository that tracks `folder`; dirty where a tracked file in it differs. Without one,
+    both are None, and `reason` says why: a repository that only stands around it says nothing of its files."""
+    # Hooks export which repository they belong to. Settings stay: among them are folders that a user calls safe.
+    own = {name: value for name, value in os.environ.items() if not re.match("GIT_(?!CONFIG)", name)}
     # No optional locks: jobs that run side by side would stand in each other's way for the index.
-    status = ["status", "--porcelain=v2", "--branch", "--untracked-files=no", "--", "."]
-    command = ["git", "--no-optional-locks", "-C", str(folder), *status]
+    git = ["git", "--no-optional-locks", "-C", str(folder)]
+    ask = partial(subprocess.run, env=own | {"LC_ALL": "C"}, capture_output=True, text=True, timeout=30, check=True)
     try:
-        text = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout
-    except (OSError, subprocess.SubprocessError):
-        return None
-    commit = re.search(r"^# branch\.oid ([0-9a-f]+)$", text, re.MULTILINE)
-    dirty = any(not line.startswith("#") for line in text.splitlines())
-    return {"commit": commit[1], "dirty": dirty} if commit else None
+        ask([*git, "ls-files", "--error-unmatch", "--", "."])
+        text = ask([*git, "status", "--porcelain=v2", "--branch", "--untracked-files=no", "--", "."]).stdout
+    except subprocess.CalledProcessError as error:
+        return _no_commit(error.stderr.partition("\n")[0].removeprefix("fatal: ").removeprefix("error: "))
+    except (OSError, subprocess.SubprocessError) as error:
+        return _no_commit(str(error))
+    if not (commit := re.search(r"^# branch\.oid ([0-9a-f]+)$", text, re.MULTILINE)):
+        return _no_commit("nothing is committed")
+    return {"commit": commit[1], "dirty": any(not line.startswith("#") for line in text.splitlines())}
+
+
+def _no_commit(reason: str) -> dict[str, Any]:
+    return {"commit": None, "dirty": None, "reason": reason}
 
 
 def processor_time() -> float:

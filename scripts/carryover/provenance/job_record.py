@@ -79,9 +79,9 @@ def read(path: str | Path) -> dict[str, Any]:
         with store.regular(path) as file:
             record = json.load(file)
     except (ValueError, RecursionError):
-        raise DataError(f"{path} is truncated or damaged: delete it with its result and run again") from None
+        raise DataError(f"{path} is truncated or damaged: run the job of its result again") from None
     if not isinstance(record, dict) or record.get("carryover_record") != VERSION:
-        raise DataError(f"{path} is not a record of layout {VERSION}: delete it with its result and run again")
+        raise DataError(f"{path} is not a record of layout {VERSION}: run the job of its result again")
     if record.get("checksum") != checksum(record):
         raise DataError(f"{path} has been edited: it is not what its checksum says")
     return record

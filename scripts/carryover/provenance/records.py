@@ -40,5 +40,5 @@ def jobs(records):
 
 def commits(records):
     """Commits of the code, `<commit> with changes` where tracked files differed, sorted; none outside a repository."""
-    states = {(record["git"]["commit"], record["git"]["dirty"]) for record in records if record["git"]}
+    states = {(git["commit"], git["dirty"]) for record in records if (git := record["git"]) and git["commit"]}
     return [commit + (" with changes" if dirty else "") for commit, dirty in sorted(states)]

@@ -8,10 +8,13 @@ The Snakefile imports this module, so xarray and pandas are imported where they 
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import io
 import json
 import os
+import shutil
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 FORMAT = "carryover_format"
 RECORD = "carryover_record"
 VERSION = 1
+_LEAST_SPACE = 2**16  # bytes
 # Level 4 of zlib: on weights as small as any higher level and as fast as level 1. Damaged chunks fail their checksum.
 _COMPRESSION = {"zlib": True, "complevel": 4, "shuffle": True, "fletcher32": True}
 
@@ -62,7 +66,7 @@ def save(dataset: xr.Dataset | Sequence[xr.Dataset], path: str | Path, record: M
         try:
             part.to_netcdf(path, format="NETCDF4", engine="netcdf4", encoding=encoding, **group)
         except (OSError, RuntimeError) as error:
-            raise DataError(f"cannot write into the folder {Path(path).parent}, is it full? {error}") from error
+            raise DataError(f"cannot write into the folder {Path(path).parent}{space_left(path)}: {error}") from error
 
 
 def load(path: str | Path) -> xr.Dataset:
@@ -97,15 +101,23 @@ def load_all(
         except Exception as error:
             raise _damage_error(path, error) from None
     if not chosen:
-        raise DataError(f"{path} was not written by this version of Carryover: delete it and run again")
+        raise DataError(f"{path} was not written by this version of Carryover: move it away and run again")
     for dataset in loaded:
         dataset.attrs.pop(FORMAT, None)
     return loaded
 
 
 def _damage_error(path: str | Path, error: Exception) -> DataError:
-    """The error about a file in which the library has found another."""
+    """The error about a file in which the library has found another: HDF5 says the same of one that is locked."""
     reason = str(error).partition("\n")[0]
+    with regular(path) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return DataError(f"{path} is open for writing in another program, which locks it: wait for that to end")
+        except OSError as unsupported:
+            why = f"its file system supports no locks ({unsupported.strerror}): set HDF5_USE_FILE_LOCKING=FALSE"
+            return DataError(f"{path} cannot be opened, for {why}")
     return DataError(f"{path} is not netCDF, or truncated or damaged: delete it and run again ({reason})")
 
 
@@ -133,11 +145,23 @@ def sha256_or_none(path: str | Path) -> str | None:
     return None
 
 
+def space_left(path: str | Path) -> str:
+    """' (its disk is full)' where next to nothing can be written next to a path, or ''."""
+    with suppress(OSError):
+        if shutil.disk_usage(Path(path).absolute().parent).free < _LEAST_SPACE:
+            return " (its disk is full)"
+    return ""
+
+
 def regular(path: str | Path) -> io.BufferedReader:
     """A file to be read, which the caller closes; DataError where it cannot be."""
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # to open a pipe would wait for somebody who writes
+            raise DataError(f"{path} is no regular file")
         return open(path, "rb")
     except FileNotFoundError:
+        if os.path.islink(path):
+            raise DataError(f"{path} is a link to {os.readlink(path)}, where there is nothing") from None
         raise DataError(f"{path} is missing: run the step that makes it") from None
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None

@@ -4,6 +4,8 @@ import argparse
 import os
 import signal
 import sys
+import threading
+import time
 import traceback
 from pathlib import Path
 
@@ -11,7 +13,11 @@ from carryover.config import parameters, plugins
 from carryover.config.artifacts import FORMATS
 from carryover.errors import UserError, sentence
 from carryover.provenance.job_record import Job
+from carryover.workflow import variables
 
+variables.settle()  # before anything imports Matplotlib or PyTorch
+_ENDING = 1.5
+"""Seconds after a signal within which a process removes its temporary files."""
 ALSO = "--also"
 """On the command line of a training job: the parameters of a further point of its batch follow."""
 
@@ -23,9 +29,9 @@ def run(main):
     Ctrl-C and SIGTERM end it with exit codes 130 and 143 and no trace, after temporary files are removed. A reader that
     has seen enough, such as `head`, ends it with exit code 1.
     """
+    sys.stdout, sys.stderr = (stream or open(os.devnull, "w") for stream in (sys.stdout, sys.stderr))  # noqa: SIM115  # `>&-`
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names of files may be no UTF-8
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda number, frame: sys.exit(128 + number))
+    _end_by_signals()
     try:
         try:
             main(sys.argv[1:])
@@ -44,6 +50,22 @@ def run(main):
               "not of the data:", file=sys.stderr)  # fmt: skip
         traceback.print_exc()
         sys.exit(1)
+
+
+def _end_by_signals():
+    """Let Ctrl-C and SIGTERM end this process in good order, and without it where a call or a thread takes too long."""
+    noticed, notice = os.pipe()
+    os.set_blocking(notice, False)
+    signal.set_wakeup_fd(notice)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, frame: sys.exit(128 + number))
+
+    def watch():
+        number = os.read(noticed, 1)[0]
+        time.sleep(_ENDING)
+        os._exit(128 + number)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def read_plugin(argv, kind, rule, description):

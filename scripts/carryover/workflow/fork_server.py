@@ -44,8 +44,9 @@ class ForkServer:
             return prefix
         folder, server = tempfile.mkdtemp(prefix="carryover-"), os.path.abspath(__file__)
         client = [python, "-I", "-S", server.replace("fork_server.py", "fork_client.py"), folder]
+        words = shlex.join(client).replace("{", "{{").replace("}", "}}")  # Snakemake formats the prefix
         self.process = subprocess.Popen([python, server, folder], stdin=subprocess.PIPE, env=os.environ | ONE_THREAD)
-        return f'{prefix}python() {{{{ {shlex.join(client)} "$@"; }}}}; '
+        return f'{prefix}python() {{{{ {words} "$@"; }}}}; '
 
     def stop(self) -> None:
         if self.process:

@@ -39,7 +39,9 @@ def sweep(config, root, first, read=()):
         os.environ["CARRYOVER_SCRIPTS"] = os.path.relpath(made.scripts)
         if first:
             results = Path(made.results)
-            there = next(folder for folder in (results, *results.absolute().parents) if folder.exists())
+            there = next(folder for folder in (results, *results.absolute().parents) if os.path.lexists(folder))
+            if there.is_symlink() and not there.exists():
+                raise UserError(f"{there} is a link to {os.readlink(there)}, where there is nothing.")
             if not there.is_dir() or not os.access(there, os.W_OK):
                 why = f"{there} is no folder, or belongs to others"
                 raise UserError(f"cannot write into the results folder {results}: {why}.")
