@@ -68,16 +68,18 @@ def format_identity(values):
 
 
 def run_mask(data, **values):
-    """(run,) whether coordinates have the given values; UserError for what is no coordinate, or no number."""
+    """(run,) whether coordinates have the given values, NaN where a run has none; UserError for what is no coordinate,
+    or no number."""
     keep = np.ones(data.sizes["run"], dtype=bool)
     for coordinate, value in values.items():
         if coordinate not in data.coords:
             raise UserError(f"runs have no coordinate {coordinate}; they have {', '.join(sorted(data.coords))}.")
         own = data[coordinate].values
         try:
-            keep &= own == type(own[0])(value)
+            wanted = type(own[0])(value)
         except ValueError:
             raise UserError(f"{coordinate}={value} names no value of {coordinate}, which is a number.") from None
+        keep &= (own == wanted) if wanted == wanted else (own != own)
     return keep
 
 

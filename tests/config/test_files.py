@@ -29,6 +29,8 @@ def doubled(section):
         (doubled("{<<: [*, *]}"), "mine.yaml cannot be read: it has more than 100000 values, aliases written out"),
         ('a: "b\\0"\n', "mine.yaml cannot be read: a text has the character NUL or more than 30000 "),
         (f"a: {'b' * 30_001}\n", "mine.yaml cannot be read: a text has the character NUL or more than 30000 "),
+        ("a: 010\n", "mine.yaml cannot be read: 010 is 8 in YAML: write that, or put it in quotes in line 1"),
+        ("a: [1:30]\n", "mine.yaml cannot be read: 1:30 is 90 in YAML: write that, or put it in quotes in line 1"),
         ("- 1\n", "mine.yaml: it must hold sections of keys and values"),
     ],
 )
@@ -42,6 +44,7 @@ def test_a_mistake_is_one_sentence(text, said, tmp_path):
 @pytest.mark.parametrize(
     ("text", "content"),
     [
+        ("a: 0\nb: -10\nc: '010'\n", {"a": 0, "b": -10, "c": "010"}),
         ("\ufeffa: 1\n", {"a": 1}),  # as some editors save it
         ("a: &x {b: 1}\nc: {<<: *x, b: 2}\nd: *x\n", {"a": {"b": 1}, "c": {"b": 2}, "d": {"b": 1}}),
     ],

@@ -187,3 +187,9 @@ def test_behind_frozen_layers_of_one_feature_is_left_a_multiple_of_the_source():
             assert (best > 0) == (run["angle"] < 0.5)
             expected = best if run["frozen"] == 2 else max(best, 0.0)
             np.testing.assert_allclose(run["coefficients"].values[0], expected * source, atol=2e-3)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_no_network_whose_risk_is_no_number_counts_as_converged():
+    with pytest.raises(UserError, match=r"the risk is no finite number .* converged, in 1 run: .*noise 1e\+200"):
+        finetuned("single_task", [3], noise=(0.2, 1e200))

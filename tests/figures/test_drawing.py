@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 from carryover import labels
+from carryover.config import plugins
 from carryover.errors import UserError
 from carryover.families.deep_linear.parameters import PRETRAINED as LINEAR
 from carryover.families.diagonal.parameters import PROTOCOLS
@@ -16,6 +17,7 @@ from carryover.families.mean_field.parameters import SOLVERS
 from carryover.families.relu.parameters import PRETRAINED, SCRATCH
 from carryover.figures.drawing import panels, style
 from toy.diagonal_networks import measured
+from toy.made_up_runs import dataset
 
 STYLE = Path(__file__).resolve().parents[2] / "config/figures.mplstyle"
 
@@ -135,3 +137,19 @@ def test_protocols_that_the_project_does_not_know_have_colours_of_their_own():
     assert [found[0], found[2]] == known
     assert len({*found}) == 4
     assert panels.colors("protocol", ["warm_start"]) == found[1:2]
+
+
+def test_facets_of_runs_that_lack_a_coordinate():
+    def values(seed, **point):
+        return {"risk_final": 1.0 + seed, "loss": 0.0, "converged": 1, "evaluations": 0}
+
+    grids = [{"protocol": ["single_task"], "samples": [4, 8], "ablated": [np.nan]},
+             {"protocol": ["finetuning"], "samples": [4, 8], "ablated": [0.1, 0.5]}]  # fmt: skip
+    runs = dataset(values, *grids)
+    runs["risk_final"].attrs["long_name"] = "risk"
+    (ax,) = plugins.call("figures", "facets", {"risk": runs}).axes  # not even the column that is drawn by default
+    assert len(ax.get_lines()) == 2
+    axes = plugins.call("figures", "facets", {"risk": runs}, column="ablated").axes
+    assert [ax.get_title() for ax in axes] == ["ablated 0.1", "ablated 0.5", "ablated none"]
+    with pytest.raises(UserError, match="runs have no coordinate angle; they have ablated, layers, protocol"):
+        plugins.call("figures", "facets", {"risk": runs}, column="angle")

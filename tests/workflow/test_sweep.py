@@ -59,6 +59,27 @@ def test_grids_add_up_and_override(sweep):
         sweep({"grids": grids | {"again": {"protocol": "single_task"}}})
 
 
+@pytest.mark.parametrize(("finetune", "task", "sentence"), [
+    ({"samples": 8, "grids": {"a": {"samples": 4}, "b": {"samples": 16}}}, {},
+     r"toy\.finetune\.samples does nothing: each grid sets its own \(a, b\)"),
+    ({"dimension": 8}, {"dimension": 4}, r"toy\.task\.dimension does nothing: each stage sets its own"),
+    ({"protocol": "single_task"}, {"dimension": [50, 100]}, r"toy\.task\.dimension: Input should be a valid integer"),
+    ({"protocol": []}, {}, r"toy\.finetune\.protocol: an empty list asks for nothing"),
+    ({"protocol": "single_task", "overlap": []}, {}, r"toy\.finetune\.overlap: an empty list asks for nothing"),
+    ({"protocol": "single_task"}, {"dimension": 2**70}, r"toy\.task\.dimension: no array is as large as 1180591"),
+])  # fmt: skip
+def test_a_setting_that_does_nothing_or_cannot_be_is_named_where_it_stands(sweep, finetune, task, sentence):
+    with pytest.raises(UserError, match=sentence):
+        sweep(finetune, task=task, pretrain={"dimension": 6} if "dimension" in finetune else None)
+
+
+def test_numbers_may_come_as_text_as_on_the_command_line(sweep):
+    made = sweep({"protocol": "single_task", "samples": ["8", "12"], "overlap": "0.5"}, seeds="5", block="2")
+    (name,) = made.batches["toy"]["finetune"]
+    assert flags(made, "finetune", point=name)["--samples"] == ["8", "12"]
+    assert len(made.blocks("toy")) == 3
+
+
 def test_what_starts_from_pretraining_needs_it(sweep):
     with pytest.raises(UserError, match=r"toy\.finetune with protocol finetuning, .* starts from pretraining: add "):
         sweep({"protocol": "finetuning"}, pretrain=None)

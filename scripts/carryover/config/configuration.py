@@ -3,7 +3,16 @@ own, see `parameters`."""
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    PositiveInt,
+    ValidationError,
+    model_validator,
+)
 
 from carryover.config import parameters, plugins
 from carryover.config.artifacts import ARTIFACTS, STAGES
@@ -36,6 +45,15 @@ Options = dict[str, Any] | None
 
 class Section(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", defer_build=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def parse_numbers(cls, values):
+        """Whole numbers as --config has them, in text."""
+        if not isinstance(values, dict):
+            return values
+        whole = {name for name, field in cls.model_fields.items() if isinstance(field.default, int) or name == "seeds"}
+        return {name: parameters.number(value, "integer") if name in whole else value for name, value in values.items()}
 
 
 class Pathvars(Section):

@@ -28,7 +28,9 @@ Fraction = Annotated[float, Field(ge=0, le=1)]
 Several = Annotated[int, Field(ge=2)]
 Condition = Annotated[str, Field(pattern="^[^=]+=")]
 """On runs, as coordinate=value."""
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+MOST = 2**31 - 1
+"""Largest whole number of a parameter: more samples, dimensions or steps than any machine works on."""
 
 
 class Model(BaseModel):
@@ -63,8 +65,7 @@ class Model(BaseModel):
         for name in parameter_schema(cls).keys() & read.keys():
             about, value = parameter_schema(cls)[name], read[name]
             items = value if "items" in about and isinstance(value, list | tuple) else [value]
-            if about.get("items", about)["type"] == "number":
-                items = [float(item) if isinstance(item, str) and _NUMBER.fullmatch(item) else item for item in items]
+            items = [number(item, about.get("items", about)["type"]) for item in items]
             read[name] = tuple(items) if "items" in about else items[0]
         return read
 
@@ -73,6 +74,11 @@ class Model(BaseModel):
         for name, value in self:
             if isinstance(value, tuple) and len(set(value)) < len(value):
                 raise ValueError(f"{name}: a value is given twice")
+            if value == () != type(self).model_fields[name].default:
+                raise ValueError(f"{name}: an empty list asks for nothing; give at least one value")
+            for item in value if isinstance(value, tuple) else [value]:
+                if isinstance(item, int) and abs(item) > MOST:
+                    raise ValueError(f"{name}: no array is as large as {item}")
         return self
 
 
@@ -92,6 +98,14 @@ def parameter(
     return Field(default, description=meaning, json_schema_extra=extra)
 
 
+def number(value: Any, kind: str) -> Any:
+    """The number that a text stands for, where JSON Schema's `kind` is a number, or else the value as it is: --config
+    has all values as texts, and YAML 1e-6."""
+    if isinstance(value, str) and kind == "integer" and re.fullmatch(r"[-+]?\d{1,20}", value):
+        return int(value)
+    return float(value) if isinstance(value, str) and kind == "number" and _NUMBER.fullmatch(value) else value
+
+
 def keeps(*names: str, when: dict[str, tuple] | None = None) -> dict[str, dict[str, tuple]]:
     """Variables for `KEEPS` of a family: those that its datasets have where parameters have these values, or always."""
     return {name: when or {} for name in names}
@@ -104,15 +118,20 @@ def parameter_schema(cls: type[Model]) -> dict[str, dict[str, Any]]:
     return cls.model_json_schema()["properties"]
 
 
-def read(cls: type[M], values: Any, where: str) -> M:
-    """The model filled with values; UserError, with the key after `where`, for a value that is not allowed."""
+def read(cls: type[M], values: Any, where: str, paths: dict[str, str] | None = None) -> M:
+    """The model filled with values; UserError, with the key after `where`, or after its own section of `paths`, for a
+    value that is not allowed."""
     if not isinstance(values or {}, dict):
         raise UserError(f"{where.removesuffix('.')}: {values!r} is no section of keys and values.")
     try:
         return cls(**(values or {}))
     except UserError as error:  # about one key, or about what keys say together
-        about_one = re.match(r"[\w.]+: ", str(error)) or not where.endswith(".")
-        raise UserError(f"{where}{error}" if about_one else f"{where[:-1]}: {error}") from None
+        about_one = re.match(r"([\w.]+): ", str(error))
+        if about_one and about_one[1] in (paths or {}):
+            where = f"configuration: {(paths or {})[about_one[1]]}."
+        raise UserError(
+            f"{where}{error}" if about_one or not where.endswith(".") else f"{where[:-1]}: {error}"
+        ) from None
 
 
 def sentence(error: ValidationError, kind: Any) -> str:

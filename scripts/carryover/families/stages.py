@@ -168,6 +168,9 @@ def run(p: Any, experiment: str, seeds: Sequence[int], pretrained: xr.Dataset | 
         columns = {name: values if values.ndim else np.full(count, values) for name, values in columns.items()}
         try:
             trained = solve(batch.problem, p)
+            undefined = np.flatnonzero(trained.converged & ~np.isfinite(trained.risk_final))
+            if undefined.size:
+                raise Divergence(undefined.tolist(), "the risk is no finite number where training converged,")
         except Divergence as error:  # who trains knows their indices alone
             raise Divergence(error.runs, error.what, columns) from error
         variables = batch.variables(trained)

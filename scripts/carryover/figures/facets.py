@@ -25,7 +25,7 @@ LAYERS = {"trained": "all layers trained", "frozen": "features fixed"}
 
 class Facets(Titled):
     x: str = parameter("samples", "coordinate of the horizontal axis, which is logarithmic")
-    column: str = parameter("overlap", "coordinate of the columns of panels")
+    column: str = parameter("overlap", "coordinate of the columns of panels; one where runs have none of the default")
     row: str = parameter("", "coordinate of the rows of panels, or `layers`: those trained; empty for one row")
     hue: tuple[str, ...] = parameter(("protocol",), "coordinates of the curves")
     shown: tuple[str, ...] = parameter((), "values of the first of these that are drawn; empty for all")
@@ -53,7 +53,8 @@ def facets(data, p: Facets):
     curves = _curves(risk, p)
     kind = panels.draw_limits_and_medians if p.markers else panels.draw_spread
     rows = panels.values(risk, p.row) if p.row else [None]
-    columns = panels.values(risk, p.column)
+    by_column = p.column in risk.coords or "column" in p.model_fields_set
+    columns = panels.values(risk, p.column) if by_column else [None]
     width = -(-len(columns) // -(-len(columns) // MOST))  # lines are few, and of much the same length
     lines = [(row, columns[start : start + width]) for start in range(0, len(columns), width) for row in rows]
     size = (p.panel * width + 0.9, 2.0 * len(lines) + 1.1)
@@ -62,9 +63,10 @@ def facets(data, p: Facets):
         runs = select_runs(risk, **{p.row: row}) if p.row else risk
         own = [curve for curve in curves if run_mask(runs, **curve[0]).any()]
         for ax, column in zip(axes[i], shown, strict=False):
-            panels.curves(ax, select_runs(runs, **{p.column: column}), "risk_final", p.x, own, p.dodge, kind)
+            inside = select_runs(runs, **{p.column: column}) if by_column else runs
+            panels.curves(ax, inside, "risk_final", p.x, own, p.dodge, kind)
             ax.set_yscale("log")
-            if i % len(rows) == 0:
+            if by_column and i % len(rows) == 0:
                 ax.set_title(panels.name(risk, p.column, column))
             if (i + 1) % len(rows) == 0:
                 ax.set_xlabel(labels.label(risk, p.x).removesuffix(" ="))

@@ -41,6 +41,7 @@ def batches_of_stages(experiment, spec):
     lists = {name for model in models for name, about in parameter_schema(model).items() if "items" in about}
     for split in spec.split:
         check_known(split, ["protocol", *sorted(lists), *plugins.names("measures")], f"experiments.{experiment}.split")
+    _check_shadowed(experiment, spec)
     pretrained = _points(experiment, spec, STAGES[0], {})
     finetuned = _points(experiment, spec, STAGES[1], pretrained)
     pretraining, separate = ({name: [point] for name, point in points.items()} for points in (pretrained, finetuned))
@@ -54,6 +55,23 @@ def batches_of_stages(experiment, spec):
         source = point.source or (next(iter(sources.values())) if len(sources) == 1 else None)
         together.setdefault(format_axes({**_pretraining_axes(source), "solver": solver}), []).append(point)
     return {STAGES[0]: pretraining, STAGES[1]: dict(sorted(together.items()))}
+
+
+def _check_shadowed(experiment, spec):
+    """UserError for a parameter that has no effect, as narrower sections of the configuration set it everywhere."""
+    below_task = []  # of each stage, the parameters that it sets for all of its points
+    for stage, section in ((stage, getattr(spec, stage)) for stage in STAGES):
+        grids = section.get("grids") if section else None
+        if not isinstance(grids, dict) or not all(isinstance(grid, dict) for grid in grids.values()):
+            below_task += [section.keys()] if section else []
+            continue
+        in_all = set.intersection(*map(set, grids.values())) if grids else set()
+        for name in sorted(in_all & section.keys()):
+            names = ", ".join(map(str, grids))
+            raise UserError(f"experiments.{experiment}.{stage}.{name} does nothing: each grid sets its own ({names}).")
+        below_task.append(section.keys() | in_all)
+    for name in sorted(set.intersection(*map(set, below_task)) & (spec.task or {}).keys()):
+        raise UserError(f"experiments.{experiment}.task.{name} does nothing: each stage sets its own.")
 
 
 def _pretraining_axes(source):
@@ -77,7 +95,9 @@ def _points(experiment, spec, stage, sources):
     used: set = set()
     for name, grid in grids.items():
         grid_path = f"{where}.grids.{name}" if name else where
-        grid_points, used_by_grid = _grid(model, task | common | grid, spec.split, sources, grid_path)
+        paths = {key: path for path, part in ((f"experiments.{experiment}.task", task), (where, common),
+                                              (grid_path, grid)) for key in part}  # fmt: skip
+        grid_points, used_by_grid = _grid(model, task | common | grid, spec.split, sources, grid_path, paths)
         if twice := grid_points.keys() & points.keys():
             raise UserError(f"{where}: two grids ask for {min(twice)}; let one of them differ or leave it out.")
         points, used = points | grid_points, used | used_by_grid
@@ -88,19 +108,24 @@ def _points(experiment, spec, stage, sources):
     return dict(sorted(points.items(), key=lambda item: sorted(item[1].axes.items())))
 
 
-def _grid(model, section, split, sources, where):
-    """({name: Point} of one grid, names of the parameters that any point uses): the product of axes and sources."""
+def _grid(model, section, split, sources, where, paths):
+    """({name: Point} of one grid, names of the parameters that any point uses): the product of axes and sources.
+
+    `paths` are the sections of the configuration in which the parameters stand, by name.
+    """
     fields = parameter_schema(model)
     axes = [name for name, about in fields.items() if about["axis"] or name in split]
     values = {name: section.get(name, fields[name]["default"]) for name in axes}
     values = {name: list(value) if isinstance(value, list | tuple) else [value] for name, value in values.items()}
+    if empty := [name for name, value in values.items() if not value]:
+        raise UserError(f"{paths[empty[0]]}.{empty[0]}: an empty list asks for nothing; give at least one value.")
     points: dict = {}
     used: set = set()
     for combination in product(*values.values()):
         chosen = dict(zip(axes, combination, strict=True))
         given = {name: value for name, value in (section | chosen).items()
                  if name not in fields or applies(fields[name]["when"], chosen)}  # fmt: skip
-        p = parameters.read(model, given, f"configuration: {where}.")
+        p = parameters.read(model, given, f"configuration: {where}.", paths)
         coordinates = {name: getattr(p, name) for name in axes if name in given}
         coordinates = {name: value[0] if isinstance(value, tuple) else value for name, value in coordinates.items()}
         if p.starts_pretrained and not sources:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from carryover import labels
+from carryover.errors import UserError
 from carryover.runs import run_mask, select_runs
 from carryover.statistics import intervals
 
@@ -47,6 +48,8 @@ def name(data, coordinate, value):
         return words[str(value)]
     if coordinate == "unit_correlations":
         written = cosines_in_words(value)
+    elif value != value:
+        written = "none"
     else:
         written = f"{value:g}" if isinstance(value, float | int | np.number) else str(value)
     return f"{labels.label(data, coordinate)} {written}"
@@ -54,6 +57,8 @@ def name(data, coordinate, value):
 
 def values(data, coordinate):
     """Distinct values of a coordinate: words in the order that it carries, numbers and cosines rising."""
+    if coordinate not in data.coords:
+        raise UserError(f"runs have no coordinate {coordinate}; they have {', '.join(sorted(data.coords))}.")
     distinct = np.unique(data[coordinate].values)
     order = [*labels.value_labels(data, coordinate)]
     if order:
