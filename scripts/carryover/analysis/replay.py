@@ -9,6 +9,8 @@ RUN = ["published", "protocol", "main_features", "overlap", "unit_correlations",
 """What tells the published runs apart."""
 NEAR = 0.01  # relative difference within which a risk is the published one
 BATCH = 128  # samples of a step of ReLU networks; more samples are trained in batches
+REPEATED = {"relu": "rounded", "rescaled_pretrained": "rescaled_rounded"}
+"""{role of replayed runs: that of their repetitions}."""
 SETUPS = {
     "single_task": "scratch",
     "finetuning": "finetuned",
@@ -27,7 +29,7 @@ def match_published(data):
     UserError where no run is in the table, `published`.
     """
     table = data["published"].fillna({"unit_correlations": ""})
-    roles = data.keys() - {"published", "rounded"}  # which are no replayed runs
+    roles = data.keys() - {"published", *REPEATED.values()}  # which are no replayed runs
     runs = pd.concat([data[role].to_dataframe() for role in data if role in roles], ignore_index=True)
     runs = runs[runs["finished"] == 1].assign(overlap=runs["overlap"].round(6), ours=runs.get("ours", ""))
     runs = runs.fillna({"ours": ""})
@@ -42,13 +44,14 @@ def match_published(data):
 
 
 def compare_rounding(data):
-    """Runs of the role `relu` and their repetitions, `rounded`, from weights one rounding away.
+    """Runs of the roles `REPEATED` and their repetitions from weights one rounding away.
 
     Rows of `match_published` with the relative difference `own` of the repetition, and the `band`, the largest of these
-    at a setup and n.
+    at a setup, factor and n.
     """
-    rows = match_published({role: data[role] for role in ("published", "relu")})
-    repeated = match_published({"published": data["published"], "relu": data["rounded"]})
+    repetitions = {role: data[other] for role, other in REPEATED.items() if other in data}
+    rows = match_published({role: data[role] for role in ("published", *repetitions)})
+    repeated = match_published({"published": data["published"], **repetitions})
     rows = rows.merge(repeated[[*RUN, "risk_best"]], on=RUN, suffixes=("", "_rounded"))
     rows["own"] = (rows["risk_best_rounded"] / rows["risk_best"] - 1).abs()
-    return rows.assign(band=rows.groupby(["protocol", "samples"])["own"].transform("max"))
+    return rows.assign(band=rows.groupby(["protocol", "rescale", "samples"])["own"].transform("max"))

@@ -27,7 +27,8 @@ def replay(data):
 
 @plugins.check()
 def replay_rounding(data):
-    """Roles: `published` (the table), and risks of replayed runs, `relu`, and of their repetitions, `rounded`.
+    """Roles: `published` (the table), and risks of replayed runs, `relu`, and of their repetitions, `rounded`; also of
+    finetuned rescaled networks, `rescaled_pretrained` and `rescaled_rounded`.
 
     Where rounding alone parts the replay from the published run, a repetition is as far from the replay as this is. The
     shares are averaged over seeds, since the runs of a seed start from one pretrained network.
