@@ -3,7 +3,9 @@
 import pytest
 
 from carryover.errors import UserError
+from carryover.workflow import startup
 from carryover.workflow.sweep import Sweep
+from toy.small_project import ROOT
 
 
 @pytest.fixture
@@ -102,3 +104,9 @@ def test_what_is_made_of_data_needs_data_that_are_made_before_it(sweep):
     others["comparisons"] = {"again": {"compare": "atlas", "data": {"risk": "comparisons/map"}}, "map": entry}
     with pytest.raises(UserError, match=r"comparisons\.again\.data: results/comparisons/map.nc is neither a file nor"):
         sweep({"protocol": "single_task"}, others, measures={"risk": {}}).check()
+
+
+@pytest.mark.parametrize("overlay", sorted(file.name for file in (ROOT / "config").glob("*.yaml")))
+def test_every_configuration_that_is_shipped_can_be_planned(overlay):
+    names = ["config.yaml", *(["replay.yaml"] if overlay == "replay-all.yaml" else []), overlay]
+    Sweep(startup.configuration([ROOT / "config" / name for name in names]), ROOT).check()
