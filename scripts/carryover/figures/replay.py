@@ -1,11 +1,13 @@
 """The published runs, drawn again from the authors' seeds (E10)."""
 
+import itertools
+
 import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.analysis.replay import NEAR, compare_rounding, match_published
 from carryover.config import plugins
-from carryover.figures.drawing import layout, panels
+from carryover.figures.drawing import layout
 from carryover.figures.titled import Titled
 
 TITLES = {
@@ -15,6 +17,8 @@ TITLES = {
     "fitted": "probes, kernels: STL",
     "fitted_pretrained": "probes, kernels: PT+FT",
 }
+COLORS = ("#000000", "#0072B2", "#56B4E9", "#F0E442", "#D55E00", "#009E73", "#CC79A7")
+"""Of experiments in the order of their names: diagonal ones, Fig. 1c, then ReLU networks."""
 SMALLEST = 3e-8  # relative difference that is drawn: what single precision leaves
 
 
@@ -30,7 +34,7 @@ def replay(data, p: Titled):
     size = (2.5 * len(setups) + 0.9, 6.0)
     fig, axes = plt.subplots(2, len(setups), figsize=size, sharex="col", sharey="row", squeeze=False)
     experiments = sorted(rows["published"].unique())
-    looks = dict(zip(experiments, panels.colors("published", experiments), strict=True))
+    looks = dict(zip(experiments, itertools.cycle(COLORS), strict=False))
     for (name, title), (scatter, residuals) in zip(setups.items(), axes.T, strict=True):
         own, again = rows[rows["setup"] == name], repeated[repeated["setup"] == name]
         look = {"color": "0.75", "markersize": 2.5, "label": "repetition, one rounding away"}
