@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 FORMAT = "carryover_format"
 RECORD = "carryover_record"
 VERSION = 1
-_LEAST_SPACE = 2**16  # bytes
 # Level 4 of zlib: on weights as small as any higher level and as fast as level 1. Damaged chunks fail their checksum.
 _COMPRESSION = {"zlib": True, "complevel": 4, "shuffle": True, "fletcher32": True}
 
@@ -146,10 +145,9 @@ def sha256_or_none(path: str | Path) -> str | None:
 
 
 def space_left(path: str | Path) -> str:
-    """' (its disk is full)' where next to nothing can be written next to a path, or ''."""
+    """' (.1 MB are left on its disk)' of the disk of a path, which may be full, or '' where there is no such folder."""
     with suppress(OSError):
-        if shutil.disk_usage(Path(path).absolute().parent).free < _LEAST_SPACE:
-            return " (its disk is full)"
+        return f" ({shutil.disk_usage(Path(path).absolute().parent).free / 1e6:,.1f} MB are left on its disk)"
     return ""
 
 

@@ -42,4 +42,4 @@ def sentence_of(log: str) -> str:
     of_code = [line for line in lines if "this is an error of the code" in line]
     if lines:
         return f"{(of_code or lines)[-1].strip()} ({log})"
-    return f"it ended without a word{space_left(log)}, as one that was killed for its memory or time does ({log})"
+    return f"it ended without a word, as for lack of memory, time or space{space_left(log)}; its log would be {log}"
