@@ -72,14 +72,17 @@ def test_an_audit_opens_files_alone_and_ends_with_a_signal(fresh):
         (folder / f"many{number}").touch()
     (folder / "large").touch()
     os.truncate(folder / "large", 2**40)  # of holes
-    audit = subprocess.Popen([sys.executable, "scripts/audit.py"], cwd=fresh.folder, env=ENVIRONMENT)
-    opened = ["ls", "-l", f"/proc/{audit.pid}/fd"]
-    while "/large" not in subprocess.run(opened, capture_output=True, text=True).stdout:
-        time.sleep(0.05)
-    begin = time.monotonic()
-    audit.terminate()
-    assert audit.wait(60) == 143
-    assert time.monotonic() - begin < 4  # two seconds, on a machine with other work
+    with subprocess.Popen([sys.executable, "scripts/audit.py"], cwd=fresh.folder, env=ENVIRONMENT) as audit:
+        try:
+            opened = ["ls", "-l", f"/proc/{audit.pid}/fd"]
+            while "/large" not in subprocess.run(opened, capture_output=True, text=True).stdout:
+                time.sleep(0.05)
+            begin = time.monotonic()
+            audit.terminate()
+            assert audit.wait(60) == 143
+            assert time.monotonic() - begin < 4  # two seconds, on a machine with other work
+        finally:
+            audit.kill()
 
 
 @pytest.mark.skipif(os.getuid() != 0 or not shutil.which("setpriv"), reason="root alone can be another user")
