@@ -86,6 +86,14 @@ def test_only_what_the_chosen_papers_hold_is_made(write, chosen, expected):
     assert all(experiment["seeds"] == 3 for experiment in config.get("experiments", {}).values())
 
 
+def test_own_entries_of_the_names_of_papers_that_do_not_run_stay(write):
+    own = {"experiments": {"product": RISK | {"seeds": 5}}, "curves": {"relu_penalty": {"points": 7}},
+           "claims": {"mine": {"check": "relu_penalty", "data": {"curve": "theory/relu_penalty"}}}}  # fmt: skip
+    config = papers.merge_papers(own | {"papers": []}, write())
+    assert sections(config) == {"experiments": {"product"}, "curves": {"relu_penalty"}, "claims": {"mine"}}
+    assert config["experiments"]["product"] == own["experiments"]["product"]
+
+
 def test_an_overlay_wins_over_a_paper_and_adds_to_it(write):
     over = {"experiments": {"sum": {"finetune": {"samples": [4]}}, "mine": RISK}, "pathvars": {"results": "here"}}
     config = papers.merge_papers(over | {"papers": ["sums"]}, write())

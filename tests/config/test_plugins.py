@@ -26,6 +26,7 @@ def nonzero(data, p: Nonzero):
     return missing.count(data["coefficients"], p.above, LARGE)
 """
 WRONG = {
+    "version": (("needs=[", "version=1, needs=["), r"line 17: version=1 must be text\."),
     "arguments": (("(data, p:", "(dataset, p:"), r"line 18: nonzero must have the arguments \(data, p\), without p if"),
     "model": (("p: Nonzero", "p"), r"line 18: p of nonzero must be annotated with the model of its options\."),
     "no model": (("p: Nonzero", "p: float"), r"line 18: p of nonzero must be annotated with the model of its "),

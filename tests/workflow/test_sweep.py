@@ -1,5 +1,7 @@
 """The jobs of small configurations, worked out by hand."""
 
+import shutil
+
 import pytest
 
 from carryover.errors import UserError
@@ -95,6 +97,18 @@ def test_a_measure_of_weights_asks_for_them_before_anything_is_trained(sweep):
     ):
         sweep(finetune, **measured).check()
     sweep({**finetune, "keep_weights": True}, **measured).check()
+
+
+def test_a_solver_that_its_family_does_not_define_is_named_before_anything_is_trained(sweep, tmp_path):
+    made = sweep({"protocol": "single_task", "solver": "exact"})
+    shutil.copytree(ROOT / "scripts/carryover/families/diagonal", tmp_path / "carryover/families/diagonal")
+    made.scripts = tmp_path
+    assert made.jobs
+    made = sweep({"protocol": "single_task", "solver": "exact"})
+    made.scripts, file = tmp_path, tmp_path / "carryover/families/diagonal/solvers.py"
+    file.write_text(file.read_text().replace("def exact(", "def exakt("))
+    with pytest.raises(UserError, match=r"^scripts/carryover/families/diagonal/solvers\.py has no function exact,"):
+        _ = made.jobs
 
 
 def test_what_is_made_of_data_needs_data_that_are_made_before_it(sweep):

@@ -90,7 +90,8 @@ def _gain(first, second):
 
 
 def _over_best(controls, scaled):
-    """How much more accurate rescaled networks are than the best control. Test images choose it, in its own favour."""
+    """How many fewer errors rescaled networks make than the best control, which is chosen by the test images, in the
+    control's favour."""
     scaled, *controls = common(scaled, *controls)
     best = min(controls, key=lambda errors: errors.mean(axis=None))
     return Check(

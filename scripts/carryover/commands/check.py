@@ -2,6 +2,7 @@
 
 import argparse
 
+from carryover.config.papers import SECTIONS
 from carryover.workflow import startup
 
 
@@ -11,5 +12,6 @@ def main(argv):
     arguments = parser.parse_args(argv)
     made = startup.sweep_of_files(arguments.files)
     made.check()
-    counts = ", ".join(f"{len(made.config.get(section) or {})} {section}" for section in ("experiments", "figures"))
-    print(f"{' '.join(arguments.files)}: {counts}, nothing wrong")
+    sizes = {section: len(made.config.get(section) or {}) for section in SECTIONS}
+    counts = ", ".join(f"{section} {count}" for section, count in sizes.items() if count) or "nothing to make"
+    print(f"{' '.join(arguments.files)}: {counts}; nothing wrong")

@@ -19,8 +19,8 @@ def merge_papers(config, folder):
 
     The result's `papers` is {file: description of the paper} for all files, since claims may be of papers that are not
     to run. The `paper` of an entry names its file. Entries of files that are not to run are left out, and so is what
-    depends on them. A configuration without a list of papers is returned unchanged. Raises UserError for a paper that
-    does not exist, and for an entry that two files define.
+    depends on them, but for those of the configuration's own. A configuration without a list of papers is returned
+    unchanged. Raises UserError for a paper that does not exist, and for an entry that two files define.
     """
     names = config.get("papers", {})
     if isinstance(names, dict):
@@ -30,6 +30,7 @@ def merge_papers(config, folder):
         known = ", ".join(contents)
         raise UserError(f"papers: there is no config/papers/{unknown[0]}.yaml; the papers there are: {known}.")
     chosen = [file for name in names for file in contents if file == name or file.startswith(f"{name}/")]
+    own = _own_entries(config)
     below: dict[str, dict] = {section: {} for section in SECTIONS}
     owners: dict = {}
     for file in dict.fromkeys([*chosen, *contents]):
@@ -39,6 +40,9 @@ def merge_papers(config, folder):
                     both = f"config/papers/{owners[section, name]}.yaml and config/papers/{file}.yaml"
                     raise UserError(f"{both} both define {section}.{name}; let one of them leave it out.")
                 owners[section, name] = file
+                if file not in chosen and (section, name) in own:
+                    del owners[section, name]
+                    continue
                 has_paper = section != "curves" and isinstance(entry, dict)
                 below[section][name] = entry | {"paper": file} if has_paper else entry
     merged = files.overlaid(below, {key: value for key, value in config.items() if key != "papers"}, removing=True)
@@ -51,6 +55,16 @@ def merge_papers(config, folder):
         merged["papers"][file] = about | ({"heading": content["heading"]} if "heading" in content else {})
     removed = {_path(*entry) for entry, file in owners.items() if file not in chosen}
     return _without(removed, merged) if removed else merged
+
+
+def _own_entries(config):
+    """(section, name) of whole experiments in a configuration, and of curves that other entries in it ask for: they are
+    no changes of those of the same names in a paper's file."""
+    experiments = {name for name, entry in (config.get("experiments") or {}).items() if entry and "family" in entry}
+    entries = [entry or {} for kind in ARTIFACTS.values() for entry in (config.get(kind.section) or {}).values()]
+    data = {ref for entry in entries for ref in (entry.get("data") or {}).values()}
+    curves = {name for name in config.get("curves") or {} if _path("curves", name) in data}
+    return {("experiments", name) for name in experiments} | {("curves", name) for name in curves}
 
 
 def read(folder):

@@ -119,8 +119,11 @@ def parameter_schema(cls: type[Model]) -> dict[str, dict[str, Any]]:
 
 
 def read(cls: type[M], values: Any, where: str, paths: dict[str, str] | None = None) -> M:
-    """The model filled with values; UserError, with the key after `where`, or after its own section of `paths`, for a
-    value that is not allowed."""
+    """The model filled with values; UserError for a value that is not allowed.
+
+    `where`, as "experiments.mine.finetune.", stands before the key in the sentence; `paths` has the sections of keys
+    that stand elsewhere, {"dimension": "experiments.mine.task"}. What several keys say together has `where` alone.
+    """
     if not isinstance(values or {}, dict):
         raise UserError(f"{where.removesuffix('.')}: {values!r} is no section of keys and values.")
     try:

@@ -81,6 +81,9 @@ check = comparison = figure = table = _of_roles
 
 
 def _declare(**declared):
+    if not isinstance(version := declared.get("version", ""), str):
+        raise TypeError(f"version={version!r} must be text")
+
     def decorator(function):
         function.declared = declared
         return function

@@ -72,12 +72,15 @@ class Channels:
         self._axes.add(axis)
 
     def _follow(self, shape: torch.Size) -> int | None:
-        """The end of a shape (batch, …) where the last layer's channels and places are found again, if one fits."""
+        """1 or -1, the axis of a shape (batch, …) with as many channels as the last layer had and, beside it, as many
+        places; None if neither or both fit. After (8, 16, 7, 7) with channels on axis 1, (8, 7, 7, 16) gives -1."""
         if (last := self._last) is None:
             return None
         channels, places = last.shape[last.axis], _places(last.shape, last.axis)
         first, end = ((shape[axis] == channels) + (_places(shape, axis) == places) for axis in (1, -1))
-        return None if first == end else 1 if first > end else -1
+        if first == end:
+            return None
+        return 1 if first > end else -1
 
     def of(self, output: Tensor) -> int | None:
         """1 or -1 for an output (batch, …) of three axes or more, or None where nothing tells."""

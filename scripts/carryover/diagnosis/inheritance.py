@@ -213,8 +213,9 @@ def reweighting(before: Components, after: Components, survived: float, block: n
 
 
 def curvature(before: Components, block: np.ndarray) -> float:
-    """Held-out R² of products of a layer's leading components, less their linear part, from the layer itself.
+    """Held-out R² with which a layer predicts the products of its leading components, less their linear part.
 
+    `block` (samples,) are the blocks that are held out together.
     It is near 0 where the responses are independent features. Otherwise the layer holds a space of functions of its
     inputs, which an unrelated network of the same inputs may hold as well.
     """

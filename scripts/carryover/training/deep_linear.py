@@ -173,7 +173,11 @@ class Reduced:
     layers: Sequence[np.ndarray]  # (runs, ·, ·)
 
     def full(self) -> Weights:
-        """All matrices of all networks, float64: d × d numbers for each layer of each run."""
+        """All matrices of all networks, float64: d × d numbers for each layer of each run.
+
+        Training sees the inputs' directions V alone, and of hidden layers what `bases` span: layers are kept in these
+        coordinates. What lies outside stays as it was at the start, and is added to the first layer again.
+        """
         V, start, layers = np.stack(self.coordinates.directions), self.coordinates.start, list(self.layers)
         for place, basis in enumerate(self.coordinates.bases):
             if basis is not None:

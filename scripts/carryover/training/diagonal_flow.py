@@ -79,6 +79,11 @@ class _Flow(Flow, DiagonalEnsemble):
         self.begin(self._correlations(self.residual).abs().amax((1, 2)))
 
     def advance(self) -> torch.Tensor:
+        """One step of `steppers.ROS2`; (runs,) whether it was accepted.
+
+        The method works on the residuals, one for each sample, in place of the weights. Its increment is a generator,
+        whose exponential moves the weights: so the difference of the layers' squares, which the flow conserves, stays.
+        """
         self.evaluations += self.EVALUATIONS
         length = self.length()
         h = length[:, None]

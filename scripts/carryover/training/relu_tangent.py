@@ -78,7 +78,10 @@ class Tangent:
         return some
 
     def at(self, first: torch.Tensor, second: torch.Tensor) -> Point:
-        """The point at these weights, brought back to their sphere where they have one."""
+        """The point at weights `first` (R, H, D) and `second` (R, O, H), with lists by output of (R, n) and (R, n, H).
+
+        Input weights are scaled back to their fixed lengths, where they have such; `active` is 1 where a unit responds.
+        """
         if self.lengths is not None:
             first = first * (self.lengths / first.norm(dim=2, keepdim=True))
         responses = [_product(x, first.mT).relu_() for x in self.X]

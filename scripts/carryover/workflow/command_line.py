@@ -46,8 +46,9 @@ def run(main):
         calls = traceback.extract_tb(error.__traceback__)
         place = ([call for call in calls if "/carryover/" in call.filename] or calls)[-1]
         job = " ".join([Path(sys.argv[0]).name, *sys.argv[1:2]])
-        print(f"{job}: {type(error).__name__} in {place.filename}, line {place.lineno}; this is an error of the code, "
-              "not of the data:", file=sys.stderr)  # fmt: skip
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        print(f"{job}: {what}, in {place.filename}, line {place.lineno}; an error of the code, not of the data:",
+              file=sys.stderr)  # fmt: skip
         traceback.print_exc()
         sys.exit(1)
 

@@ -39,7 +39,7 @@ def sentence_of(log: str) -> str:
         lines = [line for line in Path(log).read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
     except OSError:
         lines = []
-    of_code = [line for line in lines if "this is an error of the code" in line]
+    of_code = [line for line in lines if line.endswith("an error of the code, not of the data:")]
     if lines:
-        return f"{(of_code or lines)[-1].strip()} ({log})"
+        return f"{(of_code or lines)[-1].strip().removesuffix(':')} ({log})"
     return f"it ended without a word, as for lack of memory, time or space{space_left(log)}; its log would be {log}"

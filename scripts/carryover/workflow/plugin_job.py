@@ -22,7 +22,8 @@ def open_job(argv, rule, description, files=(), said=None):
     files
         What the job reads besides its data.
     said
-        A function of the name of the output, of what counts as `claims` among the parameters.
+        For groups of claims: a function of a group's name, that of the output, which returns what claims.yaml says of
+        it. It counts as the parameter `claims`, so that an edited bound is another request.
     """
     kind = PLUGINS[rule]
     plugin = plugins.find(kind, command_line.read_plugin(argv, kind, rule, description))
@@ -89,5 +90,5 @@ def name_missing(plugin, files):
         wanted = str(error.args[0]).partition("\n")[0]
         where = ", ".join(map(str, files))
         raise UserError(
-            f"{plugin.full_name}, line {line}, does not find what it needs in the data of {where}: {wanted}"
+            f"{plugin.full_name}, line {line}, does not find what it needs in the data of {where}: {wanted.rstrip('.')}"
         ) from error

@@ -4,6 +4,7 @@ One function for each kind of entry of the configuration makes its jobs, and ref
 imports this module, so it imports nothing large.
 """
 
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -126,7 +127,8 @@ def _training(sweep, experiment, spec, stage):
     """The jobs of a stage of training: each trains one batch of points for one block of seeds."""
     folder, batches = f"{sweep.results}/{experiment}", sweep.batches[experiment][stage]
     modules = [f"carryover.families.{spec.family}.{module}" for module in (stage, "solvers")]
-    version = plugins.model_of(f"families.{spec.family}", stage).VERSION
+    version = str(plugins.model_of(f"families.{spec.family}", stage).VERSION)
+    _check_solvers(sweep, spec.family, batches)
     for (point, batch), (block, seeds) in product(batches.items(), sweep.blocks(experiment).items()):
         points = [member.parameters for member in batch]
         sources = [member.source.name for member in batch if member.source]
@@ -145,6 +147,15 @@ def _training(sweep, experiment, spec, stage):
             named_files=[file for p in points for file in parameters.input_files(p)],
             seeds=list(seeds),
         )
+
+
+def _check_solvers(sweep, family, batches):
+    """UserError for a solver that its family's file does not define; by its text, for it imports much."""
+    file = f"carryover/families/{family}/solvers.py"
+    text = (sweep.scripts / file).read_text("utf-8") if (sweep.scripts / file).is_file() else ""
+    for solver in sorted({member.axes["solver"] for batch in batches.values() for member in batch}):
+        if not re.search(rf"^(def {solver}\b|{solver}\b.*=|from .* import .*\b{solver}\b)", text, re.MULTILINE):
+            raise UserError(f"scripts/{file} has no function {solver}, which is a solver in parameters.py.")
 
 
 def _collect_requests(sweep, experiment, spec, measure, plugin):
@@ -171,11 +182,12 @@ def _applicable_batches(sweep, experiment, spec, measure):
     keeps = plugins.model_of(f"families.{spec.family}", "finetune").KEEPS
     for names in plugin.any_of:
         if not keeps.keys() & set(names):
-            raise UserError(f"{where} needs {' or '.join(names)}, which networks of {spec.family} do not keep.")
+            there = f"networks of {spec.family} do not keep; they keep {', '.join(sorted(keeps))}"
+            raise UserError(f"{where} needs {' or '.join(names)}, which {there}.")
     points = {name: [vars(point.parameters) for point in batch if applies(plugin.applies_to, vars(point.parameters))]
               for name, batch in sweep.batches[experiment]["finetune"].items()}  # fmt: skip
     if not any(points.values()):
-        raise UserError(f"{where} applies to no job of this experiment.")
+        raise UserError(f"{where} applies where {in_words(plugin.applies_to)}, which no job of this experiment is.")
     for names in plugin.any_of:
         conditions = [keeps[name] for name in names if name in keeps]
         points = {name: [p for p in batch if any(applies(when, p) for when in conditions)]
@@ -202,7 +214,9 @@ def _artifact(sweep, rule, name, entry):
         check_known(claim.partition("/")[0], sweep.typed.claims, f"{where}.supported_by")
     job["flags"][1:1] = as_flags({"roles": list(entry.data)})
     if rule == "check_claims":
-        job["parameters"] = {**dict(p), "claims": claims.of_group(name)}
+        job["parameters"] = {**dict(p), "claims": (said := claims.of_group(name))}
+        if not said:
+            raise UserError(f"claims.{name}: no check of it stands in claims.yaml; add what it says there.")
     items = [item.item for paper in papers.values() for item in paper.items if name in getattr(item, kind.section, ())]
     return Request(
         sweep,

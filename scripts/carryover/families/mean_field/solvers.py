@@ -99,11 +99,12 @@ def descent(problem, p):
     """
     (loss, risk, rates), steps = np.empty((3, len(problem.networks))), np.empty(len(problem.networks), dtype=np.int64)
     for run, modes, start, error in _learning(problem):
-        rate = p.learning_rate
+        rate = p.learning_rate  # below 2 over the largest eigenvalue of the loss, the first (there may be none)
         while rate * modes.rates[:1].sum() >= 2:
             rate /= CUT
         after, most = partial(modes.descend, start, rate), min(p.max_steps, round(problem.max_time[run] / rate))
         rates[run] = rate
+        # The loss falls in every step, so the first step below the tolerance is found by bisection.
         steps[run] = bisect_left(range(most), True, key=lambda count: modes.loss(after(count)) <= p.tolerance)
         loss[run], risk[run] = modes.loss(after(steps[run])), _risk(after(steps[run]), *error)
     known = {"evaluations": steps, "converged": loss <= p.tolerance, "measured": {"learning_rate": rates}}
