@@ -11,6 +11,7 @@ from carryover.workflow import startup, variables
 
 variables.settle()
 
+
 configfile: startup.own(ROOT, "config/config.yaml")
 
 
