@@ -22,4 +22,4 @@ def test_parameters_that_contradict_each_other_are_named(tmp_path, monkeypatch):
 def test_the_configuration_of_the_project_has_nothing_wrong(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     check.main(["config/config.yaml"])
-    assert capsys.readouterr().out.endswith(", nothing wrong\n")
+    assert capsys.readouterr().out.endswith("; nothing wrong\n")

@@ -56,18 +56,20 @@ def test_a_quiet_run_tells_a_locked_file_from_a_damaged_one_and_from_none(fresh)
     assert f"{CURVE} is not netCDF, or truncated or damaged" in snakemake(fresh, FIGURE, env=ENVIRONMENT)[1]
     (fresh.folder / "elsewhere").symlink_to("/nowhere/at/all")
     fresh.configure(fresh.config() | {"pathvars": {"results": "elsewhere"}})
-    assert "elsewhere is a link to /nowhere/at/all, where there is nothing." in snakemake(fresh, env=ENVIRONMENT)[1]
+    assert "elsewhere is a link to /nowhere/at/all, which leads nowhere." in snakemake(fresh, env=ENVIRONMENT)[1]
 
 
-def test_an_audit_opens_files_alone_and_ends_with_a_signal(fresh):
+def test_an_audit_opens_files_alone_and_ends_with_a_signal(fresh, monkeypatch):
     folder = fresh.folder / "results/theory"
     folder.mkdir(parents=True)
     os.mkfifo(fresh.folder / CURVE)
     os.mkfifo(fresh.folder / f"{CURVE}.json")
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(os.path.relpath(folder / "socket"))
+        monkeypatch.chdir(folder)  # the address of a socket must be short
+        listener.bind("socket")
     (folder / "zeros").symlink_to("/dev/zero")
-    assert "MISSING" in fresh.run_python("scripts/audit.py").stdout
+    assert f"{CURVE}.json is no regular file" in fresh.run_python("scripts/audit.py").stdout
+    assert f"{CURVE} is no file, so that no result can take its place" in snakemake(fresh, FIGURE, env=ENVIRONMENT)[1]
     for number in range(20_000):
         (folder / f"many{number}").touch()
     (folder / "large").touch()

@@ -63,10 +63,15 @@ def test_grids_add_up_and_override(sweep):
         sweep({"grids": grids | {"again": {"protocol": "single_task"}}})
 
 
+GRIDS = {"a": {"samples": 4}, "b": {"solver": "descent", "samples": 16, "learning_rate": 0.2}}
+
+
 @pytest.mark.parametrize(("finetune", "task", "sentence"), [
-    ({"samples": 8, "grids": {"a": {"samples": 4}, "b": {"samples": 16}}}, {},
-     r"toy\.finetune\.samples does nothing: each grid sets its own \(a, b\)"),
-    ({"dimension": 8}, {"dimension": 4}, r"toy\.task\.dimension does nothing: each stage sets its own"),
+    ({"protocol": "single_task", "samples": 8, "grids": GRIDS}, {},
+     r"toy\.finetune\.samples does nothing: each grid that reads it sets its own \(a, b\)"),
+    ({"protocol": "single_task", "learning_rate": 0.1, "grids": GRIDS}, {},
+     r"toy\.finetune\.learning_rate does nothing: each grid that reads it sets its own \(b\)"),
+    ({"dimension": 8}, {"dimension": 4}, r"toy\.task\.dimension does nothing: no job reads it, or each stage"),
     ({"protocol": "single_task"}, {"dimension": [50, 100]}, r"toy\.task\.dimension: Input should be a valid integer"),
     ({"protocol": []}, {}, r"toy\.finetune\.protocol: an empty list asks for nothing"),
     ({"protocol": "single_task", "overlap": []}, {}, r"toy\.finetune\.overlap: an empty list asks for nothing"),
@@ -75,6 +80,10 @@ def test_grids_add_up_and_override(sweep):
 def test_a_setting_that_does_nothing_or_cannot_be_is_named_where_it_stands(sweep, finetune, task, sentence):
     with pytest.raises(UserError, match=sentence):
         sweep(finetune, task=task, pretrain={"dimension": 6} if "dimension" in finetune else None)
+
+
+def test_a_setting_that_one_stage_reads_does_something(sweep):
+    sweep({"protocol": "single_task", "dimension": 8}, task={"dimension": 4}, pretrain={})
 
 
 def test_numbers_may_come_as_text_as_on_the_command_line(sweep):

@@ -1,5 +1,6 @@
 """An audit: each result of a results folder against its record, the configuration, the code and the software."""
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import NamedTuple
 
 from carryover.config.artifacts import ON_DEMAND
 from carryover.errors import DataError
-from carryover.provenance import environment, job_record
+from carryover.provenance import environment, job_record, store
 from carryover.workflow.causes import causes, edited_files, few, key_of
 
 VERDICTS = ("ALTERED", "MISSING", "UNRECORDED", "STALE", "OK")
@@ -97,13 +98,13 @@ def _condition(path, request, sha256):
     """(verdict, cause, record) of a result by its own bytes and record alone."""
     file, no_job = job_record.record_path(path), "" if request else ", and no job makes it"
     try:
-        record = job_record.read(file) if file.is_file() else None
+        record = job_record.read(file) if os.path.lexists(file) else None
     except DataError as error:
         return "ALTERED", str(error), None
     if record and path not in record["outputs"]:
         return "ALTERED", f"{file} is the record of {', '.join(record['outputs'])}", None
     if sha256 is None:
-        return "MISSING", f"no file that can be read{no_job}", record
+        return "MISSING", f"{_unreadable(path)}{no_job}", record
     if record is None:
         return "UNRECORDED", f"no record{no_job}", None
     if sha256 != (known := record["outputs"][path]["sha256"]):
@@ -113,6 +114,17 @@ def _condition(path, request, sha256):
             return "ALTERED", "it is not the archived dataset", record
         return "OK", f"archived, made at commit {archived['commit'][:12]}", record
     return "OK", "", record
+
+
+def _unreadable(path):
+    """Why a result cannot be read."""
+    if not os.path.lexists(path):
+        return "no file"
+    try:
+        store.regular(path).close()
+    except DataError as error:
+        return str(error)
+    return "it could not be read"
 
 
 def _find_outdated(record, request, sha256, roots):

@@ -32,7 +32,17 @@ Name = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$"), AfterValidator(_check_
 
 
 def _not_of_workflow(folder):
-    if folder.partition("/")[0] in ("config", "docs", "envs", "profiles", "resources", "rules", "scripts", "tests"):
+    if folder.partition("/")[0] in (
+        "config",
+        "docs",
+        "envs",
+        "profiles",
+        "resources",
+        "rules",
+        "scripts",
+        "tests",
+        "tools",
+    ):
         raise ValueError(f"{folder} is a folder of the workflow itself")
     return folder
 
@@ -87,7 +97,7 @@ class Paper(Section):
 
 class Resources(Section):
     gpu: NonNegativeInt = Field(0, description="GPUs of a training job")
-    mem_mb: PositiveInt = Field(2000, description="memory of a training job [MB]")
+    mem_mb: PositiveInt = Field(2000, le=10**9, description="memory of a training job [MB]")
     runtime: PositiveInt = Field(120, description="time limit of a training job on a cluster [min]")
 
 

@@ -50,7 +50,15 @@ def _construct_whole_number(loader, node):
     return loader.construct_yaml_int(node)
 
 
+def _construct_number(loader, node):
+    if ":" in node.value:
+        reason = f"{node.value} is {loader.construct_yaml_float(node)} in YAML: write that, or put it in quotes"
+        raise yaml.constructor.ConstructorError(problem=reason, problem_mark=node.start_mark)
+    return loader.construct_yaml_float(node)
+
+
 _Loader.add_constructor("tag:yaml.org,2002:int", _construct_whole_number)
+_Loader.add_constructor("tag:yaml.org,2002:float", _construct_number)
 _Loader.add_constructor("tag:yaml.org,2002:map", lambda loader, node: loader.construct_mapping(node, deep=True))
 
 

@@ -26,6 +26,8 @@ def merge_papers(config, folder):
     if isinstance(names, dict):
         return config
     names, contents = names if isinstance(names, list) else [names], read(folder)
+    if not all(isinstance(name, str) and name for name in names):
+        raise UserError("papers: it must be a list of files of config/papers, [] for none.")
     if unknown := [name for name in names if name not in contents]:
         known = ", ".join(contents)
         raise UserError(f"papers: there is no config/papers/{unknown[0]}.yaml; the papers there are: {known}.")

@@ -29,8 +29,8 @@ Several = Annotated[int, Field(ge=2)]
 Condition = Annotated[str, Field(pattern="^[^=]+=")]
 """On runs, as coordinate=value."""
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
-MOST = 2**31 - 1
-"""Largest whole number of a parameter: more samples, dimensions or steps than any machine works on."""
+MOST, LARGEST = 2**31 - 1, 1e30
+"""Largest whole and other number of a parameter: more samples, dimensions or steps than any machine works on."""
 
 
 class Model(BaseModel):
@@ -79,6 +79,10 @@ class Model(BaseModel):
             for item in value if isinstance(value, tuple) else [value]:
                 if isinstance(item, int) and abs(item) > MOST:
                     raise ValueError(f"{name}: no array is as large as {item}")
+                if isinstance(item, float) and abs(item) > LARGEST:
+                    raise ValueError(f"{name}: {item:g} leaves no room for squares among the numbers of a machine")
+                if item == "" and isinstance(value, tuple):
+                    raise ValueError(f"{name}: a text is empty")
         return self
 
 
@@ -129,9 +133,9 @@ def read(cls: type[M], values: Any, where: str, paths: dict[str, str] | None = N
     try:
         return cls(**(values or {}))
     except UserError as error:  # about one key, or about what keys say together
-        about_one = re.match(r"([\w.]+): ", str(error))
-        if about_one and about_one[1] in (paths or {}):
-            where = f"configuration: {(paths or {})[about_one[1]]}."
+        about_one, unknown = re.match(r"([\w.]+): ", str(error)), re.match(r"unknown key (\w+);", str(error))
+        if (named := about_one or unknown) and named[1] in (paths or {}):
+            where = f"configuration: {(paths or {})[named[1]]}."
         raise UserError(
             f"{where}{error}" if about_one or not where.endswith(".") else f"{where[:-1]}: {error}"
         ) from None

@@ -75,9 +75,10 @@ def record_path(result: str | Path) -> Path:
 
 def read(path: str | Path) -> dict[str, Any]:
     """The record in the file `path`. Raises DataError where there is none, or one that was edited."""
+    with store.regular(path) as file:
+        content = file.read()
     try:
-        with store.regular(path) as file:
-            record = json.load(file)
+        record = json.loads(content)
     except (ValueError, RecursionError):
         raise DataError(f"{path} is truncated or damaged: run the job of its result again") from None
     if not isinstance(record, dict) or record.get("carryover_record") != VERSION:

@@ -1,6 +1,7 @@
 """Common parts of the scripts' command lines."""
 
 import argparse
+import errno
 import os
 import signal
 import sys
@@ -16,6 +17,7 @@ from carryover.provenance.job_record import Job
 from carryover.workflow import variables
 
 variables.settle()  # before anything imports Matplotlib or PyTorch
+_OF_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO)
 _ENDING = 1.5
 """Seconds after a signal within which a process removes its temporary files."""
 ALSO = "--also"
@@ -42,15 +44,29 @@ def run(main):
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
         sys.exit(1)
+    except MemoryError as error:
+        sys.exit(f"{_job()}: there is not enough memory: {' '.join(str(error).split()) or 'none is left'}")
+    except OSError as error:
+        if error.errno not in _OF_DISK:
+            _tell_of_code(error)
+        sys.exit(f"{_job()}: {error.filename or 'a file'} cannot be written: {error.strerror}")
     except Exception as error:
-        calls = traceback.extract_tb(error.__traceback__)
-        place = ([call for call in calls if "/carryover/" in call.filename] or calls)[-1]
-        job = " ".join([Path(sys.argv[0]).name, *sys.argv[1:2]])
-        what = " ".join(f"{type(error).__name__}: {error}".split())
-        print(f"{job}: {what}, in {place.filename}, line {place.lineno}; an error of the code, not of the data:",
-              file=sys.stderr)  # fmt: skip
-        traceback.print_exc()
-        sys.exit(1)
+        _tell_of_code(error)
+
+
+def _job():
+    return " ".join([Path(sys.argv[0]).name, *sys.argv[1:2]])
+
+
+def _tell_of_code(error):
+    """Print the trace of an error of the code below a sentence on it, and end with exit code 1."""
+    calls = traceback.extract_tb(error.__traceback__)
+    place = ([call for call in calls if "/carryover/" in call.filename] or calls)[-1]
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    print(f"{_job()}: {what}, in {place.filename}, line {place.lineno}; an error of the code, not of the data:",
+          file=sys.stderr)  # fmt: skip
+    traceback.print_exception(error)
+    sys.exit(1)
 
 
 def _end_by_signals():

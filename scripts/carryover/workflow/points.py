@@ -41,9 +41,12 @@ def batches_of_stages(experiment, spec):
     lists = {name for model in models for name, about in parameter_schema(model).items() if "items" in about}
     for split in spec.split:
         check_known(split, ["protocol", *sorted(lists), *plugins.names("measures")], f"experiments.{experiment}.split")
-    _check_shadowed(experiment, spec)
-    pretrained = _points(experiment, spec, STAGES[0], {})
-    finetuned = _points(experiment, spec, STAGES[1], pretrained)
+    effective: set = set()  # (section, parameter) whose value a point reads
+    pretrained = _points(experiment, spec, STAGES[0], {}, effective)
+    finetuned = _points(experiment, spec, STAGES[1], pretrained, effective)
+    for name in sorted(spec.task or {}):
+        if (where := f"experiments.{experiment}.task", name) not in effective:
+            raise UserError(f"{where}.{name} does nothing: no job reads it, or each stage and grid sets its own.")
     pretraining, separate = ({name: [point] for name, point in points.items()} for points in (pretrained, finetuned))
     if set(spec.split) - spec.measures.keys():
         return {STAGES[0]: pretraining, STAGES[1]: separate}
@@ -57,31 +60,14 @@ def batches_of_stages(experiment, spec):
     return {STAGES[0]: pretraining, STAGES[1]: dict(sorted(together.items()))}
 
 
-def _check_shadowed(experiment, spec):
-    """UserError for a parameter that has no effect, as narrower sections of the configuration set it everywhere."""
-    below_task = []  # of each stage, the parameters that it sets for all of its points
-    for stage, section in ((stage, getattr(spec, stage)) for stage in STAGES):
-        grids = section.get("grids") if section else None
-        if not isinstance(grids, dict) or not all(isinstance(grid, dict) for grid in grids.values()):
-            below_task += [section.keys()] if section else []
-            continue
-        in_all = set.intersection(*map(set, grids.values())) if grids else set()
-        for name in sorted(in_all & section.keys()):
-            names = ", ".join(map(str, grids))
-            raise UserError(f"experiments.{experiment}.{stage}.{name} does nothing: each grid sets its own ({names}).")
-        below_task.append(section.keys() | in_all)
-    for name in sorted(set.intersection(*map(set, below_task)) & (spec.task or {}).keys()):
-        raise UserError(f"experiments.{experiment}.task.{name} does nothing: each stage sets its own.")
-
-
 def _pretraining_axes(source):
     """Axes of a finetuned point that say how its source was pretrained; none if it starts from scratch."""
     return {f"pretrain_{name}": value for name, value in source.axes.items()} if source else {}
 
 
-def _points(experiment, spec, stage, sources):
+def _points(experiment, spec, stage, sources, effective):
     """{name: Point} of a stage, sorted by axes, from all grids of its section of the configuration; `sources` are the
-    points that it may start from, by name."""
+    points that it may start from, by name. What its points read is added to `effective`."""
     section = getattr(spec, stage)
     if section is None:
         return {}
@@ -92,19 +78,22 @@ def _points(experiment, spec, stage, sources):
     if not isinstance(grids, dict) or not grids or not all(isinstance(grid, dict) for grid in grids.values()):
         raise UserError(f"{where}.grids: it must be sections of parameters by name.")
     points: dict = {}
-    used: set = set()
-    for name, grid in grids.items():
-        grid_path = f"{where}.grids.{name}" if name else where
-        paths = {key: path for path, part in ((f"experiments.{experiment}.task", task), (where, common),
-                                              (grid_path, grid)) for key in part}  # fmt: skip
-        grid_points, used_by_grid = _grid(model, task | common | grid, spec.split, sources, grid_path, paths)
+    given = {(where, name): "" for name in common}  # and the grid in which it stands
+    for grid_name, grid in grids.items():
+        grid_path = f"{where}.grids.{grid_name}" if grid_name else where
+        given |= {(grid_path, name): grid_name for name in grid}
+        sections = (f"experiments.{experiment}.task", task), (where, common), (grid_path, grid)
+        paths = {name: path for path, part in sections for name in part}
+        grid_points, used = _grid(model, task | common | grid, spec.split, sources, grid_path, paths)
+        effective |= {(paths[name], name) for name in used & paths.keys()}
         if twice := grid_points.keys() & points.keys():
             raise UserError(f"{where}: two grids ask for {min(twice)}; let one of them differ or leave it out.")
-        points, used = points | grid_points, used | used_by_grid
-    given = {name for part in (common, *grids.values()) for name in part}
-    for name in sorted(given - used):
+        points |= grid_points
+    for path, name in sorted(given.keys() - effective):
+        if others := [other for other, grid in grids.items() if name in grid and not given[path, name]]:
+            raise UserError(f"{path}.{name} does nothing: each grid that reads it sets its own ({', '.join(others)}).")
         rule = in_words(parameter_schema(model)[name]["when"])
-        raise UserError(f"{where}.{name} is read only where {rule}, which no job of this section is.")
+        raise UserError(f"{path}.{name} is read only where {rule}, which no job of this section is.")
     return dict(sorted(points.items(), key=lambda item: sorted(item[1].axes.items())))
 
 

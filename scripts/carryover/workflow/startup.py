@@ -19,6 +19,14 @@ def own(root, file):
     """
     found = files.find_file(file, root)
     try:
+        if set("{}") & set(str(Path(root).absolute())):
+            raise UserError(f"Snakemake runs no workflow in a folder with braces in its path, {Path(root).absolute()}.")
+        "ρ".encode(sys.getfilesystemencoding())  # titles have such letters, and stand on the command lines of jobs
+    except UnicodeEncodeError:
+        sys.exit("carryover: this locale writes no letters like ρ: set PYTHONUTF8=1, or LC_ALL=C.UTF-8.")
+    except UserError as error:
+        sys.exit(f"carryover: {sentence(error)}")
+    try:
         validate({"pathvars": files.read(found).get("pathvars", {})})  # Snakemake takes these before `sweep` is asked
     except UserError as error:
         sys.exit(f"carryover: {sentence(error)}")
@@ -38,13 +46,6 @@ def sweep(config, root, first, read=()):
         # The rules' commands begin with it: no command or parameter of a job may depend on where the scripts lie.
         os.environ["CARRYOVER_SCRIPTS"] = os.path.relpath(made.scripts)
         if first:
-            results = Path(made.results)
-            there = next(folder for folder in (results, *results.absolute().parents) if os.path.lexists(folder))
-            if there.is_symlink() and not there.exists():
-                raise UserError(f"{there} is a link to {os.readlink(there)}, where there is nothing.")
-            if not there.is_dir() or not os.access(there, os.W_OK):
-                why = f"{there} is no folder, or belongs to others"
-                raise UserError(f"cannot write into the results folder {results}: {why}.")
             made.check()
             for line in notes(made):
                 print(f"carryover: {line}", file=sys.stderr)

@@ -4,6 +4,7 @@ A *batch* of points of a stage is one job's share of the sweep, see `points`. A 
 The Snakefile imports this module, so it imports nothing large; its rules hold no logic.
 """
 
+import os
 import re
 from functools import cache, cached_property, partial, partialmethod
 from pathlib import Path
@@ -84,7 +85,14 @@ class Sweep:
         return [f"{self.results}/figures/{name}.png" for name in names if name in self.typed.figures]
 
     def check(self):
-        """Raise UserError for code that cannot be parsed, and for data that no earlier job makes."""
+        """Raise UserError for code that cannot be parsed, for data that no earlier job makes, and for places where no
+        result can be written."""
+        results = Path(self.results)
+        there = next(folder for folder in (results, *results.absolute().parents) if os.path.lexists(folder))
+        if not there.is_dir() or not os.access(there, os.W_OK):
+            link = f"a link to {os.readlink(there)}, which leads nowhere" if there.is_symlink() else "no folder"
+            why = "not to be written into, by its owner or its disk" if there.is_dir() else link
+            raise UserError(f"cannot write into the results folder {results}: {there} is {why}.")
         outputs: set = set()
         datasets: list = []
         for output, request in self.jobs.items():
@@ -97,6 +105,9 @@ class Sweep:
             outputs.add(output)
             if request.rule not in SHARDS:
                 datasets.append(output.removeprefix(f"{self.results}/").removesuffix(".nc"))
+            for file in request.outputs:
+                if os.path.lexists(file) and not os.path.isfile(file):
+                    raise UserError(f"{file} is no file, so that no result can take its place: move it away.")
 
     # For the rules: what wildcards can be, and functions of them.
 

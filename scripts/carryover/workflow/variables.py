@@ -18,6 +18,9 @@ SETTLED = {
     "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE": None,  # products of fewer digits
     "NVIDIA_TF32_OVERRIDE": None,
     "TORCH_LOGS": None,
+    "SOURCE_DATE_EPOCH": None,  # a date in figures, which have none
+    "PYTHONVERBOSE": None,  # thousands of lines in logs
+    "PYTHONPROFILEIMPORTTIME": None,
 }
 """{name: value, or None for what is cleared}."""
 
