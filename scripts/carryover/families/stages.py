@@ -168,12 +168,11 @@ def run(p: Any, experiment: str, seeds: Sequence[int], pretrained: xr.Dataset | 
         columns = {name: values if values.ndim else np.full(count, values) for name, values in columns.items()}
         try:
             trained = solve(batch.problem, p)
-            undefined = np.flatnonzero(trained.converged & ~np.isfinite(trained.risk_final))
-            if undefined.size:
-                raise Divergence(undefined.tolist(), "the risk is no finite number where training converged,")
+            variables = batch.variables(trained)
+            if hasattr(p, "protocol"):  # pretraining may have no risk
+                _check_risk(variables)
         except Divergence as error:  # who trains knows their indices alone
             raise Divergence(error.runs, error.what, columns) from error
-        variables = batch.variables(trained)
         solved.append((columns, variables))  # without the problem, whose data are large
     # Of all batches, one after the other; variables without runs are the same in all, and are taken from the last.
     joined = {name: (dims, values) for name, (dims, values, _) in variables.items()}
@@ -223,6 +222,14 @@ def of_training(trained: Trained) -> Variables:
 def single_precision(variables: Variables) -> Variables:
     """The same variables in single precision."""
     return {name: (dims, np.asarray(values, np.float32), text) for name, (dims, values, text) in variables.items()}
+
+
+def _check_risk(variables):
+    """Raise Divergence for runs whose risk is no finite number although their training converged."""
+    converged, risk = (np.asarray(variables[name][1]) for name in ("converged", "risk_final"))
+    undefined = np.flatnonzero((converged == 1) & ~np.isfinite(risk))
+    if undefined.size:
+        raise Divergence(undefined.tolist(), "the risk is no finite number where training converged,")
 
 
 def _check_start(p, seeds, pretrained):
