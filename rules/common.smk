@@ -1,5 +1,3 @@
-from snakemake.logging import logger
-
 from carryover.workflow.failures import Failures
 from carryover.workflow.fork_server import ForkServer
 
@@ -8,9 +6,7 @@ sweep = startup.sweep(config, ROOT, workflow.is_main_process, workflow.configfil
 results = str(workflow.modifier.path_modifier.modify(sweep.results))
 # Snakemake's own report shows the captions of the papers' figures.
 config.update(sweep.config)
-fork_server, failures = ForkServer(), Failures()
-if workflow.is_main_process:
-    logger.addHandler(failures)
+fork_server, failures = ForkServer(), Failures(workflow.is_main_process)
 
 
 wildcard_constraints:

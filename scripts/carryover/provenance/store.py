@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 FORMAT = "carryover_format"
 RECORD = "carryover_record"
 VERSION = 1
+UNFINISHED: set[Path] = set()
+"""Files that `atomic` has begun, which whoever ends this process by force removes."""
 # Level 4 of zlib: on weights as small as any higher level and as fast as level 1. Damaged chunks fail their checksum.
 _COMPRESSION = {"zlib": True, "complevel": 4, "shuffle": True, "fletcher32": True}
 
@@ -199,6 +201,7 @@ def atomic(*paths: str | Path) -> Iterator[list[Path]]:
             for left in os.listdir(place.parent):
                 if left.startswith(f".{place.name}.tmp"):
                     place.with_name(left).unlink(missing_ok=True)
+            UNFINISHED.add(file)
             file.touch()
     except OSError as error:
         raise DataError(f"cannot write into the folder {place.parent}: {error.strerror}") from error
@@ -214,3 +217,4 @@ def atomic(*paths: str | Path) -> Iterator[list[Path]]:
     finally:
         for file in unfinished:
             file.unlink(missing_ok=True)
+            UNFINISHED.discard(file)

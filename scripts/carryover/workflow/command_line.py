@@ -13,6 +13,7 @@ from pathlib import Path
 from carryover.config import parameters, plugins
 from carryover.config.artifacts import FORMATS
 from carryover.errors import UserError, sentence
+from carryover.provenance import store
 from carryover.provenance.job_record import Job
 from carryover.workflow import variables
 
@@ -80,6 +81,8 @@ def _end_by_signals():
     def watch():
         number = os.read(noticed, 1)[0]
         time.sleep(_ENDING)
+        for file in list(store.UNFINISHED):
+            file.unlink(missing_ok=True)
         os._exit(128 + number)
 
     threading.Thread(target=watch, daemon=True).start()

@@ -14,11 +14,13 @@ _MOST = 10
 
 
 class Failures(logging.Handler):
-    """Collects the failed jobs that Snakemake reports to its logger, `{output: log}`."""
+    """Collects the failed jobs that Snakemake reports to its logger, `{output: log}`, in a run's `first` process."""
 
-    def __init__(self) -> None:
+    def __init__(self, first: bool) -> None:
         super().__init__()
         self.logs: dict[str, str] = {}
+        if first:
+            logging.getLogger("snakemake.logging").addHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
         if getattr(getattr(record, "event", None), "name", "") == "JOB_ERROR":
