@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+from carryover.config.artifacts import STAGES
 from carryover.errors import UserError
 from carryover.workflow import startup
 from carryover.workflow.sweep import Sweep
@@ -83,7 +84,9 @@ def test_a_setting_that_does_nothing_or_cannot_be_is_named_where_it_stands(sweep
 
 
 def test_a_setting_that_one_stage_reads_does_something(sweep):
-    sweep({"protocol": "single_task", "dimension": 8}, task={"dimension": 4}, pretrain={})
+    made = sweep({"protocol": "single_task", "dimension": 8}, task={"dimension": 4}, pretrain={})
+    sizes = [point.parameters.dimension for stage in STAGES for point in made.points("toy", stage).values()]
+    assert sizes == [4, 8]
 
 
 def test_numbers_may_come_as_text_as_on_the_command_line(sweep):

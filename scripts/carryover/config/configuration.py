@@ -32,21 +32,12 @@ Name = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$"), AfterValidator(_check_
 
 
 def _not_of_workflow(folder):
-    if folder.partition("/")[0] in (
-        "config",
-        "docs",
-        "envs",
-        "profiles",
-        "resources",
-        "rules",
-        "scripts",
-        "tests",
-        "tools",
-    ):
+    if folder.partition("/")[0] in _OWN:
         raise ValueError(f"{folder} is a folder of the workflow itself")
     return folder
 
 
+_OWN = {"config", "docs", "envs", "profiles", "resources", "rules", "scripts", "tests", "tools"}
 PATH = r"\w[\w.+-]*(/\w[\w.+-]*)*$"
 """Of characters that have no special meaning in a shell."""
 Folder = Annotated[str, Field(pattern=f"^{PATH}", max_length=250), AfterValidator(_not_of_workflow)]

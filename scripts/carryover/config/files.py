@@ -1,6 +1,7 @@
 """Files of a configuration, and how one is laid over another."""
 
 import re
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -42,23 +43,18 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
         return super().construct_mapping(node, deep=deep)
 
 
-def _construct_whole_number(loader, node):
-    """A whole number; YAML 1.1 reads 010 as 8 and 1:30 as 90, which few mean."""
-    if re.fullmatch(r"[-+]?(0[0-7_]+|[0-9_]+(:[0-5]?[0-9])+)", node.value):
-        reason = f"{node.value} is {loader.construct_yaml_int(node)} in YAML: write that, or put it in quotes"
+def _construct_number(construct, loader, node):
+    """A number; YAML 1.1 reads 010 as 8, 1:30 as 90 and 1:30.5 as 90.5, which few mean."""
+    number = construct(loader, node)
+    if re.fullmatch(r"[-+]?0[0-7_]+|.*:.*", node.value):
+        reason = f"{node.value} is {number} in YAML: write that, or put it in quotes"
         raise yaml.constructor.ConstructorError(problem=reason, problem_mark=node.start_mark)
-    return loader.construct_yaml_int(node)
+    return number
 
 
-def _construct_number(loader, node):
-    if ":" in node.value:
-        reason = f"{node.value} is {loader.construct_yaml_float(node)} in YAML: write that, or put it in quotes"
-        raise yaml.constructor.ConstructorError(problem=reason, problem_mark=node.start_mark)
-    return loader.construct_yaml_float(node)
-
-
-_Loader.add_constructor("tag:yaml.org,2002:int", _construct_whole_number)
-_Loader.add_constructor("tag:yaml.org,2002:float", _construct_number)
+for _kind in ("int", "float"):
+    _construct = partial(_construct_number, getattr(_Loader, f"construct_yaml_{_kind}"))
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _construct)
 _Loader.add_constructor("tag:yaml.org,2002:map", lambda loader, node: loader.construct_mapping(node, deep=True))
 
 

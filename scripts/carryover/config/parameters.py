@@ -136,9 +136,9 @@ def read(cls: type[M], values: Any, where: str, paths: dict[str, str] | None = N
         about_one, unknown = re.match(r"([\w.]+): ", str(error)), re.match(r"unknown key (\w+);", str(error))
         if (named := about_one or unknown) and named[1] in (paths or {}):
             where = f"configuration: {(paths or {})[named[1]]}."
-        raise UserError(
-            f"{where}{error}" if about_one or not where.endswith(".") else f"{where[:-1]}: {error}"
-        ) from None
+        if not about_one and where.endswith("."):
+            where = f"{where[:-1]}: "
+        raise UserError(f"{where}{error}") from None
 
 
 def sentence(error: ValidationError, kind: Any) -> str:
