@@ -214,7 +214,8 @@ def compared(sweep, experiment, measure, trainings, band):
     for run in trainings:
         now = retrain(sweep, experiment, measure, run)
         then, count = archived_rows(data, now), count + now.sizes["run"]
-        for quantity, values in differences(now, then, run.risk_floor, measure).items():
+        whole = measure if plugins.find("measures", measure).version else "risk"
+        for quantity, values in differences(now, then, run.risk_floor, whole).items():
             # A chaotic training counts by the median over its networks, another one by the worst of them.
             row = np.argsort(values)[len(values) // 2 if run.chaotic else -1]
             network = runs.format_identity(runs.identity(now.isel(run=row)))
@@ -237,7 +238,7 @@ def compared(sweep, experiment, measure, trainings, band):
 
 def differences(now, then, risk_floor, measure="risk"):
     """{quantity: (runs,) |Δ log|} of risks, with a floor added, and evaluations of two datasets, the largest of a run;
-    infinite where one dataset alone has NaN. Of another measure, the magnitudes of all its variables as well."""
+    infinite where one dataset alone has NaN. Of a pinned measure, the magnitudes of all its variables as well."""
     largest = {}
     losses = now["loss_function"].values if "loss_function" in now.coords else "squared"
     floors = {"risk": np.where(losses == "cross_entropy", SHARE_FLOOR, risk_floor).reshape(-1, 1), "evaluations": 1.0}
