@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+import yaml
 
 from carryover.config.artifacts import STAGES
 from carryover.errors import UserError
@@ -130,6 +131,35 @@ def test_what_is_made_of_data_needs_data_that_are_made_before_it(sweep):
     others["comparisons"] = {"again": {"compare": "atlas", "data": {"risk": "comparisons/map"}}, "map": entry}
     with pytest.raises(UserError, match=r"comparisons\.again\.data: results/comparisons/map.nc is neither a file nor"):
         sweep({"protocol": "single_task"}, others, measures={"risk": {}}).check()
+
+
+MAP = {"compare": "atlas", "data": {"risk": "toy/risk"}}
+PLOT = {"plot": "facets", "data": {"risk": "toy/risk"}}
+
+
+@pytest.mark.parametrize(("others", "sentence"), [
+    ({"figures": {"a": {**PLOT, "options": {"hue": ["protocl"]}}}}, r"a\.options\.hue: runs of toy/risk .* protocl\."),
+    ({"figures": {"a": {**PLOT, "options": {"only": ["rescal=1"]}}}}, r"a\.options\.only: .* no coordinate rescal\."),
+    ({"comparisons": {"m": {**MAP, "options": {"times": "pretrain_nois"}}}}, r"m\.options\.times: .* nois\."),
+    ({"archive": "nowhere"}, r"archive: there is no folder nowhere"),
+    ({"figures": {"a": PLOT | {"paper": "nonsense"}}}, r"figures\.a\.paper: there is no nonsense; there are: one"),
+])  # fmt: skip
+def test_a_name_that_nothing_has_is_told_before_anything_is_trained(sweep, others, sentence):
+    papers = {"one": {"name": "One", "title": "On one"}}
+    with pytest.raises(UserError, match=sentence):
+        sweep({"protocol": "single_task"}, {"papers": papers, **others}, measures={"risk": {}}).check()
+
+
+@pytest.mark.parametrize(("overlay", "sentence"), [
+    ({"experiments": {"relu_overlap": None}}, r"experiments\.relu_overlap is null, but \w+\.\w+\.data is made"),
+    ({"experiments": {"relu_overlap": {"measures": {"risk": None}}}}, r"experiments.relu_overlap.measures.risk is nul"),
+    ({"curves": {"relu_penalty": None}}, r"curves\.relu_penalty is null, but \w+\.\w+\.data is made of theory/"),
+    ({"claims": {"relu_overlap": None}}, r"claims\.relu_overlap is null, but nothing of that name is there"),
+])  # fmt: skip
+def test_a_null_that_removes_what_others_need_is_named(tmp_path, overlay, sentence):
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(overlay))
+    with pytest.raises(UserError, match=f"^configuration: {sentence}"):
+        Sweep(startup.configuration([ROOT / "config/config.yaml", tmp_path / "mine.yaml"]), ROOT).check()
 
 
 @pytest.mark.parametrize("overlay", sorted(file.name for file in (ROOT / "config").glob("*.yaml")))

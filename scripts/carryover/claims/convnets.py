@@ -103,7 +103,7 @@ class ConvnetStages(Model):
     stages: tuple[str, ...] = parameter(("layer3", "layer4"), "stages that the claims are about, each for itself")
     factors: tuple[PositiveFloat, ...] = parameter((), "factors on the weights; empty for all below 1")
     network: str = parameter("resnet18", "network of the published table")
-    only: tuple[Condition, ...] = parameter((), "conditions on the runs, as coordinate=value")
+    only: tuple[Condition, ...] = parameter((), "conditions on the runs, as coordinate=value", coordinate=True)
 
 
 @plugins.check(data=["stages"])

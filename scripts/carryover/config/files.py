@@ -78,6 +78,15 @@ def find_file(file, root):
     return file if Path(file).exists() or not shipped.exists() else shipped.as_posix()
 
 
+def nulls(sections, path=()):
+    """The paths, as tuples of keys, of all nulls in nested sections."""
+    for key, value in sections.items():
+        if isinstance(value, dict):
+            yield from nulls(value, (*path, key))
+        elif value is None:
+            yield (*path, key)
+
+
 def overlaid(below, above, removing=False):
     """Sections with others laid over them, as Snakemake lays one configuration file over another.
 

@@ -47,6 +47,12 @@ def merge_papers(config, folder):
                     continue
                 has_paper = section != "curves" and isinstance(entry, dict)
                 below[section][name] = entry | {"paper": file} if has_paper else entry
+    for section in SECTIONS:
+        for name, entry in (config.get(section) or {}).items():
+            if entry is None and section != "curves" and name not in below[section]:
+                raise UserError(
+                    f"configuration: {section}.{name} is null, but nothing of that name is there to remove."
+                )
     merged = files.overlaid(below, {key: value for key, value in config.items() if key != "papers"}, removing=True)
     merged["papers"] = {}
     for file, content in contents.items():

@@ -8,7 +8,7 @@
 A ``tuple`` takes several values, all worked on in one job. An ``axis`` takes several values in the configuration, each
 a job of its own. ``when`` names the values of axes under which the parameter is read at all: elsewhere it is no flag
 of the job, so that changing it reruns nothing there. A ``path`` names a file, or a folder, whose files become inputs
-of the job.
+of the job. A ``coordinate`` names coordinates of runs, or conditions on them, as coordinate=value.
 
 The Snakefile reads the models: what they are made of imports nothing large.
 """
@@ -96,9 +96,10 @@ def parameter(
     axis: bool = False,
     when: dict[str, tuple] | None = None,
     path: bool = False,
+    coordinate: bool = False,
 ) -> Any:
     """A field of a `Model` that knows its meaning, and whether and when it makes jobs of its own."""
-    extra: dict[str, Any] = {"axis": axis, "when": when or {}, "path": path}
+    extra: dict[str, Any] = {"axis": axis, "when": when or {}, "path": path, "coordinate": coordinate}
     return Field(default, description=meaning, json_schema_extra=extra)
 
 
@@ -118,7 +119,7 @@ def keeps(*names: str, when: dict[str, tuple] | None = None) -> dict[str, dict[s
 @cache
 def parameter_schema(cls: type[Model]) -> dict[str, dict[str, Any]]:
     """{name: JSON schema} of each parameter: its type, or that of its `items` if it takes several values, meaning,
-    default and limits, and the arguments axis, when and path of `parameter`."""
+    default and limits, and the arguments axis, when, path and coordinate of `parameter`."""
     return cls.model_json_schema()["properties"]
 
 

@@ -24,15 +24,19 @@ LAYERS = {"trained": "all layers trained", "frozen": "features fixed"}
 
 
 class Facets(Titled):
-    x: str = parameter("samples", "coordinate of the horizontal axis, which is logarithmic")
-    column: str = parameter("overlap", "coordinate of the columns of panels; one where runs have none of the default")
-    row: str = parameter("", "coordinate of the rows of panels, or `layers`: those trained; empty for one row")
-    hue: tuple[str, ...] = parameter(("protocol",), "coordinates of the curves")
+    x: str = parameter("samples", "coordinate of the horizontal axis, which is logarithmic", coordinate=True)
+    column: str = parameter(
+        "overlap", "coordinate of the columns of panels; one where runs have none of the default", coordinate=True
+    )
+    row: str = parameter(
+        "", "coordinate of the rows of panels, or `layers`: those trained; empty for one row", coordinate=True
+    )
+    hue: tuple[str, ...] = parameter(("protocol",), "coordinates of the curves", coordinate=True)
     shown: tuple[str, ...] = parameter((), "values of the first of these that are drawn; empty for all")
     names: tuple[str, ...] = parameter((), "what the curves are called, in their order; empty for what they are")
     dodge: NonNegativeFloat = parameter(0.0, "octaves by which neighbouring curves stand apart, with bars for bands")
-    relative_to: str = parameter("", "coordinate by whose square risks are divided; empty for none")
-    only: tuple[Condition, ...] = parameter((), "conditions on the runs shown, as coordinate=value")
+    relative_to: str = parameter("", "coordinate by whose square risks are divided; empty for none", coordinate=True)
+    only: tuple[Condition, ...] = parameter((), "conditions on the runs shown, as coordinate=value", coordinate=True)
     panel: Annotated[float, Field(gt=0, le=20)] = parameter(2.1, "width of a panel [inches]")
     markers: bool = parameter(False, "what was trained is drawn as markers over the lines of exact limits")
     floor: PositiveFloat = parameter(1e-10, "smallest value shown: below it lies what the stopping loss sets")

@@ -107,6 +107,8 @@ def _plugin(folder, name, options, where, named=None):
 def _experiment(sweep, name, spec):
     """Training, measuring and collecting; an archived dataset is unpacked instead."""
     where = f"experiments.{name}.measures"
+    if spec.paper:
+        check_known(spec.paper, sweep.typed.papers, f"experiments.{name}.paper")
     measures = {key: _plugin("measures", key, options, f"{where}.{key}") for key, options in spec.measures.items()}
     trained = [measure for measure in measures if sweep.mismatch(name, measure)]
     for stage in STAGES if trained or not measures else ():
@@ -198,6 +200,25 @@ def _applicable_batches(sweep, experiment, spec, measure):
     return [name for name, batch in points.items() if batch]
 
 
+def _check_coordinates(sweep, plugin, p, data, where):
+    """UserError for an option with the name of a coordinate that occurs nowhere in the code of the families whose runs
+    it is to select; which coordinates they have, their training alone can say."""
+    named = {option: getattr(p, option) for option, about in parameters.parameter_schema(plugin.model).items()
+             if about["coordinate"] and option in p.model_fields_set}  # fmt: skip
+    experiments = [sweep.typed.experiments.get(reference.partition("/")[0]) for reference in data]
+    if not named or not all(experiments):
+        return
+    library, family_folders = sweep.scripts / "carryover", {f"families/{spec.family}" for spec in experiments}
+    files = [file for folder in ("families", *family_folders) for file in (library / folder).glob("*.[pj]*")]
+    files.append(sweep.scripts.joinpath(*plugin.module.split(".")).with_suffix(".py"))
+    words = {word for file in files for word in re.findall(r"\w+", file.read_text("utf-8"))}
+    for option, value in named.items():
+        for text in [value] if isinstance(value, str) else value:
+            name = text.partition("=")[0].removeprefix("pretrain_")
+            if name and name not in words:
+                raise UserError(f"{where}.options.{option}: runs of {', '.join(data)} have no coordinate {name}.")
+
+
 def _artifact(sweep, rule, name, entry):
     """A comparison, a group of claims, a figure or a table."""
     kind, papers = ARTIFACTS[rule], sweep.typed.papers
@@ -207,10 +228,14 @@ def _artifact(sweep, rule, name, entry):
     declared = plugins.find(kind.plugins, plugin)
     if missing := [role for role in declared.roles or () if role not in entry.data]:
         raise UserError(f"configuration: {where}.data: {', '.join(missing)} is missing.")
+    if entry.paper:
+        check_known(entry.paper, papers, f"{where}.paper")
     if declared.roles is not None:
         for role in entry.data:
             check_known(role, (*declared.roles, *declared.optional_roles), f"{where}.data")
+    _check_coordinates(sweep, declared, p, entry.data.values(), where)
     for claim in getattr(entry, "supported_by", ()):
+        sweep.check_not_removed(f"claims/{claim.partition('/')[0]}", where)
         check_known(claim.partition("/")[0], sweep.typed.claims, f"{where}.supported_by")
     job["flags"][1:1] = as_flags({"roles": list(entry.data)})
     if rule == "check_claims":

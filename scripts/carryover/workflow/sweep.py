@@ -33,6 +33,7 @@ class Sweep:
     def __init__(self, config, root):
         self.root = Path(root)
         self.config = papers.merge_papers(config, Path(self.file("config/papers")))
+        self.removed = {*files.nulls(config)} - {*files.nulls(self.config)}
         self.typed = configuration.validate(self.config)
         self.results = self.typed.pathvars.results
         self.scripts = self.root / "scripts"
@@ -93,14 +94,20 @@ class Sweep:
             link = f"a link to {os.readlink(there)}, which leads nowhere" if there.is_symlink() else "no folder"
             why = "not to be written into, by its owner or its disk" if there.is_dir() else link
             raise UserError(f"cannot write into the results folder {results}: {there} is {why}.")
+        if self.archive and not os.path.isdir(self.archive):
+            raise UserError(
+                f"archive: there is no folder {self.archive}; make it if datasets are to be packed into it."
+            )
         outputs: set = set()
         datasets: list = []
         for output, request in self.jobs.items():
             _ = request.code
             for path in (*request.inputs, *request.named_files):
-                if path not in outputs and not Path(path).is_file():
+                old = str(path).startswith(f"{self.results}/")  # were it there, of another configuration
+                if path not in outputs and (old or not Path(path).is_file()):
                     kind, listed = ARTIFACTS.get(request.rule), ", ".join(datasets)
                     where = f"{kind.section}.{request.wildcards[kind.wildcard]}.data" if kind else request.rule
+                    self.check_not_removed(str(path).removeprefix(f"{self.results}/").removesuffix(".nc"), where)
                     raise UserError(f"{where}: {path} is neither a file nor made here; known are {listed}.")
             outputs.add(output)
             if request.rule not in SHARDS:
@@ -108,6 +115,14 @@ class Sweep:
             for file in request.outputs:
                 if os.path.lexists(file) and not os.path.isfile(file):
                     raise UserError(f"{file} is no file, so that no result can take its place: move it away.")
+
+    def check_not_removed(self, data, where):
+        """Raise UserError if what an entry refers to as `data` is removed by a null in the configuration."""
+        name, _, measure = data.partition("/")
+        places = {("experiments", name), ("experiments", name, "measures"), ("experiments", name, "measures", measure)}
+        if found := self.removed & {*places, ({"theory": "curves"}.get(name, name), measure)}:
+            null = ".".join(min(found))
+            raise UserError(f"configuration: {null} is null, but {where} is made of {data}: set that to null too.")
 
     # For the rules: what wildcards can be, and functions of them.
 

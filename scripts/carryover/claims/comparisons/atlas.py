@@ -65,7 +65,7 @@ class Atlas(Model):
     protocols: tuple[str, ...] = parameter(
         ("finetuning",), "what is compared with training from scratch: finetuning, or what trains the readout alone"
     )  # fmt: skip
-    only: tuple[Condition, ...] = parameter((), "conditions on transferred runs, as coordinate=value")
+    only: tuple[Condition, ...] = parameter((), "conditions on transferred runs, as coordinate=value", coordinate=True)
     similarity: str = parameter(
         "overlap", "coordinate, or candidate, that says how similar source and target are; of a list of cosines its "
         "mean")  # fmt: skip
@@ -74,11 +74,13 @@ class Atlas(Model):
         "chord of the unit circle (chord), 1 less a share that is lost, or 1 less a ratio of which the candidate is "
         "−log₁₀ (saved)")  # fmt: skip
     similarity_is: str = parameter("similarity", "what it is, in words")
-    row: str = parameter("", "coordinate that tells the rows of the map apart, where that is not the similarity")
-    setting: str = parameter("", "coordinate of which each value has a map of its own")
+    row: str = parameter(
+        "", "coordinate that tells the rows of the map apart, where that is not the similarity", coordinate=True
+    )
+    setting: str = parameter("", "coordinate of which each value has a map of its own", coordinate=True)
     shown: float = parameter(0.0, "the value of it that the atlas shows")
     parameters: PositiveFloat = parameter(1.0, "parameters of the target")
-    times: str = parameter("", "coordinate by which they are multiplied")
+    times: str = parameter("", "coordinate by which they are multiplied", coordinate=True)
     parameters_are: str = parameter("parameter", "what counts as one, in words")
     theory: Literal["none", "curve", "ratio", "linear_transfer", "power_law"] = parameter(
         "none", "what predicts the gain: nothing; a curve of risks; the ratio of what stands for the risk, from "
