@@ -1,5 +1,7 @@
 """On a real Slurm the small project comes to the results of a local run, whatever happens to its jobs."""
 
+import re
+
 import pytest
 
 pytestmark = [pytest.mark.extended, pytest.mark.xdist_group("slurm")]
@@ -34,3 +36,19 @@ def test_training_is_given_gpus_and_a_killed_run_goes_on_to_the_same_results(pro
     assert {gpus for rule, gpus in given if rule in ("pretrain", "finetune")} <= {"0", "1"}
     assert "".join(gpus for rule, gpus in given if rule == "measure").replace("NoDevFiles", "") == ""
     assert not any(project.jobs(rule) for rule in ("curve", "figure"))  # these run where Snakemake does
+
+
+def test_a_job_out_of_memory_is_named_with_its_log_also_under_q(project, finished_project):
+    project.ask_for(mem_mb=800, runtime=10)
+    project.let("finetune", "exec python3 -c 'import time; block = bytearray(2 * 10**9); time.sleep(60)'")
+    project.start_on_slurm(*PARTITIONS, "--quiet", "all", "--retries", "0")
+    code, text = project.ended()
+    told = re.search(r"^carryover: (\S+): it ended without a word, as for lack of memory.* would be (\S+)", text, re.M)
+    assert code != 0, text
+    assert told, text
+    assert "/finetune/" in told[1]
+    assert "/finetune/" in told[2]
+    project.start_on_slurm(*PARTITIONS)
+    code, text = project.ended()
+    assert code == 0, text
+    assert project.results() == finished_project.results()
