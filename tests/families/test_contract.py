@@ -22,7 +22,9 @@ from rounding import assert_alike
 
 TOY = Path(__file__).parents[1] / "toy/families/toy"
 FAMILIES = (*plugins.names("families"), TOY.name)
-STAGES = [(family, stage) for family in FAMILIES for stage in ("pretrain", "finetune")]
+# One process tests a family, and trains it once.
+STAGES = [pytest.param(family, stage, marks=pytest.mark.xdist_group(f"contract {family}"))
+          for family in FAMILIES for stage in ("pretrain", "finetune")]  # fmt: skip
 SEEDS = (2, 5)
 # Whatever a family calls so is that small.
 TINY = {"dimension": 8, "width": 4, "samples": 6, "auxiliary_features": 3, "auxiliary_samples": 8, "main_features": 2,

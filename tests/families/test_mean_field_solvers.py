@@ -40,7 +40,7 @@ def test_the_flow_is_the_paper_s_descent_with_ever_smaller_steps(protocol):
     for run, (network, samples) in enumerate(zip(problem.networks, problem.task.sets, strict=True)):
         begin = problem.start.first[network], problem.start.second[network, 0]
         begin = begin[0] / np.linalg.norm(begin[0], axis=1, keepdims=True), begin[1]
-        coarse, fine = (plain(*begin, problem.task.X[samples], problem.task.y[run], rate, 1e-3) for rate in (0.1, 0.05))
+        coarse, fine = (plain(*begin, problem.task.X[samples], problem.task.y[run], rate, 1e-3) for rate in (0.2, 0.1))
         X = np.random.default_rng(0).standard_normal((1000, 8))
         far, near = (np.maximum(X @ first.T, 0) @ readout / 60 for first, readout, _ in (coarse, fine))
         found = outputs(trained.weights[run], X)

@@ -83,7 +83,7 @@ def test_descent_with_ever_smaller_steps_goes_where_the_flow_goes(seed, samples)
     tasks, w = teacher_problem(seed, samples)
     asked = {"tolerance": 1e-7, "device": "cpu"}  # where each stops below it must not tell them apart
     flow = predictions(gradient_flow(tasks, w, accuracy=0.001, max_steps=50_000, **asked).weights)
-    rates = (0.004, 0.002)
+    rates = (0.01, 0.005)
     coarse, fine = (
         predictions(
             gradient_descent(tasks, w, learning_rate=rate, max_epochs=100_000, precision="float64", **asked).weights
