@@ -25,6 +25,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from carryover.config import plugins
+from carryover.config.parameters import parameter_schema
 from carryover.errors import UserError
 from carryover.streams import generator
 from carryover.training.result import Divergence, Trained
@@ -157,10 +158,11 @@ def run(p: Any, experiment: str, seeds: Sequence[int], pretrained: xr.Dataset | 
     shard = Shard(experiment, list(seeds), pretrained)
     shared = {name: getattr(p, name) for name in ("protocol", "solver") if hasattr(p, "protocol")}
     shared["loss_function"] = getattr(p, "loss", "squared")
+    pretraining = {f"pretrain_{name}": about["description"] for name, about in _pretraining_axes(p).items()}
     if pretrained is not None:
-        shared["pretrain_solver"] = str(pretrained["pretrain_solver"].values[0])
+        shared |= {name: pretrained[name].values[0] for name in pretraining}
     elif not hasattr(p, "protocol"):
-        shared["pretrain_solver"] = p.solver
+        shared |= {name: getattr(p, name.removeprefix("pretrain_")) for name in pretraining}
     solved, solve = [], solver(p)
     for batch in stage(p)(p, shard):
         columns = {name: np.asarray(values) for name, values in {**batch.runs, **shared}.items()}
@@ -181,7 +183,7 @@ def run(p: Any, experiment: str, seeds: Sequence[int], pretrained: xr.Dataset | 
             joined[name] = dims, np.concatenate([own[name][1] for _, own in solved])
     runs = {name: ("run", np.concatenate([own[name] for own, _ in solved])) for name in columns}
     data = xr.Dataset(joined, {**runs, "output": list(batch.outputs)}, batch.attributes)
-    meanings = {**MEANING, **batch.meaning, **{name: text for name, (_, _, text) in variables.items()}}
+    meanings = {**pretraining, **MEANING, **batch.meaning, **{name: text for name, (_, _, text) in variables.items()}}
     for key, variable in data.variables.items():
         meaning = meanings[str(key)]
         label, unit = (meaning, "1") if isinstance(meaning, str) else meaning
@@ -249,6 +251,12 @@ def _check_start(p, seeds, pretrained):
         known = np.unique(pretrained[name].values).tolist()
         if missing := [value for value in values if value not in known]:
             raise UserError(f"the pretrained shard has the {name} {known}, but not {missing}.")
+
+
+def _pretraining_axes(p: Any) -> dict[str, dict[str, Any]]:
+    """{axis of pretraining: its schema} of the family whose parameters these are."""
+    schema = parameter_schema(plugins.load(type(p).__module__).Pretrain)
+    return {name: about for name, about in schema.items() if about["axis"]}
 
 
 def _module(p: Any, name: str) -> Any:

@@ -1,8 +1,8 @@
 """What can be set of the family `diagonal`: its task, pretraining and finetuning."""
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from carryover.config.parameters import Fraction, Model, keeps, parameter
 from carryover.families.parameters import DESCENT, FLOW, TRAINED, Device
@@ -43,7 +43,11 @@ class Pretrain(Training):
     solver: Literal["exact", "flow", "descent"] = parameter(
         "exact", "exact limit, adaptive gradient flow, or plain gradient descent", axis=True)  # fmt: skip
     samples: PositiveInt = parameter(1024, "auxiliary samples")
-    initial_scale: PositiveFloat = parameter(1e-3, "value of all four weight vectors at the start")
+    initial_scale: PositiveFloat = parameter(
+        1e-3, "value of all weights at the start, or the root mean square of both layers", axis=True)  # fmt: skip
+    balance: Annotated[float, Field(ge=-1, le=1)] = parameter(
+        0.0, "share λ/c of the layers' squared weights by which the first is larger than the readout at the start, "
+        "λ = u² − v² of c = u² + v²", axis=True)  # fmt: skip
     learning_rate: PositiveFloat = parameter(0.5, "step of gradient descent", when=DESCENT)
 
 

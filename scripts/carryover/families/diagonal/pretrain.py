@@ -29,8 +29,10 @@ def problems(p, shard):
     seeds, experiment = shard.seeds, shard.experiment
     teacher = np.stack([auxiliary_teacher(p, experiment, seed)[2] for seed in seeds])
     inputs = shard.draw(sparse.sphere, "auxiliary inputs", p.samples, p.dimension)
-    small = np.full((len(seeds), p.dimension), p.initial_scale)
-    start = Weights(small, small, small[:, None], small[:, None])
+    first, second = (
+        np.full((len(seeds), p.dimension), p.initial_scale * np.sqrt(1 + sign * p.balance)) for sign in (1, -1)
+    )
+    start = Weights(first, first, second[:, None], second[:, None])
     problem = Problem([task(p, inputs, teacher, np.arange(len(seeds)))], start, teacher)
     yield Batch(problem, {"seed": seeds}, partial(variables, problem, teacher), MEANING, ("auxiliary",))
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
 from carryover.config.parameters import Fraction, Model, keeps, parameter
 from carryover.errors import UserError
@@ -44,6 +44,9 @@ class Pretrain(Training):
         "descent", "gradient descent, or gradient flow, which descent follows with small steps", axis=True)  # fmt: skip
     samples: PositiveInt = parameter(1024, "auxiliary samples")
     initial_scale: PositiveFloat = parameter(1e-3, "both layers start from N(0, scale² · 2/fan-in)")
+    layer_ratio: NonNegativeFloat = parameter(
+        0.0, "ratio of a unit's |w| to its readout at the start, by root mean squares, at the same sum of squares; 0 "
+        "leaves it at √width", axis=True)  # fmt: skip
     learning_rate: PositiveFloat = parameter(0.1, "step of descent, cut where it diverges", when=DESCENT)
     batch_size: NonNegativeInt = parameter(0, "samples in a step; 0 for all", when=DESCENT)
 

@@ -40,6 +40,9 @@ def problems(p, shard):
     teacher = Weights.stack([teachers(p, experiment, seed, np.zeros(0))[0] for seed in seeds])
     X = shard.draw(sphere, "auxiliary inputs", p.samples, p.dimension)
     start = small_weights(p, shard, outputs, p.initial_scale)
+    if p.layer_ratio:  # of |w|² = 2 scale² and a² = 2 scale²/width
+        readout = np.sqrt((1 + p.width) / (1 + p.layer_ratio**2))
+        start = Weights(p.layer_ratio * readout / np.sqrt(p.width) * start.first, readout * start.second)
     problem = Problem(
         [task(p, X, teacher, np.arange(len(seeds)))], start, teacher,
         lambda run: generator(experiment, "", seeds[run], "auxiliary order"),

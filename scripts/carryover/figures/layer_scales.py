@@ -1,0 +1,90 @@
+"""What the sizes of the layers before pretraining make of finetuning."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from carryover.config import plugins
+from carryover.figures.drawing import layout, panels
+from carryover.figures.titled import Titled
+from carryover.runs import select_runs
+
+LOWEST = -6.0  # log₁₀ of the risk that has the darkest colour
+TASKS = {
+    "same": ("all pretrained features", 1.0, -1),
+    "nested": ("few of them", 1.0, 0),
+    "mixed": ("few, half of them new", 0.5, 0),
+    "new": ("few new features", 0.0, 0),
+}
+"""{task of the curve: (its name, the overlap of trained networks, the place of their number of features)}."""
+EXPONENTS = {"exponent_new": ("-", "new"), "exponent_pretrained": ("--", "pretrained")}
+
+
+@plugins.figure(data=["curve", "risk"])
+def layer_scales(data, p: Titled):
+    """Map of the risk of finetuning over scale and ratio of the layers, by task and samples.
+
+    Roles: `curve`, exact risks and exponents over `task`, `sample_size`, `scale` and `ratio`; `risk`, trained diagonal
+    networks of several initial scales and balances.
+    """
+    curve = data["curve"]
+    sizes, features = curve["sample_size"].values, panels.values(data["risk"], "main_features")
+    balance = data["risk"]["pretrain_balance"]
+    ratio, scale = np.sqrt((1 + balance) / (1 - balance)), 2 * data["risk"]["pretrain_initial_scale"] ** 2
+    trained = select_runs(data["risk"].assign(ratio=ratio, scale=scale), protocol="finetuning")
+    fig, axes = plt.subplots(len(sizes), len(TASKS), figsize=(8.4, 2.0 * len(sizes) + 1.2), sharex=True, sharey=True)
+    look = {"cmap": "YlGnBu_r", "vmin": LOWEST, "vmax": 0.0}
+    for row, n in zip(axes, sizes, strict=True):
+        row[0].set_ylabel(f"n = {n}\nratio u/v")
+        for ax, (task, (_, overlap, place)) in zip(row, TASKS.items(), strict=True):
+            exact = curve.sel(task=task, sample_size=n)
+            grid = exact["scale"], exact["ratio"]
+            image = ax.pcolormesh(*grid, np.log10(exact["finetuning"]).T, rasterized=True, **look)
+            others = np.minimum(exact["finetuning_probe"], exact["single_task"])
+            worse = np.ma.masked_where((exact["finetuning"] <= others).T, others.T)
+            ax.pcolor(*grid, worse, hatch="////", edgecolor="0.5", linewidth=0).set(array=None, facecolor="none")
+            for name, (line, _) in EXPONENTS.items():
+                ax.contour(*grid, exact[name].T, levels=[1.5], colors="black", linestyles=line, linewidths=1.2)
+            runs = select_runs(trained, samples=n, overlap=overlap, main_features=features[place])
+            cells = runs[["risk_final", "scale", "ratio"]].to_dataframe().groupby(["scale", "ratio"])["risk_final"]
+            where = np.array([*cells.groups]).T
+            ax.scatter(*where, c=np.log10(cells.median()), s=34, edgecolors="black", linewidths=0.8, zorder=3, **look)
+            ax.set(xscale="log", yscale="log")
+            ax.grid(False)
+    for ax, (words, *_) in zip(axes[0], TASKS.values(), strict=True):
+        ax.set_title(words)
+    for ax in axes[-1]:
+        ax.set_xlabel("scale c = u² + v²")
+    fig.colorbar(image, ax=list(axes.flat), label="log₁₀ risk of finetuning", shrink=0.6, extend="min")
+    for line, name in EXPONENTS.values():
+        words = f"penalty of a {name} feature: like ℓ1 to the left of the line or below, like ℓ2 beyond"
+        axes[0, 0].plot([], [], color="black", linestyle=line, label=words)
+    notes = "map: exact", "circles: trained, median over seeds", "hatched: a probe or training from scratch is better"
+    return layout.finish(fig, p.title, *notes, columns=1)
+
+
+@plugins.figure(data=["curve", "relu"])
+def layer_scales_beyond(data, p: Titled):
+    """The same question for linear networks, over time, and for ReLU networks.
+
+    Roles: `curve`, risk of a readout over `balance`, `direction` and `pretraining_time`; `relu`, risk of finetuned ReLU
+    networks of several ratios of the layers before pretraining.
+    """
+    curve, relu = data["curve"], data["relu"]
+    few, most = (panels.values(relu, "main_features")[place] for place in (0, -1))
+    tasks = {"b  all pretrained units": (1.0, most), "c  few of them": (1.0, few), "d  few new units": (0.0, few)}
+    fig, axes = plt.subplots(1, 4, figsize=(8.4, 2.9))
+    balances = curve["balance"].values
+    for balance, color in zip(balances, panels.colors("balance", balances), strict=True):
+        source, new = (curve["risk"].sel(balance=balance, direction=name) for name in ("source", "new"))
+        axes[0].plot(source["pretraining_time"], source, "--", color=color)
+        axes[0].plot(new["pretraining_time"], new, color=color, label=f"λ/c = {balance:g}")
+    axes[0].plot([], [], "--", color="0.4", label="direction of the source")
+    axes[0].set(xscale="log", xlabel="flow time of pretraining", ylabel="risk of a readout", title="a  linear networks")
+    for ax in axes[2:]:
+        ax.sharey(axes[1])
+    for ax, (title, (overlap, units)) in zip(axes[1:], tasks.items(), strict=True):
+        runs = select_runs(relu, overlap=overlap, main_features=units)
+        panels.curves(ax, runs, "risk_final", "pretrain_layer_ratio", "samples")
+        ax.set(xscale="log", yscale="log", title=title, xlabel="ratio |w|/|a| of a unit")
+    axes[1].set_ylabel("risk after finetuning")
+    return layout.finish(fig, p.title, panels.describe_spread(relu), *panels.convergence(relu))

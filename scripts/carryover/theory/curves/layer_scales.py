@@ -1,0 +1,111 @@
+"""Theory curves: what the sizes of the layers before pretraining make of finetuning, see `theory.layer_scales`."""
+
+import numpy as np
+from pydantic import PositiveFloat, PositiveInt
+
+from carryover.config import plugins
+from carryover.config.parameters import Model, Several, parameter
+from carryover.errors import UserError
+from carryover.labels import make_dataset
+from carryover.theory.interpolation import interpolation_risk
+from carryover.theory.layer_scales import balanced_flow, finetuning_rates, finetuning_scale
+
+_LINEAR = 1e8  # factor on the squares of weights from which on the penalty is that of a readout alone, Σ β²/w²
+
+
+class LayerScales(Model):
+    dimension: Several = parameter(200, "input dimensions D")
+    auxiliary_features: PositiveInt = parameter(16, "active dimensions of the auxiliary task, ±1/√k each")
+    few: PositiveInt = parameter(4, "active dimensions of the main tasks that do not need all of these, ±1/√k each")
+    samples: tuple[PositiveInt, ...] = parameter((8, 24, 72), "main-task samples n, fewer than D")
+    smallest: PositiveFloat = parameter(1e-3, "smallest scale c = u² + v² of the layers before pretraining")
+    largest: PositiveFloat = parameter(10.0, "largest scale")
+    smallest_ratio: PositiveFloat = parameter(1e-3, "smallest ratio u/v of the layers before pretraining")
+    largest_ratio: PositiveFloat = parameter(10.0, "largest ratio; above 1 it hardly matters")
+    points: Several = parameter(13, "scales, and ratios")
+    readout: PositiveFloat = parameter(1e-3, "readout weights after pretraining")
+
+
+@plugins.curve()
+def layer_scales(p: LayerScales):
+    """Risks over task, samples, scale and ratio, after pretraining that has learned its task exactly, of finetuning, of
+    a probe, and from scratch, where the ratio does not count; and the exponents of the penalty of finetuning.
+
+    Raises UserError where the samples are not fewer than the dimensions.
+    """
+    if max(p.samples) >= p.dimension:
+        raise UserError(f"samples must be fewer than dimension, which is {p.dimension}, not {max(p.samples)}")
+    scales = np.geomspace(p.smallest, p.largest, p.points)
+    ratios = np.geomspace(p.smallest_ratio, p.largest_ratio, p.points)
+    shared = {"same": p.auxiliary_features, "nested": p.few, "mixed": p.few / 2, "new": 0.0}  # features of both tasks
+    old, own = np.array(list(shared.values())), np.array([p.auxiliary_features, p.few, p.few, p.few])
+    # dimensions of both tasks, of the main one, of the auxiliary one, of none
+    kinds = [old, own - old, p.auxiliary_features - old, p.dimension - p.auxiliary_features - own + old]
+    counts = np.stack(kinds, axis=-1)[:, None, None, None, :]
+    task = (own**-0.5)[:, None] * [1, 1, 0, 0]
+    learned = p.auxiliary_features**-0.5 * np.array([1, 0, 1, 0])
+    n, c = np.array(p.samples)[:, None, None], scales[:, None, None]
+    balance = c * ((ratios**2 - 1) / (ratios**2 + 1))[:, None]
+    first = _LINEAR * finetuning_scale(learned, c, balance, 0.0)
+    starts = {
+        "finetuning": (*finetuning_rates(learned, c, balance, p.readout), "risk after finetuning"),
+        "finetuning_probe": (first, first, "risk of a readout alone on the pretrained features"),
+        "single_task": (c / 2, c / 2, "risk from scratch, from layers of the same scale"),
+    }
+    beta, dims = task[:, None, None, None, :], ("task", "sample_size", "scale", "ratio")
+    risks = {name: interpolation_risk(n, counts, beta, up, down) for name, (up, down, _) in starts.items()}
+    # E.g. d log Q / d log β = βz/(βz − √(β² + k²) + k) with sinh z = β/k: 1 is ℓ1, 2 is ℓ2
+    k = finetuning_scale(np.array([learned[0], 0.0]), c, balance, p.readout)
+    size, k = (own**-0.5)[:, None, None, None], k[None]
+    bz = size * np.arcsinh(size / k)
+    exponents = bz / (bz - size**2 / (np.hypot(size, k) + k))
+    shape = risks["finetuning"].shape
+    variables = {name: (dims, np.broadcast_to(risks[name], shape), starts[name][2]) for name in starts}
+    for place, name in enumerate(("pretrained", "new")):
+        meaning = f"exponent of the penalty of a {name} feature: 1 like ℓ1, 2 like ℓ2"
+        variables[f"exponent_{name}"] = (("task", "scale", "ratio"), exponents[..., place], meaning)
+    return make_dataset(variables, {
+        "task": (np.array(list(shared)), "main task: all pretrained features, few of them, half of them new, all new"),
+        "sample_size": (np.array(p.samples), "main-task samples"),
+        "scale": (scales, "scale c = u² + v² of the layers before pretraining"),
+        "ratio": (ratios, "ratio u/v of first layer and readout before pretraining"),
+    })  # fmt: skip
+
+
+class PretrainingTime(Model):
+    dimension: Several = parameter(20, "inputs, hidden units and outputs of the network")
+    features: PositiveInt = parameter(5, "directions that the source task has, each of singular value 1")
+    scale: PositiveFloat = parameter(1.0, "scale of the layers before pretraining")
+    balances: tuple[float, ...] = parameter((-0.9, 0.0, 0.9), "balances λ of the layers, in units of the scale")
+    longest: PositiveFloat = parameter(1e3, "flow time of pretraining")
+    readout_time: PositiveFloat = parameter(10.0, "flow time of the new readout")
+
+
+@plugins.curve()
+def pretraining_time(p: PretrainingTime):
+    """Risk of a readout on many samples, trained for a time on features of a linear network, over that network's
+    pretraining: of a source direction, and of one that the source task does not have.
+
+    The network starts from rotations times u and v. With the features' K = W₁ᵀW₁ the readout's error decays like
+    e^{−KT}, so the risk of a target β is |e^{−KT} β|².
+    """
+    times = np.r_[0.0, np.geomspace(1e-2, p.longest, 60)]
+    target = np.diag((np.arange(p.dimension) < p.features).astype(float))
+    rng = np.random.default_rng(0)  # of the rotations, which hardly matter in many dimensions
+    turns = [np.linalg.qr(rng.standard_normal((p.dimension, p.dimension)))[0] for _ in range(2)]
+    risks = []
+    for balance in p.balances:
+        weights = [
+            turn * np.sqrt(p.scale * (1 + sign * balance) / 2) for turn, sign in zip(turns, (1, -1), strict=True)
+        ]
+        kernels = balanced_flow(times, *weights, target)[:, : p.dimension, : p.dimension]
+        values, vectors = np.linalg.eigh(kernels)
+        left = (vectors * np.exp(-p.readout_time * values)[:, None]) @ vectors.swapaxes(1, 2)
+        squares = (left**2).sum(1)  # |e^{−KT} β|² for β along each axis
+        risks.append([squares[:, : p.features].mean(1), squares[:, p.features :].mean(1)])
+    variables = {"risk": (("balance", "direction", "pretraining_time"), np.array(risks), "risk of the readout")}
+    return make_dataset(variables, {
+        "balance": (np.array(p.balances), "balance λ/c of the layers before pretraining"),
+        "direction": (np.array(["source", "new"]), "direction of the target"),
+        "pretraining_time": (times, "flow time of pretraining"),
+    })  # fmt: skip

@@ -1,0 +1,139 @@
+"""How large each layer is before pretraining, and what finetuning then costs: exact for diagonal and linear networks.
+
+The four papers start both layers alike. Let a dimension of a diagonal network, β = u₊v₊ − u₋v₋, start pretraining with
+first-layer weights u and readouts v on both paths:
+
+    c = u² + v²  (the scale),      λ = u² − v²  (the balance),      |λ| ≤ c.
+
+Gradient flow keeps u₊² − v₊² = u₋² − v₋² = λ. It multiplies u₊ + v₊ and u₋ − v₋ by e^{z/2}, and u₊ − v₊ and u₋ + v₋ by
+e^{−z/2} ("Feature reuse", appendix A, eqs 10–17). So u± = u cosh(z/2) ± v sinh(z/2), β = c sinh z, and
+
+    u₊² + u₋² = u² (cosh z + 1) + v² (cosh z − 1) = λ + c cosh z = λ + √(c² + β²).
+
+A dimension that pretraining does not need keeps u₊ = u₋ = u. Finetuning begins there with a new readout, γ on both
+paths. If u₊ = u₋, its penalty is the Q of eq 22 with the scale k = u² + γ²; in general `norms.flow_penalty` has it.
+
+In linear networks W₂W₁ of two layers the balance is that of matrices, W₁W₁ᵀ − W₂ᵀW₂ = λI (arXiv 2409.14623).
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from carryover.theory.arguments import Array, broadcast
+
+_LONGEST = 4.0
+"""Largest exponent in one step of `balanced_flow`: that of the square root of its numbers' digits would lose them."""
+
+
+def pretrained_first_layer(beta: ArrayLike, scale: ArrayLike, balance: ArrayLike) -> tuple[Array, Array]:
+    """(u₊, u₋) of a diagonal network that pretraining has taken to the coefficients β.
+
+    Parameters
+    ----------
+    beta : coefficients of the auxiliary task
+    scale, balance : c and λ of the layers before pretraining; ValueError for a scale below 0, or |λ| above it
+
+    Examples
+    --------
+    >>> np.round(pretrained_first_layer(1.0, scale=0.0, balance=0.0), 3)
+    array([1., 0.])
+    """
+    beta, scale, balance = _checked(beta, scale, balance)
+    first, readout = np.sqrt((scale + balance) / 2), np.sqrt((scale - balance) / 2)
+    # At c = 0 both layers vanish, and the larger path takes β all by itself: the limit of u e^{z/2}.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        half = np.arcsinh(np.abs(beta) / scale) / 2
+        grown, left = first * np.cosh(half), readout * np.sinh(half)
+    grown, left = (np.where(scale == 0, np.sqrt(np.abs(beta)) / 2, part) for part in (grown, left))
+    plus, minus = grown + left, grown - left
+    return np.where(beta < 0, minus, plus)[()], np.where(beta < 0, plus, minus)[()]
+
+
+def finetuning_scale(beta: ArrayLike, scale: ArrayLike, balance: ArrayLike, readout: ArrayLike) -> Array:
+    """k = ½ (λ + √(c² + β²)) + γ², the scale of the Q penalty (eq 22) of finetuning after pretraining to β.
+
+    It takes both paths to have the mean of u₊² and u₋². Where k ≪ |β'|, a new coefficient β' costs like ℓ₁, and where
+    k ≫ |β'| like ℓ₂; the larger k, the less it costs.
+
+    Parameters
+    ----------
+    beta, scale, balance : as in `pretrained_first_layer`
+    readout : γ, on both paths
+
+    Examples
+    --------
+    Five of 40 pretrained features are to be found from 64 samples in 1000 dimensions. Balanced layers cannot:
+
+    >>> from carryover.theory.interpolation import interpolation_risk
+    >>> learned, counts, task = [40**-0.5, 40**-0.5, 0], [5, 35, 960], [5**-0.5, 0, 0]
+    >>> for balance in (0.0, -1.0 + 2e-6):  # of first layers of .7 and .001
+    ...     k = finetuning_scale(learned, scale=1.0, balance=balance, readout=1e-3)
+    ...     print(f"{interpolation_risk(64, counts, task, k / 2, k / 2):.2g}")
+    0.93
+    6e-05
+    """
+    beta, scale, balance = _checked(beta, scale, balance)
+    return (balance + np.hypot(scale, beta)) / 2 + np.square(readout)
+
+
+def finetuning_rates(beta: ArrayLike, scale: ArrayLike, balance: ArrayLike, readout: ArrayLike) -> tuple[Array, Array]:
+    """A and B of `norms.flow_penalty` for finetuning from the real u₊ and u₋, as `interpolation_risk` takes them.
+
+    Parameters are those of `finetuning_scale`, which is 2√(AB) up to what u₊ ≠ u₋ makes of it.
+    """
+    plus, minus = pretrained_first_layer(beta, scale, balance)
+    up, down = (
+        (plus + sign * np.asarray(readout)) ** 2 + (minus - sign * np.asarray(readout)) ** 2 for sign in (1, -1)
+    )
+    return up / 4, down / 4
+
+
+def balanced_flow(times: ArrayLike, first: ArrayLike, second: ArrayLike, target: ArrayLike) -> Array:
+    """The flow of a two-layer linear network on ½‖W₂W₁ − Σ‖²: whitened inputs, all samples.
+
+    With Q = (W₁ᵀ; W₂) and M = QQᵀ it obeys Ṁ = FM + MF − M², F = [[λ/2, Σᵀ], [Σ, −λ/2]], whose solution is
+
+        M(t) = e^{Ft} Q₀ (I + ½ Q₀ᵀ F⁻¹ (e^{2Ft} − I) Q₀)⁻¹ Q₀ᵀ e^{Ft}.
+
+    Parameters
+    ----------
+    times : (T,) increasing, from 0
+    first, second : (H, D) and (O, H) weights before training, of W₁W₁ᵀ − W₂ᵀW₂ = λI; ValueError for others
+    target : (O, D)
+
+    Returns
+    -------
+    (T, D + O, D + O), with W₁ᵀW₁ in the first D rows and columns, W₂W₁ below and W₂W₂ᵀ beside that.
+    """
+    first, second, target = (np.asarray(a, dtype=float) for a in (first, second, target))
+    difference = first @ first.T - second.T @ second
+    balance = np.trace(difference) / len(difference)
+    if not np.allclose(difference, balance * np.eye(len(difference)), rtol=0, atol=1e-12 * np.sum(first**2)):
+        raise ValueError("first and second must be balanced: W₁W₁ᵀ − W₂ᵀW₂ must be a multiple of I")
+    (outputs, inputs), identity = target.shape, np.eye(len(difference))
+    F = np.block([[balance / 2 * np.eye(inputs), target.T], [target, -balance / 2 * np.eye(outputs)]])
+    values, vectors = np.linalg.eigh(F)
+    Q, before, found = np.concatenate([first.T, second]), 0.0, []
+    for time in np.asarray(times, dtype=float):
+        # The solution over a long time has e^{2Ft}, in which small features drown. Over short ones it is exact as well,
+        # and CCᵀ = I + ½ Q₀ᵀ … Q₀ gives a Q from which it goes on: Q = e^{Ft} Q₀ C⁻ᵀ.
+        steps = int(np.ceil((time - before) * np.abs(values).max() / _LONGEST))
+        step = (time - before) / max(steps, 1)
+        growth = (vectors * np.exp(values * step)) @ vectors.T
+        with np.errstate(divide="ignore", invalid="ignore"):
+            integral = np.where(values == 0, 2 * step, np.expm1(2 * values * step) / values)
+        for _ in range(steps):
+            along = vectors.T @ Q
+            C = np.linalg.cholesky(identity + along.T @ (integral[:, None] * along) / 2)
+            Q = np.linalg.solve(C, (growth @ Q).T).T
+        before = time
+        found.append(Q @ Q.T)
+    return np.stack(found)
+
+
+def _checked(beta: ArrayLike, scale: ArrayLike, balance: ArrayLike) -> list[Array]:
+    """Arrays of one shape; ValueError for a negative scale, or a balance that is larger than the scale."""
+    beta, scale, balance = broadcast(beta=beta, scale=scale, balance=balance)
+    if (scale < 0).any() or (np.abs(balance) > scale).any():
+        raise ValueError("scale must be at least 0, and balance between −scale and scale")
+    return [beta, scale, balance]
