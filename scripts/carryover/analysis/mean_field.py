@@ -10,8 +10,12 @@ READOUT = "zero"  # how the readout was trained in the runs of linear transfer t
 
 
 def gains(risk, readout):
-    """`transferability` of linear transfer, in shares of the target's variance, for one way to train the readout and
-    its longest flow time; UserError if no run has it."""
+    """The data frame that `transferability` makes of the runs of linear transfer with this `readout`, a way to train
+    it, at its longest flow time, if it has one. Risks are shares of the target's variance.
+
+    `risk` is a dataset of runs, also from scratch, with `risk_final` and `target_variance` (run,). UserError if no run
+    has the readout.
+    """
     risk = normalise_risk(risk)
     # Descent only verifies what is solved.
     solved = select_runs(risk, protocol="linear_transfer", readout=readout, solver="exact")

@@ -70,8 +70,10 @@ def stopped_training(data):
     for role, protocol in (("released", "the released script"), ("text", "the text's protocol")):
         linear, tuned = (transferability(data[role], name) for name in ("linear_transfer", "finetuning"))
         critical |= {(role, angle): at_critical(part) for angle, part in linear.groupby("angle")}
+        # Networks that have forgotten their source have the risk from scratch: no transferability at any γ = n/d > 1.
         largest = tuned.pivot_table("transferability", "seed", "gamma").abs().max(axis=1)
         results |= checks({f"forgotten_{role}": largest}, protocol=protocol)
+    # At γ = 1, where there is no mean, for angles between source and target in units of π.
     medians = {"anomalous": critical["released", 0.5], "no_spike": critical["text", 0.25]}
     return results | checks(medians, intervals.median)
 

@@ -21,7 +21,11 @@ ROUNDING = 1e-12  # relative error of what agrees exactly
 @plugins.check(data=["risk", "gram", "out_of_rkhs", "anchored"])
 def mean_field_transfer(data):
     """Roles: `risk`, `gram`, `out_of_rkhs` over ablated shares and scales of the teacher, and `anchored`, the risks of
-    networks pretrained with several anchors. Statistics are means over seeds, risks shares of the target's variance."""
+    networks pretrained with several anchors. Statistics are means over seeds, risks shares of the target's variance.
+
+    `ablated` is the share of the target's units that the source lacks. The features hardly move for a teacher of small
+    scale (lazy), and do for a large one (rich). Tables have a row for each seed, and coordinates in their columns.
+    """
     gram, outside = (Runs(role, data[role]) for role in ("gram", "out_of_rkhs"))
     lazy, rich = gram.extremes("teacher_scale")
 
@@ -38,11 +42,14 @@ def mean_field_transfer(data):
     source_risk = 2 * unablated["pretrained_loss"] / unablated["target_variance"]
     statistics["source_learned"] = source_risk.groupby("seed").first().to_series()
 
+    # Does the part of the target that features cannot represent grow with the ablated share? A correlation by seed.
     outside = outside.where(teacher_scale=rich)
     least, rkhs_distance = (outside.table(quantity, "ablated") for quantity in ("least_risk", "out_of_rkhs"))
     shares = pd.Series(rkhs_distance.columns, rkhs_distance.columns)
     statistics["left_out"] = Check(rkhs_distance.T.corrwith(shares, method="spearman"), intervals.median)
 
+    # Gains by seed (rows), and ablated share and n: `helps` is the least over n where nothing is ablated, `hurts` that
+    # at most samples where most is, and `resembles` the correlation of the share with the n at which gain ends.
     scratch = from_scratch(select_runs(data["risk"], teacher_scale=rich))
     runs = gains(data["risk"], READOUT).query("teacher_scale == @rich")
     gain = runs.pivot_table("transferability", "seed", ["ablated", "samples"])
@@ -62,9 +69,13 @@ def mean_field_transfer(data):
 
 
 def _power_law(scratch):
-    """Checks of the exponent of the risk from scratch against the published one, and from few against many samples."""
+    """Checks of the exponent of the risk from scratch against the published one, and from few against many samples.
+
+    `scratch` are risks by seed (rows) and n (columns). An exponent is of their means over seeds, so a seed has none of
+    its own: jackknife pseudovalues, one for each seed, stand for them.
+    """
     fitted, seeds = scratch[[n for n in scratch if n >= FITTED]], list(scratch.index)
-    half = fitted.shape[1] // 2
+    half = fitted.shape[1] // 2  # of an odd number of n, both parts have the middle one
     few, many = fitted.iloc[:, : fitted.shape[1] - half], fitted.iloc[:, half:]
 
     def exponent(seeds, risks=fitted):

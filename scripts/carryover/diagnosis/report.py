@@ -54,11 +54,16 @@ def headline(result: Dataset) -> str:
 
 
 def _format_kept_share(table: pd.DataFrame, reference: str) -> str:
-    """The kept share of the variance of a few layers, or its range; constant layers have none."""
+    """The kept share of the variance of each layer, or of many its range, in words; "" if all are constant.
+
+    `table` has a row for each layer, and `reference` is what shares are compared with, such as "baseline".
+    """
     kept = table["kept_weighted"].dropna()
     if kept.empty:
         return ""
-    beyond = ", beyond the baseline" if reference == "baseline" and (table["kept_reference"] <= CLOSE).all() else ""
+    # Of a layer that the baseline predicts better than `CLOSE`, the share is not counted beyond it.
+    counts = reference == "baseline" and (table["kept_reference"][kept.index] <= CLOSE).all()
+    beyond = ", beyond the baseline" if counts else ""
     if len(kept) > _FEW:
         return f"Of the variance before, from {_shares(kept.sort_values().iloc[[0, -1]], ' to ')} is kept{beyond}."
     shares = _shares(kept) if len(table) > 1 else f"{max(kept.iloc[0], 0):.0%}"

@@ -151,7 +151,8 @@ class Atlas(Titled):
 def atlas(data, p: Atlas):
     """Maps of what pretraining gains in several families, over samples and similarity, in one colour scale (E7).
 
-    Roles: the maps of families, as comparisons.atlas makes them, by any names.
+    Roles: the maps of families, datasets as comparisons.atlas makes them, by any names. Each protocol of a family has a
+    panel at its usual setting, such as the noise, or at each of `p.settings` settings, evenly spread.
     """
     maps, columns = [], 3
     for pairs in data.values():
@@ -176,7 +177,12 @@ def atlas(data, p: Atlas):
 
 
 def _map(ax, about, protocol, setting, table):
-    """Draw gains in colours, dots on cells of open sign, and a line where the predicted gain changes its sign."""
+    """Draw gains in colours, dots on cells of open sign, and a line where the predicted gain changes its sign; a dotted
+    line is where there are as many samples as parameters. The coloured mesh, for a colour bar.
+
+    `about` are the attributes of a family's map, and `table` its `cells` of this protocol and setting, a data frame
+    with a row for each cell: its `row` on the map, from 0 on, its `samples`, and what is known of it.
+    """
     per_parameter = table.groupby("samples")["samples_per_parameter"].mean()
     gain, predicted = (table.pivot(index="row", columns="samples", values=name) for name in ("gain", "predicted"))
     opened = table[table["open"]]
@@ -185,7 +191,7 @@ def _map(ax, about, protocol, setting, table):
     image = panels.gain_map(ax, *edges, gain.to_numpy(float), LARGEST)  # type: ignore[call-arg]
     ax.plot(gain.columns.get_indexer(opened["samples"]), opened["row"], ".", color="0.35", markersize=2.2)
     if min(predicted.shape) > 1 and predicted.min().min() < 0 < predicted.max().max():
-        clipped = predicted.clip(-LARGEST, LARGEST).where(predicted != 0)
+        clipped = predicted.clip(-LARGEST, LARGEST).where(predicted != 0)  # no line where no change is predicted
         ax.contour(x, rows, clipped, levels=[0.0], colors="k", linewidths=1.4)
         ax.plot([], [], color="k", label="between predicted gain and loss")
     if per_parameter.min() <= 1 <= per_parameter.max():

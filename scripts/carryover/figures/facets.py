@@ -44,7 +44,8 @@ class Facets(Titled):
 
 @plugins.figure(data=["risk"])
 def facets(data, p: Facets):
-    """Role: `risk`, runs with the coordinates of the options."""
+    """Role: `risk`, a dataset of runs with `risk_final` (run,) and the coordinates that the options `p` name."""
+    # The coordinate `layers`, by which options may tell trained networks from those whose features are fixed.
     trained = [protocol in TRAINED["protocol"] for protocol in data["risk"]["protocol"].values]
     layers = ("run", np.where(trained, *LAYERS), {"value_labels": json.dumps(LAYERS)})
     risk = select_runs(data["risk"].assign_coords(layers=layers), **conditions(p.only))
@@ -57,9 +58,10 @@ def facets(data, p: Facets):
     curves = _curves(risk, p)
     kind = panels.draw_limits_and_medians if p.markers else panels.draw_spread
     rows = panels.values(risk, p.row) if p.row else [None]
-    by_column = p.column in risk.coords or "column" in p.model_fields_set
+    by_column = p.column in risk.coords or "column" in p.model_fields_set  # not a default that the runs lack
     columns = panels.values(risk, p.column) if by_column else [None]
-    width = -(-len(columns) // -(-len(columns) // MOST))  # lines are few, and of much the same length
+    # Lines of panels, (row, its columns in this line): as few as `MOST` columns allow, and of much the same length.
+    width = -(-len(columns) // -(-len(columns) // MOST))
     lines = [(row, columns[start : start + width]) for start in range(0, len(columns), width) for row in rows]
     size = (p.panel * width + 0.9, 2.0 * len(lines) + 1.1)
     fig, axes = plt.subplots(len(lines), width, figsize=size, sharex=True, sharey=True, squeeze=False)

@@ -22,12 +22,13 @@ from carryover.theory.penalty import network_penalty, paired_penalty, teacher_pe
 
 @plugins.measure(needs=["first", "second", "teacher_readout", "auxiliary_readout"], applies_to=TRAINED)
 def relu_norms(data):
-    """Norms of the network and of its teachers, each (run,).
+    """Norms of the networks `first` (run, H, D), `second` (run, O, H) of a dataset, and of their teachers, each (run,).
 
     F₁,₂ is Σ_h ‖m_h‖₂ over units, m_h = ‖input weights‖ · readouts; F₁ is that of the main readout alone. No other
     network computes the same function with less, if no two units are parallel or opposite: the kinks of a function
     determine the sum of m_h on each line of directions. The teacher of a network with one output is that of the main
-    task; of one with both, the units of both tasks, a shared one once.
+    task; of one with both, the units of both tasks, a shared one once. Its input weights have length 1, so that its
+    norms are those of the readouts.
     """
     network = Weights.of_dataset(data)
     main = Weights(network.first, network.second[:, :1])

@@ -154,10 +154,11 @@ class Feed:
     """Batches of every task, stacked over the networks of an ensemble that may shrink."""
 
     def __init__(self, ensemble: ConvnetEnsemble, problem: Problem, size: int) -> None:
+        """Batches have at most `size` samples, or for 0 all of a task, of which each network has equally many."""
         self._ensemble, self._problem = ensemble, problem
-        self._counts = [len(task[ensemble.runs[0]].train) for task in problem.tasks]
-        self._steps = [-(-count // size) if size and count > size else 1 for count in self._counts]
-        self.per_epoch = max(self._steps)
+        self._counts = [len(task[ensemble.runs[0]].train) for task in problem.tasks]  # samples of each task
+        self._steps = [-(-count // size) if size and count > size else 1 for count in self._counts]  # and its batches
+        self.per_epoch = max(self._steps)  # of the largest task: smaller ones begin again
         self.plain: dict[int, Batch] = {}  # of whole tasks, by place, where they are the same in every step
 
     def epoch(self, epoch: int) -> Iterator[tuple[list[torch.Tensor], list[torch.Tensor], list[torch.Tensor]]]:

@@ -47,11 +47,12 @@ class ConvnetEnsemble:
         self.columns, self.device = tuple(columns), torch.device(device)
         self._weight_decay, self._mixed = weight_decay, precision == "bfloat16"
         self._skeleton: Any = copy.deepcopy(network)
-        self._names = list(self._skeleton.state_dict())
-        self._cropped = crop_kernels(self._skeleton, shape)
+        self._names = list(self._skeleton.state_dict())  # in the order in which `pack` lays them out
+        self._cropped = crop_kernels(self._skeleton, shape)  # {name of a kernel: its (rows, columns) that meet images}
         self._skeleton.to("meta")  # layers without numbers: those are handed to each call
         self._drops = [layer for layer in self._skeleton.modules() if isinstance(layer, Dropout)]
         self.units_dropped = [layer.units for layer in self._drops]  # of every layer that drops half of them
+        # Whole parameters before the first step, {name: (R, …)}, as buffers are.
         self._start = self._stack(states, [name for name, _ in network.named_parameters()])
         self._decay = (1.0, 0.0)  # factor on what is left out of the steps, and its momentum
         self.buffers = self._stack(states, [name for name, _ in network.named_buffers()])

@@ -214,17 +214,20 @@ class _Flow(Flow):
     def advance(self) -> torch.Tensor:
         self.evaluations += self.EVALUATIONS
         h, norm, curvature = self.length(), self._norm(self.w), self.values.square() / self.samples
-        # ∂velocity/∂w is −curvature |ω|^{2(L − 1)} on the diagonal, less a matrix of rank one, of a column and w
+        # J = ∂velocity/∂w is −curvature |ω|^{2(L − 1)} on the diagonal, less c wᵀ of rank one, where the column c is
+        # (L − 1) |ω|^{L − 3} (g + |ω|^{L − 1} curvature w) for the gradient g in Vβ, and L − 1 is `power`. A step
+        # solves with M = 1/(γh) − J = diagonal + c wᵀ, so `column` ends as c / diagonal. All are (R, k) or (R, 1).
         column = self._gradient(self.w) + norm**self.power * curvature * self.w
         diagonal = 1 / (RODAS.GAMMA * h[:, None]) + norm ** (2 * self.power) * curvature
         column = self.power * norm ** (self.power - 2) * column / diagonal
         share = 1 + (self.w * column).sum(1, keepdim=True)
 
-        def solve(right: torch.Tensor) -> torch.Tensor:  # by Sherman and Morrison
+        def solve(right: torch.Tensor) -> torch.Tensor:  # M⁻¹ right, by Sherman and Morrison
             plain = right / diagonal
             return plain - column * ((self.w * plain).sum(1, keepdim=True) / share)
 
         w, error = RODAS.step(self._velocity, solve, self.w, self.velocity, h[:, None])
+        # the largest relative error of a component, (R,), in units of the tolerated one
         size = (error.abs() / (self.w.abs().maximum(w.abs()) + self.scale)).amax(1) / self.accuracy
         accepted = self.finish(h, size, torch.isfinite(size), w=w)
         self.velocity, self.loss = self._velocity(self.w), self._loss(self.w)

@@ -63,13 +63,17 @@ class Tangent:
         self, tasks: Sequence[Samples], runs: np.ndarray, loss: str, device: torch.device, trainable: Container[str],
         lengths: torch.Tensor | None = None,
     ) -> None:  # fmt: skip
-        """`lengths` (R, H, 1) of the input weights of units that keep them."""
+        """A task for each output; `runs` (R,) are the places of the ensemble's networks among the runs of the tasks.
+
+        Input weights always move, readouts if "second" is `trainable`. `lengths` (R, H, 1) are those of the input
+        weights of units that keep them.
+        """
         self.X = [tensor(task.X[task.sets[runs]], device) for task in tasks]  # (R, n_o, D)
         self.y = [tensor(task.y[runs], device) for task in tasks]  # (R, n_o)
         self.loss, self.lengths = LOSSES[loss], lengths
         self.readouts_move = "second" in trainable
-        self.rows = [x.shape[1] for x in self.X]
-        self._room = torch.zeros(0, 0, 0)
+        self.rows = [x.shape[1] for x in self.X]  # n_o, samples of each output
+        self._room = torch.zeros(0, 0, 0)  # memory that `kernel` fills again and again
 
     def __getitem__(self, which: torch.Tensor) -> Tangent:
         """The runs of a boolean mask."""

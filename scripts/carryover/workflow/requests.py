@@ -126,7 +126,12 @@ def _experiment(sweep, name, spec):
 
 
 def _training(sweep, experiment, spec, stage):
-    """The jobs of a stage of training: each trains one batch of points for one block of seeds."""
+    """The jobs of a `stage` of training of an experiment, `spec` in the configuration: each trains one batch of points
+    for one block of seeds.
+
+    The points of a batch start from one source, or from scratch; `point` is the batch's name in paths. On the command
+    line `ALSO` stands before each point but the first. A declared version takes the place of the code of the modules.
+    """
     folder, batches = f"{sweep.results}/{experiment}", sweep.batches[experiment][stage]
     modules = [f"carryover.families.{spec.family}.{module}" for module in (stage, "solvers")]
     version = str(plugins.model_of(f"families.{spec.family}", stage).VERSION)

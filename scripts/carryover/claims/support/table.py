@@ -35,8 +35,9 @@ def gather(groups, others=None):
     check fails by its p-value, adjusted for the number of checks of the claim (Holm 1979); else it is undecided. Checks
     that were computed without draws have no p-value and keep their verdicts.
 
-    `groups` are datasets of checks by name, `others` tables of another scale, as `read` returns them, whose verdicts
-    are added. The dataset over `claim` is sorted by paper, with what no paper says last; claims that fail come first.
+    `groups` are {group: dataset of its checks}, `others` {name: table of another scale}, as `read` returns it, whose
+    verdicts are added. In the dataset each place along `claim` is one check. They are sorted by paper, with what no
+    paper says last, and then by verdict: claims that fail come first, and so do the checks of a claim.
     """
     rows = pd.concat({name: data.to_dataframe() for name, data in groups.items()}, names=["group"]).reset_index()
     rows["claim"] = rows.pop("group") + "/" + rows["claim"]
