@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-import re
 import lzma
+import re
 import shutil
 from pathlib import Path
 

@@ -7,6 +7,7 @@ from scipy.optimize import approx_fprime
 
 from carryover.errors import UserError
 from carryover.families.diagonal import parameters
+from carryover.theory.layer_scales import pretrained_first_layer
 from carryover.theory.norms import flow_penalty, q_norm
 from toy.diagonal_toys import COARSE, finetuned, pretrained, problems
 from toy.shards import followed
@@ -35,6 +36,18 @@ def test_coefficients_teachers_and_loss_belong_to_the_weights(start):
 
 
 # Where networks start.
+
+
+def test_layers_of_any_balance_end_pretraining_where_theory_says():
+    for balance in (-0.999, 0.0, 0.6):
+        data = pretrained(initial_scale=0.5, balance=balance)
+        first, second = (data[f"start_{name}_plus"].values.ravel() for name in ("first", "second"))
+        np.testing.assert_allclose(first**2 + second**2, 0.5)
+        np.testing.assert_allclose(first**2 - second**2, 0.5 * balance, atol=1e-12)
+        paths = pretrained_first_layer(data["coefficients"][:, 0], 0.5, 0.5 * balance)
+        for path, found in zip(paths, ("first_plus", "first_minus"), strict=True):
+            np.testing.assert_allclose(path, data[found], rtol=1e-8)
+        assert set(finetuned(data)["pretrain_balance"].values) == {balance}
 
 
 def test_finetuning_starts_from_the_kept_first_layer_under_a_new_readout(start):

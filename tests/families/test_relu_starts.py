@@ -98,6 +98,17 @@ def test_from_scratch_both_layers_are_normal_with_the_variance_of_he(start, prot
         assert abs(np.corrcoef(main, auxiliary)[0, 1]) < 4 / np.sqrt(1000)
 
 
+def test_layers_of_a_ratio_keep_the_sum_of_their_squares():
+    (alike,), (small,) = (
+        problems(run=partial(pretrained, seeds=(0,), width=5000, layer_ratio=ratio)) for ratio in (0, 0.1)
+    )
+    (before, readout), (after, factor) = (
+        ((network.start.first**2).sum(2).mean(), (network.start.second**2).mean()) for network in (alike, small)
+    )
+    assert np.sqrt(after / factor) == pytest.approx(0.1, rel=0.05)
+    assert after + factor == pytest.approx(before + readout, rel=0.05)
+
+
 def test_pretrained_weights_are_turned_apart_and_keep_their_lengths(start):
     (plain,), (same, more) = problems(start), problems(start, samples=(4, 6), angular_noise=0.01)
     first, turned = plain.start.first, same.start.first

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 from pydantic import PositiveInt
+from scipy.stats import t
 
 from carryover.analysis.run_tables import Runs
 from carryover.claims.support.checks import Check, checks
@@ -35,6 +36,7 @@ def layer_scales(data, p: LayerScales):
     runs = Runs("risk", data["risk"])
     cells = runs.where(protocol="finetuning").risks(*CELLS).clip(lower=np.log10(FLOOR))
     exact = np.log10(np.maximum(_exact_risk(p, cells.columns.to_frame()), FLOOR))
+    expected = 2 * t.cdf(2, len(cells) - 1) - 1  # of draws around the exact risk
     within = (abs(cells.mean() - exact) <= 2 * cells.sem())[exact > np.log10(FLOOR)]
 
     few, middle = runs.extremes("main_features")[0], _middle(data["risk"])
@@ -49,7 +51,7 @@ def layer_scales(data, p: LayerScales):
         "above_probe": pretrained["finetuning_probe", small] - ours,
         "above_scratch": scratch["single_task"] - ours,
         "above_multi_task": scratch["multi_task"] - ours,
-    }, samples=middle, scale=2 * large**2, features=few)  # fmt: skip
+    }, samples=middle, scale=2 * large**2, features=few, floor=FLOOR, expected=expected)  # fmt: skip
 
     middle = _middle(data["relu"])
     relu = Runs("relu", data["relu"]).where(samples=middle, overlap=1.0)

@@ -9,6 +9,7 @@ from carryover.figures.titled import Titled
 from carryover.runs import select_runs
 
 LOWEST = -6.0  # log₁₀ of the risk that has the darkest colour
+MARGIN = 1.1  # factor on the least other risk from which on finetuning counts as worse
 TASKS = {
     "same": ("all pretrained features", 1.0, -1),
     "nested": ("few of them", 1.0, 0),
@@ -16,7 +17,11 @@ TASKS = {
     "new": ("few new features", 0.0, 0),
 }
 """{task of the curve: (its name, the overlap of trained networks, the place of their number of features)}."""
-EXPONENTS = {"exponent_new": ("-", "new"), "exponent_pretrained": ("--", "pretrained")}
+EXPONENTS = {
+    "exponent_new": ("-", "lazy above: new features cost like ℓ2, below like ℓ1"),
+    "exponent_pretrained": ("--", "selecting inside: pretrained features cost like ℓ1; reusing outside: like ℓ2"),
+}
+"""{exponent of the curve: (its line at 1.5, the regimes that it parts)}."""
 
 
 @plugins.figure(data=["curve", "risk"])
@@ -38,27 +43,39 @@ def layer_scales(data, p: Titled):
         for ax, (task, (_, overlap, place)) in zip(row, TASKS.items(), strict=True):
             exact = curve.sel(task=task, sample_size=n)
             grid = exact["scale"], exact["ratio"]
-            image = ax.pcolormesh(*grid, np.log10(exact["finetuning"]).T, rasterized=True, **look)
+            image = ax.pcolormesh(*grid, np.log10(exact["finetuning"]).T, shading="gouraud", rasterized=True, **look)
             others = np.minimum(exact["finetuning_probe"], exact["single_task"])
-            worse = np.ma.masked_where((exact["finetuning"] <= others).T, others.T)
-            ax.pcolor(*grid, worse, hatch="////", edgecolor="0.5", linewidth=0).set(array=None, facecolor="none")
+            worse = (exact["finetuning"] > MARGIN * others.clip(min=10**LOWEST)).T.astype(float)
+            ax.contourf(*grid, worse, levels=[0.5, 1.5], colors="none", hatches=["////"])
             for name, (line, _) in EXPONENTS.items():
                 ax.contour(*grid, exact[name].T, levels=[1.5], colors="black", linestyles=line, linewidths=1.2)
             runs = select_runs(trained, samples=n, overlap=overlap, main_features=features[place])
             cells = runs[["risk_final", "scale", "ratio"]].to_dataframe().groupby(["scale", "ratio"])["risk_final"]
             where = np.array([*cells.groups]).T
-            ax.scatter(*where, c=np.log10(cells.median()), s=34, edgecolors="black", linewidths=0.8, zorder=3, **look)
-            ax.set(xscale="log", yscale="log")
+            ax.scatter(
+                *where,
+                c=np.log10(cells.median()),
+                s=34,
+                edgecolors="black",
+                linewidths=0.8,
+                zorder=3,
+                clip_on=False,
+                **look,
+            )
+            ax.set(xscale="log", yscale="log", xlim=curve["scale"][[0, -1]], ylim=curve["ratio"][[0, -1]])
             ax.grid(False)
     for ax, (words, *_) in zip(axes[0], TASKS.values(), strict=True):
         ax.set_title(words)
     for ax in axes[-1]:
         ax.set_xlabel("scale c = u² + v²")
     fig.colorbar(image, ax=list(axes.flat), label="log₁₀ risk of finetuning", shrink=0.6, extend="min")
-    for line, name in EXPONENTS.values():
-        words = f"penalty of a {name} feature: like ℓ1 to the left of the line or below, like ℓ2 beyond"
+    for line, words in EXPONENTS.values():
         axes[0, 0].plot([], [], color="black", linestyle=line, label=words)
-    notes = "map: exact", "circles: trained, median over seeds", "hatched: a probe or training from scratch is better"
+    notes = (
+        "map: exact",
+        "circles: trained, median over seeds",
+        "hatched: a probe or training from scratch is better by a tenth",
+    )
     return layout.finish(fig, p.title, *notes, columns=1)
 
 

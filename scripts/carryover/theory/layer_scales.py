@@ -1,7 +1,7 @@
 """How large each layer is before pretraining, and what finetuning then costs: exact for diagonal and linear networks.
 
-The four papers start both layers alike. Let a dimension of a diagonal network, β = u₊v₊ − u₋v₋, start pretraining with
-first-layer weights u and readouts v on both paths:
+The four papers give both layers one scale; Anguita et al. (arXiv 2602.20062) vary it in diagonal networks. Let
+a dimension, β = u₊v₊ − u₋v₋, start pretraining with first-layer weights u and readouts v on both paths:
 
     c = u² + v²  (the scale),      λ = u² − v²  (the balance),      |λ| ≤ c.
 
@@ -13,7 +13,8 @@ e^{−z/2} ("Feature reuse", appendix A, eqs 10–17). So u± = u cosh(z/2) ± v
 A dimension that pretraining does not need keeps u₊ = u₋ = u. Finetuning begins there with a new readout, γ on both
 paths. If u₊ = u₋, its penalty is the Q of eq 22 with the scale k = u² + γ²; in general `norms.flow_penalty` has it.
 
-In linear networks W₂W₁ of two layers the balance is that of matrices, W₁W₁ᵀ − W₂ᵀW₂ = λI (arXiv 2409.14623).
+In linear networks W₂W₁ of two layers the balance is that of matrices, W₁W₁ᵀ − W₂ᵀW₂ = λI (arXiv 2409.14623, with the
+other sign).
 """
 
 import numpy as np
@@ -40,7 +41,7 @@ def pretrained_first_layer(beta: ArrayLike, scale: ArrayLike, balance: ArrayLike
     """
     beta, scale, balance = _checked(beta, scale, balance)
     first, readout = np.sqrt((scale + balance) / 2), np.sqrt((scale - balance) / 2)
-    # At c = 0 both layers vanish, and the larger path takes β all by itself: the limit of u e^{z/2}.
+    # At c = 0 both layers vanish, and one path takes β all by itself: the limit of balanced layers.
     with np.errstate(divide="ignore", invalid="ignore"):
         half = np.arcsinh(np.abs(beta) / scale) / 2
         grown, left = first * np.cosh(half), readout * np.sinh(half)
@@ -108,13 +109,18 @@ def balanced_flow(times: ArrayLike, first: ArrayLike, second: ArrayLike, target:
     first, second, target = (np.asarray(a, dtype=float) for a in (first, second, target))
     difference = first @ first.T - second.T @ second
     balance = np.trace(difference) / len(difference)
-    if not np.allclose(difference, balance * np.eye(len(difference)), rtol=0, atol=1e-12 * np.sum(first**2)):
+    if not np.allclose(
+        difference, balance * np.eye(len(difference)), rtol=0, atol=1e-12 * (np.sum(first**2) + np.sum(second**2))
+    ):
         raise ValueError("first and second must be balanced: W₁W₁ᵀ − W₂ᵀW₂ must be a multiple of I")
+    times = np.atleast_1d(np.asarray(times, dtype=float))
+    if (np.diff(times, prepend=0.0) < 0).any():
+        raise ValueError("times must rise from 0")
     (outputs, inputs), identity = target.shape, np.eye(len(difference))
     F = np.block([[balance / 2 * np.eye(inputs), target.T], [target, -balance / 2 * np.eye(outputs)]])
     values, vectors = np.linalg.eigh(F)
     Q, before, found = np.concatenate([first.T, second]), 0.0, []
-    for time in np.asarray(times, dtype=float):
+    for time in times:
         # The solution over a long time has e^{2Ft}, in which small features drown. Over short ones it is exact as well,
         # and CCᵀ = I + ½ Q₀ᵀ … Q₀ gives a Q from which it goes on: Q = e^{Ft} Q₀ C⁻ᵀ.
         steps = int(np.ceil((time - before) * np.abs(values).max() / _LONGEST))

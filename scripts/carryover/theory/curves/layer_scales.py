@@ -1,7 +1,10 @@
 """Theory curves: what the sizes of the layers before pretraining make of finetuning, see `theory.layer_scales`."""
 
+from typing import Annotated
+
 import numpy as np
-from pydantic import PositiveFloat, PositiveInt
+from pydantic import Field, PositiveFloat, PositiveInt, model_validator
+from scipy.optimize.elementwise import find_root
 
 from carryover.config import plugins
 from carryover.config.parameters import Model, Several, parameter
@@ -9,8 +12,6 @@ from carryover.errors import UserError
 from carryover.labels import make_dataset
 from carryover.theory.interpolation import interpolation_risk
 from carryover.theory.layer_scales import balanced_flow, finetuning_rates, finetuning_scale
-
-_LINEAR = 1e8  # factor on the squares of weights from which on the penalty is that of a readout alone, Σ β²/w²
 
 
 class LayerScales(Model):
@@ -22,19 +23,23 @@ class LayerScales(Model):
     largest: PositiveFloat = parameter(10.0, "largest scale")
     smallest_ratio: PositiveFloat = parameter(1e-3, "smallest ratio u/v of the layers before pretraining")
     largest_ratio: PositiveFloat = parameter(10.0, "largest ratio; above 1 it hardly matters")
-    points: Several = parameter(13, "scales, and ratios")
+    points: Several = parameter(11, "scales, and ratios")
     readout: PositiveFloat = parameter(1e-3, "readout weights after pretraining")
+
+    @model_validator(mode="after")
+    def check(self):
+        """Refuse tasks that there is no room for; UserError."""
+        if self.few % 2 or self.few > self.auxiliary_features or self.auxiliary_features + self.few > self.dimension:
+            raise UserError("few: it must be even, at most auxiliary_features, and fit with these into dimension.")
+        if max(self.samples) >= self.dimension:
+            raise UserError(f"samples: they must be fewer than dimension, which is {self.dimension}.")
+        return self
 
 
 @plugins.curve()
 def layer_scales(p: LayerScales):
     """Risks over task, samples, scale and ratio, after pretraining that has learned its task exactly, of finetuning, of
-    a probe, and from scratch, where the ratio does not count; and the exponents of the penalty of finetuning.
-
-    Raises UserError where the samples are not fewer than the dimensions.
-    """
-    if max(p.samples) >= p.dimension:
-        raise UserError(f"samples must be fewer than dimension, which is {p.dimension}, not {max(p.samples)}")
+    a probe, and from scratch, where the ratio does not count; and the exponents of the penalty of finetuning."""
     scales = np.geomspace(p.smallest, p.largest, p.points)
     ratios = np.geomspace(p.smallest_ratio, p.largest_ratio, p.points)
     shared = {"same": p.auxiliary_features, "nested": p.few, "mixed": p.few / 2, "new": 0.0}  # features of both tasks
@@ -46,13 +51,12 @@ def layer_scales(p: LayerScales):
     learned = p.auxiliary_features**-0.5 * np.array([1, 0, 1, 0])
     n, c = np.array(p.samples)[:, None, None], scales[:, None, None]
     balance = c * ((ratios**2 - 1) / (ratios**2 + 1))[:, None]
-    first = _LINEAR * finetuning_scale(learned, c, balance, 0.0)
+    beta, squares = task[:, None, None, None, :], 2 * finetuning_scale(learned, c, balance, 0.0)  # u₊² + u₋²
     starts = {
         "finetuning": (*finetuning_rates(learned, c, balance, p.readout), "risk after finetuning"),
-        "finetuning_probe": (first, first, "risk of a readout alone on the pretrained features"),
         "single_task": (c / 2, c / 2, "risk from scratch, from layers of the same scale"),
     }
-    beta, dims = task[:, None, None, None, :], ("task", "sample_size", "scale", "ratio")
+    dims = "task", "sample_size", "scale", "ratio"
     risks = {name: interpolation_risk(n, counts, beta, up, down) for name, (up, down, _) in starts.items()}
     # E.g. d log Q / d log β = βz/(βz − √(β² + k²) + k) with sinh z = β/k: 1 is ℓ1, 2 is ℓ2
     k = finetuning_scale(np.array([learned[0], 0.0]), c, balance, p.readout)
@@ -61,6 +65,8 @@ def layer_scales(p: LayerScales):
     exponents = bz / (bz - size**2 / (np.hypot(size, k) + k))
     shape = risks["finetuning"].shape
     variables = {name: (dims, np.broadcast_to(risks[name], shape), starts[name][2]) for name in starts}
+    meaning = "risk of a readout alone on the pretrained features"
+    variables["finetuning_probe"] = (dims, _probe_risk(n, counts, beta, squares), meaning)
     for place, name in enumerate(("pretrained", "new")):
         meaning = f"exponent of the penalty of a {name} feature: 1 like ℓ1, 2 like ℓ2"
         variables[f"exponent_{name}"] = (("task", "scale", "ratio"), exponents[..., place], meaning)
@@ -72,13 +78,42 @@ def layer_scales(p: LayerScales):
     })  # fmt: skip
 
 
+def _probe_risk(n, counts, beta, squares):
+    """Risk (…) of the interpolating readout of least norm on features of these squares (…, kinds), in many dimensions.
+
+    It is `interpolation_risk` for the penalty Σ β²/w: with shares s = w/(w + λ) of each dimension that are learned, of
+    which there are n in all, the risk is n Σ (1 − s)² β² / (n − Σ s²).
+    """
+    n, counts, beta, squares = np.broadcast_arrays(np.asarray(n, float)[..., None], counts, beta, squares)
+    shape, kinds = counts.shape[:-1], counts.shape[-1]
+    n, counts, beta, squares = (a.reshape(-1, kinds) for a in (n, counts, beta, squares))
+
+    def missing(exponent, problem):
+        w = squares[problem]
+        return n[problem, 0] - (counts[problem] * w / (w + np.exp(exponent)[..., None])).sum(-1)
+
+    ends = np.log(squares.min(1)) - 40, np.log(squares.max(1)) + 40
+    penalty = np.exp(find_root(missing, ends, args=(np.arange(len(n)),)).x)[:, None]
+    learned, left = squares / (squares + penalty), penalty / (squares + penalty)
+    spare = (counts * learned * left).sum(1)  # n − Σ s², without cancellation
+    return (n[:, 0] * (counts * (left * beta) ** 2).sum(1) / spare).reshape(shape)
+
+
 class PretrainingTime(Model):
     dimension: Several = parameter(20, "inputs, hidden units and outputs of the network")
     features: PositiveInt = parameter(5, "directions that the source task has, each of singular value 1")
     scale: PositiveFloat = parameter(1.0, "scale of the layers before pretraining")
-    balances: tuple[float, ...] = parameter((-0.9, 0.0, 0.9), "balances λ of the layers, in units of the scale")
+    balances: tuple[Annotated[float, Field(ge=-1, le=1)], ...] = parameter(
+        (-0.9, 0.0, 0.9), "balances λ of the layers, in units of the scale")  # fmt: skip
     longest: PositiveFloat = parameter(1e3, "flow time of pretraining")
     readout_time: PositiveFloat = parameter(10.0, "flow time of the new readout")
+
+    @model_validator(mode="after")
+    def check(self):
+        """Refuse a source that leaves no direction; UserError."""
+        if self.features >= self.dimension:
+            raise UserError(f"features: they must be fewer than dimension, which is {self.dimension}.")
+        return self
 
 
 @plugins.curve()
@@ -91,7 +126,7 @@ def pretraining_time(p: PretrainingTime):
     """
     times = np.r_[0.0, np.geomspace(1e-2, p.longest, 60)]
     target = np.diag((np.arange(p.dimension) < p.features).astype(float))
-    rng = np.random.default_rng(0)  # of the rotations, which hardly matter in many dimensions
+    rng = np.random.default_rng(0)  # of the rotations; others change risks by a few hundredths
     turns = [np.linalg.qr(rng.standard_normal((p.dimension, p.dimension)))[0] for _ in range(2)]
     risks = []
     for balance in p.balances:
