@@ -2,8 +2,9 @@
 
 `FOLDER/EXPERIMENT/MEASURE.nc.xz` is a dataset. `MEASURE.json` is its record: the `request`, the commit and
 the software that made it, the processor seconds of each job ({rule: {point: [of each block of seeds]}}), hashes, sizes.
-A dataset is used where its request equals what the configuration asks now, whatever the code is by then. The Snakefile
-imports this module, so it imports nothing large.
+A dataset is used where its request equals what the configuration asks now, whatever the code is by then. `packed` is
+the path of a packed file, `sweep` a `workflow.sweep.Sweep` and `audit` an `audit.findings.Audit`. The Snakefile imports
+this module, so it imports nothing large.
 """
 
 import hashlib
@@ -53,7 +54,7 @@ def unpack(packed):
     known = record(packed)
     if store.sha256(packed) != known["packed"]["sha256"]:
         raise UserError(f"{packed} is truncated or exchanged: its record names another file, so restore both.")
-    try:
+    try:  # one byte more than the record names tells that the file holds more, without unpacking all of it
         content = lzma.LZMADecompressor(memlimit=2**28).decompress(packed.read_bytes(), known["unpacked"]["bytes"] + 1)
     except lzma.LZMAError:
         content = b""
@@ -70,9 +71,9 @@ def load(folder, experiment, measure):
 
 
 def save(folder, known, content):
-    """Pack the bytes of a dataset; `known` is its record without the facts about files."""
+    """Pack `content`, the bytes of a dataset, with its record; `known` is the record without hashes and sizes."""
     packed = path(folder, known["request"]["experiment"], known["request"]["measure"])
-    numbers = {"lc": 0, "lp": 3, "pb": 3}  # of eight bytes
+    numbers = {"lc": 0, "lp": 3, "pb": 3}  # a byte is predicted by its place among eight, not by the byte before
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, **numbers}]
     files = {"packed": lzma.compress(content, filters=filters), "unpacked": content}
     facts = {name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in files.items()}
@@ -83,12 +84,12 @@ def save(folder, known, content):
 
 
 def pack(sweep, audit, experiment, measure):
-    """Add a finished dataset to the archive of a `Sweep`; UserError if an `Audit` finds that it is not up to date."""
+    """Add a finished dataset to the archive of a `Sweep`; UserError if the `Audit` finds that it is not up to date."""
     file = f"{sweep.results}/{experiment}/{measure}.nc"
     if (finding := audit.findings[file]).fails:
         raise UserError(f"{file} is {finding.verdict} ({finding.cause}): run Snakemake first.")
     records = upstream(file, audit.records)
-    seconds: dict = {}
+    seconds: dict = {}  # {rule: {point: of each block}}, without what a process took before its job began
     for job in sorted(records.values(), key=lambda record: int(record["wildcards"].get("block", 0))):
         usage, points = job["volatile"], seconds.setdefault(job["rule"], {})
         duration = usage["processor_time"] - usage["starting"]
@@ -106,7 +107,8 @@ def pack(sweep, audit, experiment, measure):
 
 
 def lacking(sweep, audit=None):
-    """Sentences on datasets of a `Sweep` that the archive lacks; with an `Audit` finished ones are added first."""
+    """Yield sentences on datasets of a `Sweep` that the archive lacks, or has damaged; with an `Audit` those that it
+    lacks are added instead, and sentences say which cannot be."""
     if not sweep.archive:
         raise UserError("the configuration names no archive: add archive: FOLDER.")
     for dataset in sweep.datasets():
@@ -122,7 +124,10 @@ def lacking(sweep, audit=None):
 
 
 def unarchive(arguments):
-    """Unpack the dataset in the file `packed` that has the hash `sha256`, by the command line of `unarchive.py`."""
+    """Unpack the dataset in the file `packed` that has the hash `sha256`, by the command line of `unarchive.py`.
+
+    The workflow names the hash when it plans: a record that was exchanged since is refused.
+    """
     packed, sha256 = Path(arguments.packed), arguments.sha256
     known = record(packed)
     if known["unpacked"]["sha256"] != sha256:
@@ -135,8 +140,11 @@ def unarchive(arguments):
 
 
 def request(sweep, experiment, measure):
-    """The request of a dataset by the configuration of a `Sweep`: the options of the measure and all parameters of each
-    point of each stage. `split`, `block`, `resources` and the order of lists do not count."""
+    """The request of a dataset by the configuration of a `Sweep`: its experiment, measure, family, seeds, options of
+    the measure, and for each stage {point: all its parameters}.
+
+    `split`, `block`, `resources` and, as `mismatch` compares requests, the order of lists do not count.
+    """
     spec = sweep.typed.experiments[experiment]
     requested = {"experiment": experiment, "measure": measure, "family": spec.family, "seeds": spec.seeds}
     requested["options"] = spec.measures[measure] or {}
@@ -163,10 +171,11 @@ def mismatch(sweep, experiment, measure):
 
 
 def _normalize(requested):
-    """A request with its stages by the axes of points, with defaults, and without parameters that no job reads.
+    """A request, as `request` or an archive's record has it, in the form in which equal requests are equal: its stages
+    by the axes of points, with defaults, without parameters that no job reads, each value a sorted list.
 
     An archived request may have several values of an axis in one grid. A new request may have several points with the
-    same axes, each with some of the values of another parameter.
+    same axes, each with some of the values of another parameter: `split` makes them, and here they are put together.
     """
     complete = {name: requested[name] for name in ("experiment", "measure", "family", "seeds")}
     options = plugins.model_of("measures", requested["measure"])(**requested["options"])

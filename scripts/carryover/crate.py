@@ -3,6 +3,8 @@
 Each rule is a step of the workflow, whose tool is the rule's script. Each job is one CreateAction: its instrument is
 the script, its object the inputs and parameters, its result the outputs. Records do not say who ran a job: its agents
 are the authors in CITATION.cff. See https://www.researchobject.org/workflow-run-crate/profiles/0.5/provenance_run_crate/.
+
+`crate` is the `ROCrate`, and `job_records` a list of one record for each job.
 """
 
 import json
@@ -85,6 +87,7 @@ def describe(records, files):
     crate.metadata.extra_contexts.append(RUN_CONTEXT)
     for name, file in sorted(files.items()):
         sha256, outside = store.sha256(file), PurePath(name).is_absolute() or ".." in PurePath(name).parts
+        # A crate holds no paths outside itself; the hash keeps files of one name apart.
         places[name] = f"external/{sha256[:16]}/{file.name}" if outside else name
         kind = "application/x-netcdf" if name.endswith(".nc") else mimetypes.guess_type(name)[0] or "text/plain"
         facts: dict = {"sha256": sha256, "contentSize": str(file.stat().st_size), "encodingFormat": kind}
@@ -118,7 +121,7 @@ def describe(records, files):
 
 
 def _add(crate, identifier, kind, **properties):
-    """The contextual entity with this identifier, added if there is none yet."""
+    """The contextual entity with this identifier, added, of this type and with these properties, if there is none."""
     return crate.get(identifier) or crate.add(ContextEntity(crate, identifier, {"@type": kind, **properties}))
 
 
@@ -144,6 +147,7 @@ def _describe_root(crate, count):
 
 def _add_workflow(crate, job_records):
     """Add the workflow with a step for each rule: a script, and the software that its jobs loaded."""
+    # `add_workflow` puts a new entity in place of the file Snakefile, whose properties it must have as well.
     facts = crate.get("Snakefile").properties() | {
         "@type": [*ComputationalWorkflow.TYPES, "HowTo"],
         "name": crate.root_dataset["name"],
@@ -171,9 +175,10 @@ def _version(job_records):
 
 
 def _add_action(crate, identifier, job_records, instrument, inputs, outputs, places):
-    """Add a CreateAction by the authors, from the start of the first job to the end of the last.
+    """Add and return a CreateAction by the authors, from the start of the first job to the end of the last.
 
-    `places` are {name of a file: path in the crate}; files outside it, as other formats of a figure, are left out.
+    `instrument` is the identifier of a script, `inputs` and `outputs` are names of files, and `places` {name of a file:
+    path in the crate}; files outside it, as other formats of a figure, are left out.
     """
     starts, ends = [], []
     for record in job_records:

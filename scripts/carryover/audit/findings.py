@@ -56,7 +56,8 @@ class Audit:
 
 
 def audit(sweep):
-    """The `Audit` of the results of a `Sweep`; reads every byte."""
+    """The `Audit` of the results of a `workflow.sweep.Sweep`; reads every byte."""
+    # A folder with logs is a results folder.
     others = [folder.parent.as_posix() for folder in sorted(Path(sweep.results).glob("*/logs")) if folder.is_dir()]
     passed_over = (f"{sweep.results}/logs", f"{sweep.results}/audit.html", *(f"{folder}/" for folder in others))
     files = (path.as_posix() for path in Path(sweep.results).rglob("[!.]*") if path.is_file())
@@ -70,7 +71,7 @@ def audit(sweep):
     finally:  # a signal waits for the files at hand alone
         pool.shutdown(wait=False, cancel_futures=True)
 
-    roots: dict = {}  # roots: the results in which the trouble of a path begins
+    roots: dict = {}  # {path that fails: the results upstream, or itself, in which its trouble begins}
     findings: dict = {}
     records: dict = {}
     for path in [*sorted(results - requests.keys()), *requests]:
@@ -95,7 +96,11 @@ def audit(sweep):
 
 
 def _condition(path, request, sha256):
-    """(verdict, cause, record) of a result by its own bytes and record alone."""
+    """(verdict, cause, record) of the result at `path` by its own bytes and record alone.
+
+    `request` is its `Request`, None where no job makes it. `sha256` is that of its bytes, None where they cannot be
+    read. The cause of an archived dataset is never empty; the record is None where none can be trusted.
+    """
     file, no_job = job_record.record_path(path), "" if request else ", and no job makes it"
     try:
         record = job_record.read(file) if os.path.lexists(file) else None
@@ -128,7 +133,11 @@ def _unreadable(path):
 
 
 def _find_outdated(record, request, sha256, roots):
-    """(sentences on why a result is out of date, the results upstream that are the reason), by its record."""
+    """(sentences on why a result is out of date, the results upstream that are the reason), by its record.
+
+    `sha256` is a function of a path, and `roots` are those of `audit` for the results before this one.
+    """
+    # Inputs that fail are told of below, by the results in which their trouble begins.
     sentences = [f"input: {name} is {'missing' if sha256(name) is None else 'not the one it was made of'}"
            for name, known in record["inputs"].items()
            if name not in roots and sha256(name) != known["sha256"]]  # fmt: skip
@@ -137,14 +146,16 @@ def _find_outdated(record, request, sha256, roots):
         return sentences, []
     if upstream := sorted({root for name in record["inputs"] for root in roots.get(name, ())}):
         return [f"input: {few(upstream)} upstream"], upstream
+    # Nothing else explains another key; a job that was run by hand has none.
     other_flags = request and key_of(record) not in ("", request.key)
     return ["configuration: other flags"] if other_flags else [], []
 
 
 def _software(before):
-    """Packages with another version here than in the `environment` of a record.
+    """Yield a sentence on each package with another version here than in the `environment` of a record.
 
-    Packages that are not installed here are not compared, nor those of a job that ran in a conda environment.
+    Packages that are not installed here are not compared, nor those of a job that ran in a conda environment: its
+    versions are not those of this process.
     """
     if before["conda"]:
         return

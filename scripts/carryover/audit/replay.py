@@ -34,7 +34,10 @@ def replay(audit, root, count, seed):
 
 
 def _rerun(path, record, root, scratch):
-    """The finding on one job, run in the scratch folder; its text begins with the promise in brackets."""
+    """The `Finding` on one job, run in the folder `scratch`; its text begins with the promise in brackets.
+
+    `path` is the first output, `record` its record and `root` the folder of the project.
+    """
     promise = record["portable"]["job"]
 
     def finding(verdict, text, changes=(), fails=True):
@@ -64,6 +67,7 @@ def _rerun(path, record, root, scratch):
     # Figures and texts hold no numbers that could be compared, so in another environment they may differ.
     allowed = ["distribution"] if unlike else ["distribution", "rounding"]
     promised = promise in allowed or not any(name.endswith(".nc") for name in other)
+    # Other inputs or code excuse anything, and another environment what the promise allows.
     fails = not (other_work or (changes and promised))
     return finding("DIFFERS" if unlike else "ROUNDED", unlike or "same to rounding", changes, fails)
 
@@ -99,7 +103,8 @@ def _link(record, root, scratch):
 
 
 def _first_difference(names, scratch):
-    """How an output differs from the recorded one by more than rounding, in words; empty if none does."""
+    """How the first of the outputs `names` that does so differs from the recorded one by more than rounding, in words;
+    empty if none does."""
     for name in names:
         if not name.endswith(".nc"):
             return f"other bytes: {name}"

@@ -31,7 +31,7 @@ def main(argv):
     arguments = parser.parse_args(argv)
     p = parameters.from_arguments(Options, arguments)
     data, figure = (arguments.output / f"diagnosis.{suffix}" for suffix in ("nc", "png"))
-    for flag in ("pretrained", "finetuned", "baseline"):  # before the record asks for a step that makes them
+    for flag in ("pretrained", "finetuned", "baseline"):  # `Job` would ask for the step that makes a missing file
         file = getattr(arguments, flag)
         if file is not None and not file.exists():
             raise UserError(f"--{flag} {file}: there is no such file")

@@ -64,7 +64,7 @@ def find(experiment, setup, seed, samples, factor, **condition):
 
 
 def train(run):
-    """What `replay` returns, of a run {coordinate: value}."""
+    """What `replay` returns, of a `run` {coordinate: value}, one of those of `protocols.select`."""
     protocol, network, seed = run["protocol"], run["network"], run["seed"]
     fitted = protocol.endswith(("_probe", "_kernel"))
     p = Finetune(network=network, protocol=protocol, solver="fitted" if fitted else "descent")
@@ -74,7 +74,10 @@ def train(run):
 
 
 def dataset(batch, trained):
-    """The one run of a batch: its data, its network and its risk."""
+    """The dataset of the one run of a `stages.Batch`: its data, its network and its risk.
+
+    `trained` is what a solver returned for the batch, with the weights at the end.
+    """
     problem, variables, meaning = batch.problem, dict(batch.variables(trained)), stages.MEANING | batch.meaning
     for name, task in [*zip(batch.outputs, problem.tasks, strict=True), ("test", problem.test)]:
         variables[f"{name}_inputs"] = (("run", f"{name}_sample", "input"), task.X, f"inputs of the {name} samples")
@@ -88,7 +91,8 @@ def dataset(batch, trained):
 
 
 def load_pretrained(network, seed):
-    """The archived networks, or, of other kinds than these, that of the seed, which takes minutes."""
+    """A dataset of pretrained networks: the archived ones of all seeds for "relu", or else one of this seed, which is
+    trained here and takes minutes."""
     folder = ROOT / "resources/archive/replay"
     if network == "relu" and archive.path(folder, "replay_relu", "pretrained_weights").exists():
         return archive.load(folder, "replay_relu", "pretrained_weights")
@@ -107,11 +111,12 @@ def cheap_runs():
 
 
 def replay_sample(count, seed):
-    """Replay so many cheap runs, drawn by a seed, and print their digits beside the published ones."""
+    """Replay so many cheap runs, drawn by a seed, and print their risks beside the published ones."""
     if count < 1 or seed < 0:
         raise UserError("--runs must be at least 1, and --seed at least 0.")
     if store.sha256_or_none(TABLE) != SHA256:
         raise UserError(f"{TABLE} is missing, or not the table of published risks: restore it.")
+    # Merging keeps the cheap runs. Where a run has no unit correlations, its text is empty, as the cell is.
     table = pd.read_csv(TABLE).fillna({"unit_correlations": ""}).merge(pd.DataFrame(cheap_runs()))
     table = table.sample(min(count, len(table)), random_state=np.random.default_rng(seed))
     near = sum(print_run(run, run["risk"]) for run in table.to_dict("records"))
@@ -119,7 +124,10 @@ def replay_sample(count, seed):
 
 
 def print_run(run, published=None, output=None):
-    """Replay a run {coordinate: value}, print its digits and save its data; whether the risk is the published one."""
+    """Replay a run {coordinate: value}, print its risk and save what `replay` returns to `output`, if one is named.
+
+    Returns whether the risk is `published`, the risk in the paper, within `NEAR`; False without one.
+    """
     start = monotonic()
     found = train(run)
     risk, words = found.risk_best.item(), ""
@@ -147,6 +155,7 @@ def main(argv):
     parser.add_argument("--magnitude", type=float, help="of the main task's coefficients")
     parser.add_argument("--runs", type=int, metavar="COUNT", help="replay so many of the cheap runs, drawn by --seed")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="netCDF file for data, network and risk")
+    # What remains are the arguments of `find`; None leaves a coordinate of the task open.
     options = vars(parser.parse_args(argv))
     count, output = options.pop("runs"), options.pop("output")
     if count is not None:

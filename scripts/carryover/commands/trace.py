@@ -56,7 +56,10 @@ def extract_request(path):
 
 
 def find(path, request, known):
-    """(the result with the bytes of a figure or else with its request, how it was found) by {name: record}."""
+    """(name of the result with the bytes of a figure or else with its request, how it was found); ("", "") for none.
+
+    `known` is {name: record} of all results, and `request` the digest that the figure carries.
+    """
     sha256 = store.sha256(path)
     for name, record in known.items():
         if record["outputs"][name]["sha256"] == sha256:

@@ -89,6 +89,7 @@ def read_claims():
 
 @cache  # every group looks its checks up
 def _claims_of(file, changed):
+    """What `read_claims` returns, of a file last `changed` at that time: an edited file is read anew."""
     kind = dict[str, dict[str, Claim]]
     try:
         by_paper = TypeAdapter(kind).validate_python(files.read(file))
@@ -101,7 +102,8 @@ def _claims_of(file, changed):
 
 
 def of_group(group):
-    """{pattern: {column: value}}: what is said of the checks of a group, by patterns of their names.
+    """{pattern: [{column: value}]}: what each claim says of the checks of a group, by patterns of the checks' names,
+    `<group>/<check>` with * for any letters.
 
     Columns are those of the group's dataset, and `range`, both ends, None where it has no end.
     """
@@ -119,7 +121,7 @@ def of_group(group):
 
 
 def definitions(group, names):
-    """{name: {column: value}}: columns of a group's dataset on its checks and on the claim of each.
+    """{name: {column: value}}: columns of a group's dataset on its checks `names` and on the claim of each.
 
     Raises UserError for a check that belongs to no claim, or to several.
     """

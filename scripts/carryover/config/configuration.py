@@ -50,7 +50,8 @@ class Section(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def parse_numbers(cls, values):
-        """Whole numbers as --config has them, in text."""
+        """`values` with integers in place of the texts that --config gives; only fields of whole numbers are read so,
+        and what is no number stays for pydantic to refuse."""
         if not isinstance(values, dict):
             return values
         whole = {name for name, field in cls.model_fields.items() if isinstance(field.default, int) or name == "seeds"}
@@ -189,6 +190,10 @@ def schema() -> dict[str, Any]:
 
 
 def _section(family: str, stage: str) -> dict[str, Any]:
+    """JSON schema of the section `task`, `pretrain` or `finetune` of an experiment of a family.
+
+    Axes and parameters of several values may be lists or one value. `grids` of a stage hold the same parameters.
+    """
     model = plugins.model_of(f"families.{family}", stage)
     own = dict(parameters.parameter_schema(model))
     for name, about in own.items():

@@ -23,6 +23,8 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
         return super().construct_document(node)
 
     def _values(self, node, known):
+        """The number of values in a node, each alias counted as often as it stands, by which a small file may grow
+        beyond memory; `known` are the numbers of earlier nodes."""
         if isinstance(node, yaml.ScalarNode):
             if "\0" in node.value or len(node.value) > _LONGEST:
                 reason = f"a text has the character NUL or more than {_LONGEST} characters"
@@ -35,6 +37,7 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
         return known[node]
 
     def construct_mapping(self, node, deep=False):
+        # The key << merges another section, and may stand there repeatedly.
         keys = [key.value for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
         for key, _ in node.value:
             if keys.count(key.value) > 1:
@@ -44,7 +47,10 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
 
 def _construct_number(construct, loader, node):
-    """A number; YAML 1.1 reads 010 as 8, 1:30 as 90 and 1:30.5 as 90.5, which few mean."""
+    """The number that the loader's method `construct` makes of a node.
+
+    Refused are the texts that YAML 1.1 reads as few mean: 010 as 8, 1:30 as 90 and 1:30.5 as 90.5.
+    """
     number = construct(loader, node)
     if re.fullmatch(r"[-+]?0[0-7_]+|.*:.*", node.value):
         reason = f"{node.value} is {number} in YAML: write that, or put it in quotes"
@@ -88,7 +94,7 @@ def nulls(sections, path=()):
 
 
 def overlaid(below, above, removing=False):
-    """Sections with others laid over them, as Snakemake lays one configuration file over another.
+    """A copy of the nested sections `below` with those `above` laid over them, as Snakemake lays configuration files.
 
     Over the papers' files a configuration is laid `removing`: null removes what stands below, at any depth.
     """

@@ -15,7 +15,7 @@ SECTIONS = ("experiments", "curves", *(kind.section for kind in ARTIFACTS.values
 
 
 def merge_papers(config, folder):
-    """The configuration merged with the files of its `papers`.
+    """The dictionary `config` merged with the files of its `papers`, from the folder config/papers.
 
     The result's `papers` is {file: description of the paper} for all files, since claims may be of papers that are not
     to run. The `paper` of an entry names its file. Entries of files that are not to run are left out, and so is what
@@ -32,6 +32,8 @@ def merge_papers(config, folder):
         known = ", ".join(contents)
         raise UserError(f"papers: there is no config/papers/{unknown[0]}.yaml; the papers there are: {known}.")
     chosen = [file for name in names for file in contents if file == name or file.startswith(f"{name}/")]
+    # Entries of files that are not to run are laid below too, for a change of one in the configuration has no meaning
+    # alone: both go in the end, with what depends on them.
     own = _own_entries(config)
     below: dict[str, dict] = {section: {} for section in SECTIONS}
     owners: dict = {}
@@ -66,8 +68,8 @@ def merge_papers(config, folder):
 
 
 def _own_entries(config):
-    """(section, name) of whole experiments in a configuration, and of curves that other entries in it ask for: they are
-    no changes of those of the same names in a paper's file."""
+    """{(section, name)} of whole experiments in a configuration, with their family, and of curves that other entries in
+    it ask for: they are no changes of those of the same names in a paper's file."""
     experiments = {name for name, entry in (config.get("experiments") or {}).items() if entry and "family" in entry}
     entries = [entry or {} for kind in ARTIFACTS.values() for entry in (config.get(kind.section) or {}).values()]
     data = {ref for entry in entries for ref in (entry.get("data") or {}).values()}
@@ -98,7 +100,10 @@ def _path(section, name):
 
 
 def _without(removed, config):
-    """The configuration without the entries in `removed`, those that use their data, and references to their claims."""
+    """The configuration without the entries in `removed`, those that use their data, and references to their claims.
+
+    `removed` are paths as `_path` returns them. One pass is enough, as each entry is made of earlier ones.
+    """
     for section in SECTIONS:
         for name, entry in list(config.get(section, {}).items()):
             data = entry.get("data", {}).values() if entry else ()

@@ -71,6 +71,7 @@ class Model(BaseModel):
 
     @model_validator(mode="after")
     def without_duplicates(self):
+        """Refuse what has the right type but asks for nothing, for the same twice, or for more than a machine holds."""
         for name, value in self:
             if isinstance(value, tuple) and len(set(value)) < len(value):
                 raise ValueError(f"{name}: a value is given twice")
@@ -98,7 +99,7 @@ def parameter(
     path: bool = False,
     coordinate: bool = False,
 ) -> Any:
-    """A field of a `Model` that knows its meaning, and whether and when it makes jobs of its own."""
+    """A field of a `Model` with its meaning; the module's text says what axis, when, path and coordinate are."""
     extra: dict[str, Any] = {"axis": axis, "when": when or {}, "path": path, "coordinate": coordinate}
     return Field(default, description=meaning, json_schema_extra=extra)
 
@@ -143,11 +144,15 @@ def read(cls: type[M], values: Any, where: str, paths: dict[str, str] | None = N
 
 
 def sentence(error: ValidationError, kind: Any) -> str:
-    """The first error of pydantic, as `key: message`; an unknown key comes before all others."""
+    """The first error of pydantic about a value of the type `kind`, as `key: message`.
+
+    An unknown key comes before all others, since a misspelt key is often the reason why another one is missing.
+    """
     first = min(error.errors(), key=lambda details: details["type"] != "extra_forbidden")
     place = [str(part) for part in first["loc"] if not isinstance(part, int)]
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
+        # The model in which the key stands, which names those that are allowed: down from `kind` along the place.
         for part in first["loc"][:-1]:  # fields of models, values of mappings, items of lists
             kind = kind.model_fields[part].annotation if hasattr(kind, "model_fields") else get_args(kind)[-1]
         *above, unknown = place
@@ -170,7 +175,10 @@ def in_words(when):
 
 def differences(before: Any, now: Any, common: bool = False) -> Iterator[tuple[tuple[str, ...], str, str]]:
     """((name, …), value before, value now), in words, of each value that differs in nested sections or lists of them;
-    of lists of equal length only the items that differ. `common` leaves out values that one side lacks."""
+    of lists of equal length only the items that differ. `common` leaves out values that one side lacks.
+
+    A name is a key, or the number of a section in a list.
+    """
     old, new = dict(_leaves(before)), dict(_leaves(now))
     for path in new | old:
         in_both = path in old and path in new
@@ -184,6 +192,7 @@ def differences(before: Any, now: Any, common: bool = False) -> Iterator[tuple[t
 
 
 def _leaves(value, path=()):
+    """Yield (path, value) of all that is no section, nor a list of sections; a path is a tuple of keys and places."""
     if isinstance(value, list) and value and isinstance(value[0], dict):
         value = dict(enumerate(value))
     if not isinstance(value, dict):
@@ -195,6 +204,7 @@ def _leaves(value, path=()):
 
 def add_arguments(parser: argparse.ArgumentParser, cls: type[Model]) -> None:
     """Add an optional flag for each parameter; without it the parameter has the model's default."""
+    # Other words than these stay text, for the model to refuse; `bool` would make True of any.
     truth = {"True": True, "False": False}
     types: dict[str, Any] = {
         "integer": int,

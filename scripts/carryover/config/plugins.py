@@ -81,6 +81,7 @@ check = comparison = figure = table = _of_roles
 
 
 def _declare(**declared):
+    """A decorator that leaves a function as it is, but for these fields of `Plugin` as its attribute `declared`."""
     if not isinstance(version := declared.get("version", ""), str):
         raise TypeError(f"version={version!r} must be text")
 
@@ -158,7 +159,7 @@ def _places(kind: str) -> dict[str, tuple[Path, int]]:
 
 @cache
 def find(kind: str, name: str) -> Plugin:
-    """A plug-in by its kind and name; UserError, naming file and line, for a wrong declaration."""
+    """A plug-in by its kind (`DECORATORS`) and name; UserError, naming file and line, for a wrong declaration."""
     file, line = _places(kind)[name]
     module = f"carryover.{kind}.{file.stem}"
     try:
@@ -171,6 +172,7 @@ def find(kind: str, name: str) -> Plugin:
     except Exception as error:  # of what its author wrote
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
         raise UserError(f"{_place(file, (lines or [function.lineno])[-1])}: {error}.") from error
+    # A curve is made of its options alone; all other plug-ins take data before them.
     arguments = [] if kind == "theory.curves" else ["data"]
     given, options = [argument.arg for argument in function.args.args], None
     if given == [*arguments, "p"]:
@@ -215,7 +217,11 @@ def _place(file: Path, line: int | None) -> str:
 
 
 def _execute(tree: ast.Module, function: ast.FunctionDef, file: Path, module: str) -> Any:
-    """The decorated function without its body, after the execution of what its declaration is made of."""
+    """The decorated function without its body, after the execution of what its declaration is made of.
+
+    `tree` is the parsed `file`, of which only statements run whose names the decorators and the annotation of `p` need,
+    directly or not: imports of others may be missing here. `module` is the file's dotted name.
+    """
     defined = {name: statement for statement in tree.body for name in _names_of(statement)}
     p = [argument if argument.arg == "p" else ast.arg(argument.arg) for argument in function.args.args]
     empty = ast.FunctionDef(function.name, ast.arguments([], p, None, [], [], None, []), [ast.Pass()],
@@ -229,6 +235,7 @@ def _execute(tree: ast.Module, function: ast.FunctionDef, file: Path, module: st
             needed.append(statement)
             loaded = (node for node in ast.walk(statement) if isinstance(getattr(node, "ctx", None), ast.Load))
             todo += [node.id for node in loaded if isinstance(node, ast.Name)]
+    # In the order of the file, in which each is made of earlier ones.
     body = ast.fix_missing_locations(ast.Module(sorted(needed, key=lambda statement: statement.lineno), []))
     known: dict[str, Any] = {"__name__": module}
     exec(compile(body, file, "exec"), known)

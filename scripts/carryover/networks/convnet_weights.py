@@ -61,7 +61,7 @@ def rescaled_parameter_names(parameters: Mapping[str, Tensor], which: str, head:
     """Names of the parameters that a rescaling multiplies, as `which` of `KINDS` says: all; those of two axes or more
     with the biases of their layers; or those of the layer `head`."""
 
-    def layer(name: str) -> str:  # whatever makes its weight
+    def layer(name: str) -> str:  # a parametrised weight is called layer.parametrizations.weight.…
         return name.partition(".parametrizations.")[0] if ".parametrizations." in name else name.rpartition(".")[0]
 
     axes: dict[str, int] = {}

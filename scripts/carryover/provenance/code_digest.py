@@ -53,6 +53,7 @@ def closure(root: str | Path, *names: str) -> tuple[dict[str, str], set[str]]:
     """
     root, data, outside = Path(root), {}, set()
     parts: dict[str, dict[str, str]] = {}
+    # Steps are (module, name of a definition, `_ALL`, or None for what an import runs), for data files (pattern, None).
     todo = [(name, None) if "/" in name else (name.partition(":")[0], name.partition(":")[2] or _ALL) for name in names]
     entries = {module for module, _ in todo}
     seen: set[tuple[str, str | None]] = set()
@@ -164,7 +165,8 @@ def _parse(source: bytes, memo: Path) -> dict[str, Any]:
 
 
 def _imports(nodes: Iterator[ast.AST]) -> tuple[dict[str, str], list[str], list[str]]:
-    """({name: reference}, modules of stars, modules that are run) of all imports; SyntaxError for a relative one."""
+    """({name: reference}, modules of stars, modules that are run) of all imports among the nodes of a syntax tree, with
+    references as in `_parse`; SyntaxError for a relative import."""
     names: dict[str, str] = {}
     stars: list[str] = []
     runs: list[str] = []
@@ -185,9 +187,12 @@ def _imports(nodes: Iterator[ast.AST]) -> tuple[dict[str, str], list[str], list[
 
 
 def _digest(statements: list[ast.stmt], imports: dict[str, str], names: dict[str, Any]) -> tuple[str, list[str]]:
-    """(digest, references) of statements of a module, {name: reference} of whose imports and whose names are given."""
+    """(digest, references) of statements of a module, {name: reference} of whose imports and whose names are given.
+
+    References are as in `_parse`, sorted.
+    """
     references: set[str] = set()
-    through: set[ast.expr] = set()
+    through: set[ast.expr] = set()  # names before a dot, which refer to one definition and not to all of the module
     for node in (node for statement in statements for node in ast.walk(statement)):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in imports:
             module, _, name = imports[node.value.id].partition(":")  # `norms.size` of `from a import norms`

@@ -19,9 +19,14 @@ _DISTRIBUTIONS = {"PIL": "pillow", "dateutil": "python-dateutil", "sklearn": "sc
 
 
 def environment(device: Any, imported: Collection[str]) -> dict[str, Any]:
-    """The software and hardware that the bits of a result may depend on, with the versions of packages `imported`."""
+    """The software and hardware that the bits of a result may depend on: the section `environment` of a record.
+
+    `device` is where the job computed, "auto" for CUDA if there is any, None for the processor. `imported` are names of
+    modules from elsewhere that the code imports, of whose packages the versions are recorded.
+    """
     from threadpoolctl import threadpool_info
 
+    # Only where the job has loaded them: else they change no bits, and loading takes long.
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     has_cuda, device = bool(torch and torch.cuda.is_available()), str(device or "cpu")
     if device == "auto":

@@ -177,6 +177,7 @@ class Job:
 
     @contextmanager
     def _run(self) -> Iterator[Job]:
+        """Yield this job, with temporary files for its results; check and record them when the block ends well."""
         begin = datetime.now(UTC), processor_time()
         self.inputs = list(self.inputs)  # an iterator would be empty by the second look
         if overwritten := {os.path.realpath(path) for path in self.inputs} & set(map(os.path.realpath, self.outputs)):
@@ -194,6 +195,7 @@ class Job:
         }
         self._record["request"] = hashlib.sha256(request_text(self._record).encode()).hexdigest()
         with store.atomic(*self.outputs, *map(record_path, self.outputs)) as temporaries:
+            # The first are those of the results, the others those of their records.
             self._temporaries = dict(zip(map(Path, self.outputs), temporaries, strict=False))
             yield self
             self._check()

@@ -109,7 +109,7 @@ def load_all(
 
 
 def _damage_error(path: str | Path, error: Exception) -> DataError:
-    """The error about a file in which the library has found another: HDF5 says the same of one that is locked."""
+    """The DataError to raise for the library's `error` on a file: HDF5 says the same of a damaged and a locked one."""
     reason = str(error).partition("\n")[0]
     with regular(path) as file:
         try:

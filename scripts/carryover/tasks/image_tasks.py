@@ -41,7 +41,7 @@ def class_task(images: ImageSet, classes: Sequence[int | str]) -> ClassTask:
     Raises UserError for a class that has no image for training or for the test.
     """
     numbers = tuple(map(int, classes))
-    number, parts = np.zeros(images.classes, dtype=np.int64), []
+    number, parts = np.zeros(images.classes, dtype=np.int64), []  # a class's place in `classes`, by its label
     for part, labels in (("training", images.train_labels), ("test", images.test_labels)):
         if missing := sorted(set(numbers) - set(labels.tolist())):
             raise UserError(f"classes names {missing}, of which there are no {part} images: leave these out.")
@@ -68,6 +68,7 @@ def sample_task(task: ClassTask, samples: int, rng: np.random.Generator) -> Clas
             f"samples is {samples}, {share} of each of {count} classes, but class {task.classes[smallest]} has {least} "
             "training images: lower samples."
         )
+    # A row holds one image of each class, so that any number of first ones is balanced.
     rounds = np.stack([rng.permutation(members[label])[:least] for label in rng.permutation(count)], axis=1)
     chosen = rounds.ravel()[:samples]
     return replace(task, train=task.train[chosen], train_labels=task.train_labels[chosen])

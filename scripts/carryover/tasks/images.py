@@ -182,7 +182,10 @@ def stl10(folder: Path, published: Published) -> Sequence[np.ndarray]:
 
 
 def _records(folder, published):
-    """{file: records (N, bytes)}, which stay on disk, in the folder or in the one in it that the archive unpacks to."""
+    """{file: memory-mapped uint8 (N, bytes)} of `published.records`, in the folder or where the archive unpacks in it.
+
+    Raises UserError for a file that is missing or of another size.
+    """
     unpacked, found = folder / published.unpacked, {}
     for name, shape in published.records.items():
         path = (unpacked if unpacked.is_dir() else folder) / name

@@ -25,7 +25,8 @@ def whole_share(overlap, features):
 def auxiliary_teacher(rng, dimension, features, norm):
     """(order, signs, coefficients): a random order of the dimensions, a sign each, and the teacher, all of shape (D,).
 
-    The sign belongs to the dimension, so a shared feature has the same sign in both tasks.
+    The sign belongs to the dimension, so a shared feature has the same sign in both tasks. `features` dimensions are
+    active; `norm` is "l1" or "l2", see `magnitude`. UserError where there are fewer dimensions.
     """
     if features > dimension:
         raise UserError(f"{features} auxiliary features do not fit into {dimension} input dimensions.")
@@ -38,7 +39,7 @@ def auxiliary_teacher(rng, dimension, features, norm):
 def main_teacher(order, signs, auxiliary_features, features, overlap, norm):
     """Coefficients (D,) of a main task with `features` active dimensions, a fraction `overlap` of them auxiliary.
 
-    UserError where there is no room for them.
+    `order` and `signs` (D,) are those of `auxiliary_teacher`. UserError where there is no room for the features.
     """
     shared, dimension = whole_share(overlap, features), len(order)
     if shared > auxiliary_features:

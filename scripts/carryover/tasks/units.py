@@ -54,7 +54,7 @@ def teachers(rng, dimension, auxiliary_units, main_cosines, kind):
         elif cosine == 0:
             main[k] = new[k]
         else:
-            rest = new[k] - (new[k] @ auxiliary[k]) * auxiliary[k]
+            rest = new[k] - (new[k] @ auxiliary[k]) * auxiliary[k]  # units of two frames are not orthogonal
             main[k] = cosine * auxiliary[k] + np.sqrt(1 - cosine**2) * rest / np.linalg.norm(rest)
     return auxiliary, main
 

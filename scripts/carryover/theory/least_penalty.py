@@ -242,7 +242,7 @@ def _pricing(faces: Faces, targets: Array, units: Units, multipliers: Array) -> 
     new = np.argsort(-sizes)[:_COLUMNS]
     new = new[sizes[new] > 2]
     vectors = np.where(down, -1.0, 1.0)[new, None] * slopes[new] / length[new, None]
-    signs = np.sign(multipliers @ np.maximum(faces.X @ vectors.T, 0))
+    signs = np.sign(multipliers @ np.maximum(faces.X @ vectors.T, 0))  # of g, hence of the readouts
 
     # The dual is finite only where |g| ≤ 2. Scaling is the cheapest way back there, and no loss at the optimum.
     multipliers = multipliers * (2 * _INSIDE / max(sizes.max(), 2 * _INSIDE))
@@ -251,7 +251,7 @@ def _pricing(faces: Faces, targets: Array, units: Units, multipliers: Array) -> 
     owners, ranks = np.nonzero(np.isfinite(np.take_along_axis(gains, best, axis=1)))
     chosen = best[owners, ranks]
     points = places[owners, chosen]
-    readouts = units.readout[owners] + (faces.slopes(multipliers)[chosen] * points).sum(1) / 2
+    readouts = units.readout[owners] + (faces.slopes(multipliers)[chosen] * points).sum(1) / 2  # γ + g(w)/2
 
     points, readouts = np.concatenate([vectors, points]), np.concatenate([signs, readouts])
     owners = np.concatenate([np.full(len(new), _NEW), owners])

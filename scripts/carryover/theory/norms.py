@@ -71,7 +71,7 @@ def flow_penalty(
     B = ((w1_minus + w2_minus) ** 2 + (w1_plus - w2_plus) ** 2) / 4
     start = w1_plus * w2_plus - w1_minus * w2_minus
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = (beta + start) / (np.hypot(beta, 2 * np.sqrt(A) * np.sqrt(B)) + A + B)
+        share = (beta + start) / (np.hypot(beta, 2 * np.sqrt(A) * np.sqrt(B)) + A + B)  # √(β² + 4AB) = P + N
         # P − A and N − B: of the logarithms P/A and B/N, that of the larger part is accurate
         grown, shrunk = ((beta - start) / 2 * (share + sign) for sign in (1, -1))
         z = np.where(beta > 0, np.log1p(grown / A), -np.log1p(shrunk / B))

@@ -62,8 +62,10 @@ def relu_penalty(m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: ArrayLike) 
     >>> relu_penalty([0.5, 1.0, 2.0], m0=1.0, rho=0.9, gamma=0.0).round(3)
     array([0.437, 0.94 , 2.214])
     """
+    # `broadcast` takes what is called gamma for positive, hence another name.
     m, m0, rho, gamma = broadcast(m=m, m0=m0, rho=rho, readout=gamma)
     y, offset = _nearest_point(np.where(m == 0, 1.0, m), m0, rho, gamma)
+    # With (x − a, y − b) = λ (y, x), λ = offset/x and xy = 1 the squared distance is λ² (x² + y²) = offset² (1 + y⁴).
     penalty = (np.sqrt(np.abs(m)) * offset) ** 2 * (1 + y**4) + _sine_squared(m0, rho)
     return np.where(m == 0, _penalty_at_zero(m0, rho, gamma), penalty)[()]
 
@@ -152,8 +154,9 @@ def teacher_penalty(first: ArrayLike, directions: ArrayLike, coefficients: Array
     for k, coefficient in enumerate(coefficients):
         own = np.flatnonzero((nearest == k) & (projections[:, k] > 0))
         if len(own):
-            own = own[np.argsort(-projections[own, k] / lengths[own])]
+            own = own[np.argsort(-projections[own, k] / lengths[own])]  # nearest first
             along = projections[own, k] ** 2
+            # by the number of units that share: what they take up together, and what it costs to turn them
             together = relu_penalty(coefficient, np.sqrt(np.cumsum(along)), 1.0, 0.0)
             total += (together + np.cumsum(lengths[own] ** 2 - along)).min()
         else:  # the best of those that point elsewhere, which is a turn of a right angle or more

@@ -66,8 +66,8 @@ def gradient_descent(
     Returns
     -------
     Trained
-        Weights are (R, P) as `packed` gives them; the risk is the share of test images that are misclassified, with
-        running statistics.
+        Weights are (R, P) as `ConvnetEnsemble.pack` gives them; the risk is the share of test images that are
+        misclassified, with the statistics that `renew_tested` says.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def gradient_descent(
 
 
 class _Training(Ensemble):
-    """Convolutional networks that are trained epoch by epoch."""
+    """Convolutional networks that are trained epoch by epoch, with the settings of `gradient_descent`."""
 
     PER_RUN = ("time", "loss", "risk")
 
@@ -164,12 +164,12 @@ class Feed:
     def epoch(self, epoch: int) -> Iterator[tuple[list[torch.Tensor], list[torch.Tensor], list[torch.Tensor]]]:
         """Images and labels of every task in each step of an epoch, and `dropout_masks`."""
         rngs = self._generators("order", epoch) if self.per_epoch > 1 else []
-        parts = []
+        parts = []  # of each task, the samples (R, b) of its batches
         for count, steps in zip(self._counts, self._steps, strict=True):
             order = np.stack([rng.permutation(count) for rng in rngs]) if steps > 1 else self._first(count)
             parts.append(np.array_split(order, steps, axis=1))
         for step in range(self.per_epoch):
-            number = epoch * self.per_epoch + step
+            number = epoch * self.per_epoch + step  # of the step, from the first epoch on
             augments = self._problem.images.crop or self._problem.images.flip
             rngs = self._generators("augmentation", number) if augments else []
             batches = []

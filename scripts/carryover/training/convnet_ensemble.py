@@ -81,13 +81,14 @@ class ConvnetEnsemble:
             for part, own, batch in zip(of_tasks, self.columns, labels, strict=True)
         ]
         losses = torch.stack(parts).sum(0)
-        gradients = torch.autograd.grad(losses.sum(), list(parameters.values()))
+        gradients = torch.autograd.grad(losses.sum(), list(parameters.values()))  # networks share no weights
         weights, velocities = list(self.parameters.values()), list(self._velocity.values())
         torch._foreach_mul_(velocities, MOMENTUM)
         torch._foreach_add_(velocities, gradients)
         if self._weight_decay:
             torch._foreach_add_(velocities, weights, alpha=self._weight_decay)
         torch._foreach_add_(weights, velocities, alpha=-learning_rate)
+        # What is left out of the steps has no gradient: weight decay with momentum multiplies all of it by one factor.
         factor, momentum = self._decay
         momentum = float(MOMENTUM * momentum + self._weight_decay * factor)
         self._decay = (float(factor - learning_rate * momentum), momentum)
@@ -125,7 +126,7 @@ class ConvnetEnsemble:
             tensors.update({name: _lay_out(tensor[rows]) for name, tensor in tensors.items()})
 
     def _outputs(self, state: Tensors, images: Tensor) -> Tensor:
-        """Outputs (b, r, k) of r networks to images (r, b, C, H, W)."""
+        """Outputs (b, r, k) of r networks to images (r, b, C, H, W), which they take side by side: (b, r C, H, W)."""
         batch = images.to(self.device).transpose(0, 1).flatten(1, 2).contiguous(memory_format=torch.channels_last)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self._mixed):
             outputs = functional_call(self._skeleton, state, batch)

@@ -32,7 +32,7 @@ _BYTES = {"cpu": 2**18, "cuda": 2**31}
 
 
 class _Group(Descent):
-    """Deep linear networks in reduced coordinates, and their data."""
+    """Deep linear networks in reduced coordinates, layers A, W_2, …, W_L (R, ·, ·), and data s and t (R, k, 1)."""
 
     PER_RUN = (*Descent.PER_RUN, "_values", "_targets", "_samples", "layers")
 
@@ -64,6 +64,8 @@ class _Group(Descent):
         return products
 
     def epoch(self) -> None:
+        # −∂L/∂W_l is the outer product of (−gᵀ A W_2 … W_{l−1})ᵀ, carried from layer to layer, and W_{l+1} … W_L: all
+        # these are of the matrices before the step.
         *rights, a = self._products()
         left = torch.addcmul(self._offset, self._slope, a, value=-1).transpose(1, 2)  # −rate · gᵀ
         for matrix, right in zip(self.layers[:-1], reversed(rights), strict=True):
@@ -73,7 +75,7 @@ class _Group(Descent):
         self.layers[-1].add_(left.transpose(1, 2))
 
     def coefficients(self) -> np.ndarray:
-        """β (R, d), in float64."""
+        """β = Vᵀa and what W_2 … W_L make of the constant rest of W_1, (R, d), in float64."""
         *rights, a = self._products()
         right = rights[-1] if rights else torch.ones(len(self), 1, 1)
         vectors = (values[:, :, 0].double().cpu().numpy() for values in (a, right))

@@ -69,7 +69,7 @@ class DiagonalEnsemble(Ensemble):
 
     @classmethod
     def train(cls, problem: Problem, observe: Iterable[str] = (), **settings: Any) -> Trained:
-        """Train all runs, with curves of what else is observed."""
+        """Train all runs of a problem by this method, with `settings` of its own; `observe` names further curves."""
         history, inputs = History(len(problem.teacher), observe), sum(task.X[0].nbytes for task in problem.tasks)
         train(partial(cls, problem=problem, **settings), history, BYTES // inputs)
         return history.result(

@@ -128,7 +128,10 @@ class _Flow(Flow, DiagonalEnsemble):
 
 
 def _apply_generator(first: torch.Tensor, second: torch.Tensor, a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """exp of the generator first' = Σ_o a_o second_o, second_o' = a_o first."""
+    """exp of the generator first' = Σ_o a_o second_o, second_o' = a_o first: where this leads after unit time.
+
+    first (R, 2, 1, D), second (R, 2, O, D), a (R, O, D). It is a boost of (first, second) along the direction a.
+    """
     a = a[:, None]
     rapidity = torch.linalg.vector_norm(a, dim=2, keepdim=True)
     direction = a / rapidity.clamp_min(torch.finfo(a.dtype).tiny)

@@ -71,6 +71,7 @@ def _feasible_set(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray | None, np.n
         return np.zeros((D, 0)), np.zeros(0)
     tall = n >= D
     Q, R = linalg.qr(X if tall else X.T, mode="economic", check_finite=False)
+    # QR serves where R is regular, by LAPACK's estimate of its condition; else singular values tell the rank.
     if linalg.lapack.dtrcon(R)[0] > 1e-11:
         if tall:
             return None, linalg.solve_triangular(R, Q.T @ y)
@@ -129,7 +130,10 @@ def _newton_direction(Q: np.ndarray, curvature: np.ndarray, gradient: np.ndarray
 
 
 def _line_minimum(c: np.ndarray, u: np.ndarray, du: np.ndarray, linear: float) -> float:
-    """a > 0 with φ'(a) = Σ c sinh(u + a du) du − linear ≈ 0: a = 1 if good enough, otherwise by bisection."""
+    """a > 0 with φ'(a) = Σ c sinh(u + a du) du − linear ≈ 0, for c, u and du = Q step, (D,), and linear = t·step.
+
+    a = 1 is doubled while φ' is too low, and taken where |φ'| is a tenth of that at 0; otherwise a is bisected.
+    """
     if (longest := np.abs(du).max()) < _CLOSE:
         return 1.0
     limit = (_MAX_EXPONENT - np.abs(u).max()) / longest

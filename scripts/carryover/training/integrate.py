@@ -141,7 +141,7 @@ def train(
 
 
 def report(**state: Values) -> None:
-    """Log where training stands, at most every ten seconds; other calls are cheap, and read nothing from a device."""
+    """Log the largest of each value, at most every ten seconds; other calls are cheap, and read no device."""
     global _reported
     if (now := monotonic()) - _reported >= _PAUSE:
         _reported = now
@@ -215,7 +215,7 @@ class Descent(Ensemble):
             return None
         self.loss = self.losses()
         self.values = {"time": self.rate * self.evaluations, "loss": self.loss, **self.observe()}
-        return torch.ones_like(self.loss, dtype=torch.bool)
+        return torch.ones_like(self.loss, dtype=torch.bool)  # all are recorded
 
     def find_ended(self) -> torch.Tensor | None:
         if self.steps not in self.schedule:
@@ -292,7 +292,7 @@ class History:
             time, risk = values[:, 0], values[:, 2]
             ends["risk_best"][run] = np.fmin.reduce(risk, initial=ends["risk_best"][run])
             if len(rows) > self.checkpoints:
-                # Learning is spread over decades of time.
+                # Learning is spread over decades of time. One checkpoint may be the nearest to several of the grid.
                 grid = np.geomspace(time[0], time[-1], self.checkpoints)
                 values = values[np.unique(np.abs(np.log(time) - np.log(grid)[:, None]).argmin(1))]
             curves[:, run, : len(values)] = values.T

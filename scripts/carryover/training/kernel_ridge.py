@@ -74,6 +74,7 @@ def fit(first: np.ndarray, readout: np.ndarray, X: np.ndarray, y: np.ndarray) ->
     if len(X) >= _FEWEST:
         errors = leave_one_out(values, vectors, target, STRENGTHS)
         strength = STRENGTHS[(errors**2).mean(1).argmin()]
+    # The weights move by Σ_i dual_i ∂f(x_i)/∂weights, where dual = (K + strength · scale · I)⁻¹ target.
     dual = vectors @ ((vectors.T @ target) / (values + strength)) / scale
     fitted, first_change = readout + dual @ responses, readout[:, None] * ((gates * dual[:, None]).T @ X)
     predictions = responses @ fitted + np.sum(gates * (X @ (readout[:, None] * first_change).T), axis=1)

@@ -118,6 +118,7 @@ class PopulationGradient:
 
         A cosine off by ε moves G by no more than ε: where angles are ill-conditioned, it cancels.
         """
+        # arccos(−cos θ) = π − θ. All units here are of length 1, so the coefficients are s_j |u_j|.
         H = unit.shape[1]
         self._units[:, :H] = unit
         torch.mul(second, self.lengths, out=self._coefficients[:, :H])
@@ -156,10 +157,10 @@ class _Flow(Flow):
             for dtype in (torch.float64, getattr(torch, precision))
         )
         directions, readout = self.exact.directions, self.exact.readout
-        self.power = (readout[:, None] @ relu_kernel(directions, directions) @ readout[:, :, None])[:, 0, 0]
+        self.power = (readout[:, None] @ relu_kernel(directions, directions) @ readout[:, :, None])[:, 0, 0]  # E f*²
         readouts = tensor(start.second[runs], place).mT
         units = torch.cat([self.exact.start * self.exact.lengths, readouts], 2)
-        self.units, self.flow, self.loss, self.energy = self._at(units)
+        self.units, self.flow, self.loss, self.energy = self._at(units)  # see `_at`
         self.start = self.units
         self.begin(_relative(self.flow, self.units.norm(dim=2)))
         self.evaluations = torch.ones_like(self.time, dtype=torch.int64)
@@ -193,7 +194,7 @@ class _Flow(Flow):
         step = torch.as_tensor(length, device=self.time.device)
         h = step[:, None, None]
         units, flow, loss, energy = self._at(RKC2.step(self._velocity, self.units, self.flow, h, stages))
-        error = 0.8 * (self.units - units) + 0.4 * h * (self.flow + flow)
+        error = 0.8 * (self.units - units) + 0.4 * h * (self.flow + flow)  # see `RKC2`
         scale = error_scale((units - self.start).norm(dim=2), self.units.norm(dim=2))
         size = _relative(error, scale) / self.accuracy
         # The flow never climbs. NaN fails every comparison, so a step that overflowed is rejected too.
@@ -215,6 +216,7 @@ class _Flow(Flow):
         if not stale.any():
             return
         iterations = torch.where(self.age < 0, _ITERATIONS[0], _ITERATIONS[1]) * stale
+        # Each iteration multiplies by the Jacobian, as a difference quotient over √eps of the weights' length.
         nudge = _length(self.units) * torch.finfo(self.quick.start.dtype).eps ** 0.5
         for done in range(int(iterations.max())):
             unit = self.vector / _length(self.vector).clamp_min(TINY)

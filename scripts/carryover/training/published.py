@@ -63,6 +63,7 @@ def descend(problem: Problem, device: str = "auto") -> Trained:
     if isinstance(problem.start, relu.Weights):
         _, H, D = problem.start.first.shape
         widest = min(_COLUMNS[place.type], sum(task.y.shape[1] for task in problem.tasks))
+        # of float32: a block's hidden responses, and about three arrays of a first layer's size
         together, kind = _BYTES[place.type] // (4 * H * (widest + 3 * D)), ReluDescent
     while lost := train(partial(kind, problem=problem, rate=rate, device=place), history, together, runs):
         if rate < problem.rules.rate / _CUT ** (_FALLBACKS - 0.5):
@@ -149,8 +150,8 @@ class ReluDescent(PublishedDescent):
         self.y = single(np.concatenate([task.y[runs] for task in problem.tasks], 1))
         self.test_x, self.test_y = single(problem.test.X[problem.test.sets[runs]]), single(problem.test.y[runs])
         self.sizes = torch.tensor([task.y.shape[1] for task in problem.tasks], device=device)
-        self.task_of = torch.repeat_interleave(torch.arange(len(self.sizes), device=device), self.sizes)
-        self.whole = self.weight(self.task_of[None])
+        self.task_of = torch.repeat_interleave(torch.arange(len(self.sizes), device=device), self.sizes)  # (n,)
+        self.whole = self.weight(self.task_of[None])  # (1, O, n), where a batch has all samples
         self.generators = np.array([problem.generators[run] for run in runs], dtype=object)
 
     def epoch(self) -> torch.Tensor:
@@ -188,7 +189,8 @@ class ReluDescent(PublishedDescent):
             loss += (w_ * residual**2).sum((1, 2))
             g, active = (2 * self.rate) * w_ * residual, torch.gt(responses, 0, out=responses)
             sums.baddbmm_((g[:, :, None] * x_[:, None]).flatten(1, 2), active, beta=min(block, 1))
-        totals = sums.unflatten(1, (outputs, D)).unbind(1)
+        totals = sums.unflatten(1, (outputs, D)).unbind(1)  # S_o times the rate, (R, D, H)
+        # Each layer moves by the old weights of the other.
         moves = [(self.first * total).sum(1, keepdim=True) for total in totals]
         for readout, total in zip(self.second.split(1, 1), totals, strict=True):
             self.first.addcmul_(readout, total)
@@ -219,7 +221,7 @@ class DiagonalDescent(PublishedDescent):
     def __init__(self, runs: np.ndarray, problem: Problem, rate: float, device: torch.device) -> None:
         super().__init__(runs, problem, rate, device)
         own, single = problem.start[runs], partial(tensor, device=device, dtype=torch.float32)
-        self.first = single(np.stack([own.first_plus, own.first_minus], 1)[:, :, None])
+        self.first = single(np.stack([own.first_plus, own.first_minus], 1)[:, :, None])  # axis 1: paths + and −
         self.second = single(np.stack([own.second_plus, -own.second_minus], 1))
         self.X, self.y = [single(task.X[0]) for task in problem.tasks], [single(task.y[runs]) for task in problem.tasks]
         # E (x · (β − β*))² over the test inputs is a quadratic form, whose matrix serves all runs.
@@ -233,7 +235,7 @@ class DiagonalDescent(PublishedDescent):
             residual = y - beta[:, o] @ X.T
             loss = loss + residual.square().sum(1) / samples
             gradients.append((residual * (2 * self.rate / samples)) @ X)
-        move = torch.stack(gradients, 1)[:, None]
+        move = torch.stack(gradients, 1)[:, None]  # −rate · ∂loss/∂β, (R, 1, O, D)
         first, second = self.first, self.second
         self.first, self.second = first + (move * second).sum(2, keepdim=True), second + move * first
         return loss[None]

@@ -120,6 +120,7 @@ def readout_flow(
     time, losses, risks = np.full((3, len(X), CHECKPOINTS), np.nan)
     for run in range(len(X)):
         first, second = (start.first_plus[run], -start.first_minus[run]), (start.second_plus, start.second_minus)
+        # With `scale` √c, x starts at 0 and moves β by √c x, each readout by w1 x/√c (see the module).
         paths = [(w1, w2[run, 0]) for w1, w2 in zip(first, second, strict=True)]
         scale, beta = np.hypot(*first), sum(w1 * w2 for w1, w2 in paths)
         modes, zero = Modes.of_samples(X[run] * scale, y[run] - X[run] @ beta, weight=1.0), np.zeros(len(scale))
@@ -127,7 +128,7 @@ def readout_flow(
         if end > 0 and len(modes.rates):  # log-spaced, up to the end or until all modes have decayed
             last = min(end, _LATE / modes.rates[-1])
             times = np.geomspace(min(_EARLY / modes.rates[0], last), last, _FINER * CHECKPOINTS)
-        x = modes.after(zero, np.append(times, (0, end)))
+        x = modes.after(zero, np.append(times, (0, end)))  # the last two: at the start and at the end
         along = ((beta + scale * x - teacher[run]) ** 2).sum(1)
         if len(times):
             time[run], risks[run] = times[_FINER - 1 :: _FINER], along[_FINER - 1 : -2 : _FINER]

@@ -32,7 +32,7 @@ _AHEAD = 32  # epochs whose order is drawn at once; a run's orders depend on not
 
 
 class Group(Descent):
-    """ReLU networks and the samples of their tasks."""
+    """The `runs` (R,) of `gradient_descent` and their samples, at one learning rate; schedule as in `Descent.begin`."""
 
     PER_RUN = (*Descent.PER_RUN, "x", "y", "first", "second", "generators", "orders")
 
@@ -51,7 +51,7 @@ class Group(Descent):
         self._columns = _COLUMNS[self.first.device.type]
         self.prepare()
         self.batch_size = batch_size
-        self.shuffled = [o for o, y in enumerate(self.y) if 0 < batch_size < y.shape[2]]
+        self.shuffled = [o for o, y in enumerate(self.y) if 0 < batch_size < y.shape[2]]  # tasks larger than a batch
         self.steps_per_epoch = max([-(-self.y[o].shape[2] // batch_size) for o in self.shuffled], default=1)
         if self.shuffled and shuffles is None:
             raise ValueError("batches smaller than a task need generators to shuffle with")
@@ -62,9 +62,9 @@ class Group(Descent):
     def prepare(self) -> None:
         R, D, H = self.first.shape
         widest = min(self._columns, max(y.shape[2] for y in self.y))
-        self._responses = self.first.new_empty(R * H * widest)
-        self._sums = [self.first.new_empty(R, D, H) for _ in self.y]
-        self._product = self.first.new_empty(R, D, H)
+        self._responses = self.first.new_empty(R * H * widest)  # room for those to a block
+        self._sums = [self.first.new_empty(R, D, H) for _ in self.y]  # S_o, times the learning rate
+        self._product = self.first.new_empty(R, D, H)  # room for the elementwise ones
         self._readouts = self.second.split(1, 1)
 
     def _blocks(self, x: torch.Tensor, y: torch.Tensor) -> Iterator[tuple]:
@@ -112,6 +112,7 @@ class Group(Descent):
                 weighted = x_part * self.loss_function.negative_gradient(f, y_part).mul_(self._step_size / y.shape[2])
                 active = torch.gt(room, 0, out=room)
                 torch.bmm(weighted, active, out=total) if column == 0 else total.baddbmm_(weighted, active)
+        # Each layer moves by the old weights of the other, so the readouts' moves are found before the first layer's.
         moves = [torch.mul(self.first, total, out=self._product).sum(1, keepdim=True) for total in self._sums]
         for readout, total in zip(self._readouts, self._sums, strict=True):
             self.first.addcmul_(readout, total)

@@ -47,7 +47,7 @@ def gradient_flow(
     Parameters
     ----------
     tasks, start, tolerance, loss, observe
-        Those of `relu.gradient_descent`.
+        Those of `relu.gradient_descent`: a task per output, and weights first (runs, H, D) and second (runs, O, H).
     on_sphere : bool
         Whether the input weights of each unit keep their length.
     trainable : container of "first" and "second"
@@ -73,7 +73,7 @@ def gradient_flow(
     flow = partial(_Flow, tasks=tasks, start=start, place=place, observables=observe or {}, **settings)
     _, H, D = start.first.shape
     samples = sum(task.y.shape[1] for task in tasks)
-    # hidden responses at three points, and kernels, that are in memory at a time
+    # runs in memory at a time, each with hidden responses at three points, its kernel and its weights
     together = BYTES[place.type] // (samples * (64 * H + 8 * samples) + 80 * H * D)
     with _THREADS.limit(limits=1 if samples < _MANY else None, user_api="blas"):
         train(flow, history, together)
@@ -81,7 +81,7 @@ def gradient_flow(
 
 
 class _Flow(Flow):
-    """Networks at a `Point` of their flow."""
+    """Networks at a `Point`; `seen` is the time of the last record, `waited` counts steps since the loss was `best`."""
 
     PER_RUN = ("tolerance", "tangent", "point", "loss", "start_first", "start_second", "time", "seen", "step",
                "growth", "still", "best", "waited", "max_time")  # fmt: skip
@@ -106,7 +106,7 @@ class _Flow(Flow):
         self.waited, self.seen = torch.zeros_like(self.loss), torch.zeros_like(self.loss)
         self.best, self.growth = self.loss, torch.full_like(self.loss, GROW)
         flow = self.tangent.apply_transpose(self.point, self.point.negative_gradients)
-        speed = (_sizes(flow) / _sizes((first, second)).clamp_min(TINY)).amax(1)
+        speed = (_sizes(flow) / _sizes((first, second)).clamp_min(TINY)).amax(1)  # of the fastest unit, over its size
         self.begin(speed)
         self.still = speed == 0
 
@@ -141,7 +141,7 @@ class _Flow(Flow):
         k2 = solve((there[0] - 2 * k1[0], there[1] - 2 * k1[1]))
         moves = (1.5 * block * a + 0.5 * block * b for a, b in zip(k1, k2, strict=True))
         new = tangent.at(*(weight + move for weight, move in zip(weights, moves, strict=True)))
-        change = _sizes((k1[0] + k2[0], k1[1] + k2[1])) * (h / 2)[:, None]
+        change = _sizes((k1[0] + k2[0], k1[1] + k2[1])) * (h / 2)[:, None]  # error of each unit (R, H), see `ROS2`
         sizes = _sizes(weights).clamp_min(TINY)
         displacement = _sizes((new.first - self.start_first, new.second - self.start_second))
         # The largest error of any unit, not a mean: few units learn, and a mean over a thousand would hide their error.
@@ -158,7 +158,7 @@ class _Flow(Flow):
         self.best = self.best.minimum(self.loss)
         # Behind a kink lies the next one at about the same distance: a step that grows at once would be rejected again.
         self.growth = torch.where(sound, (self.growth * _RELIEF).clamp(max=GROW), 1.0)
-        due = self.time > _APART * self.seen
+        due = self.time > _APART * self.seen  # to be recorded
         self.seen = torch.where(due, self.time, self.seen)
         return due
 

@@ -135,7 +135,10 @@ class Tangent:
         return self._room
 
     def _fill(self, kernels: torch.Tensor, point: Point, factors: torch.Tensor, runs: slice) -> None:
-        """The lower triangles of the kernels (A Aᵀ) ∘ (X Xᵀ) − C Cᵀ + B Bᵀ of some runs, B Bᵀ within each output."""
+        """The lower triangles of the kernels (A Aᵀ) ∘ (X Xᵀ) − C Cᵀ + B Bᵀ of some runs, B Bᵀ within each output.
+
+        A = m diag(a); X and B are inputs and responses times the factors; C = B diag(a/|w|), on spheres alone.
+        """
 
         def join(outputs: Iterable[torch.Tensor]) -> torch.Tensor:
             parts = list(outputs)

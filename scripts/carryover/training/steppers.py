@@ -187,6 +187,8 @@ class RKC2:
     @lru_cache(maxsize=256)
     def coefficients(cls, stages: int) -> np.ndarray:
         """(stages + 1, 4): μ_j, ν_j, μ̃_j and γ̃_j of stage j from 1 on; of the first, μ̃ alone."""
+        # Stage j has the stability polynomial 1 − b_j T_j(w0) + b_j T_j(w0 + w1 z), T_j being Chebyshev's; its b_j =
+        # T″_j(w0)/T′_j(w0)² makes it exp(c_j z) to order 2, with c_j = 1 at the last stage.
         w0 = 1 + cls._DAMPING / stages**2
         T, first, second = (np.zeros(stages + 1) for _ in range(3))  # Chebyshev polynomials at w0, and derivatives
         T[:2], first[1] = (1, w0), 1
@@ -219,7 +221,7 @@ class RKC2:
         for j in range(2, int(stages.max()) + 1):
             new = (1 - mu[:, j] - nu[:, j]) * start + mu[:, j] * now + nu[:, j] * before
             new += h * (tilde[:, j] * velocity(now) + gamma[:, j] * first)
-            before, now = now, torch.where(j <= counts, new, now)
+            before, now = now, torch.where(j <= counts, new, now)  # runs with fewer stages stay at their last
         return now
 
 
@@ -234,7 +236,7 @@ class Cholesky:
         self.factors, self._on_cpu = matrices, matrices.device.type == "cpu"
         if self._on_cpu:
             potrf = dpotrf if matrices.dtype == torch.float64 else spotrf
-            arrays = matrices.numpy().mT  # in Fortran's order
+            arrays = matrices.numpy().mT  # in Fortran's order, where lower triangles are upper ones
             failed = torch.tensor([potrf(one, lower=0, overwrite_a=1, clean=0)[1] for one in arrays])
         else:
             self.factors, failed = torch.linalg.cholesky_ex(matrices)
@@ -244,7 +246,7 @@ class Cholesky:
         """Solutions (R, n) for right sides (R, n)."""
         if not self._on_cpu:
             return torch.cholesky_solve(right[:, :, None], self.factors)[:, :, 0]
-        # Two triangular solves; LAPACK's potrs, which does both, takes up to four times as long on one right side.
+        # Two triangular solves, by Uᵀ and then U; LAPACK's potrs, which does both, takes up to four times as long.
         trsv = dtrsv if right.dtype == torch.float64 else strsv
         pairs = zip(self.factors.numpy().mT, right.numpy(), strict=True)
         return torch.from_numpy(np.stack([trsv(one, trsv(one, values, trans=1)) for one, values in pairs]))

@@ -1,4 +1,8 @@
-"""Why results are out of date, by the keys, parameters and code in their records."""
+"""Why results are out of date, by the keys, parameters and code in their records.
+
+`sweep` is a `workflow.sweep.Sweep`, `request` a `workflow.requests.Request` for what the configuration asks now, and
+`record` the record of its result as `job_record.read` returns it (keys: docs/provenance.md).
+"""
 
 from base64 import b64encode
 from collections import Counter
@@ -16,7 +20,7 @@ _NAMED = 3
 
 
 def notes(sweep):
-    """Sentences on experiments that are trained although there is an archive, and on results that are out of date.
+    """Yield sentences on experiments trained although there is an archive, and on results that are out of date.
 
     Snakemake reruns results by its metadata. It has none of results that were copied here, and does not rerun them:
     where there are such, a sentence says how to.
@@ -50,7 +54,8 @@ def key_of(record):
 
 
 def causes(record, request):
-    """Sentences on the code and configuration that differ from a record; none where the change is upstream."""
+    """A list of sentences on the code and configuration that differ from a record; empty where the keys agree, or
+    where the change is upstream."""
     if key_of(record) == request.key:
         return []
     edited = edited_files(record, request)
@@ -58,6 +63,7 @@ def causes(record, request):
     sentences += [
         f"configuration: it runs {name} now" for name in request.modules if name not in record["code"]["modules"]
     ]
+    # Seeds are compared as parameters are; `plain` gives the request the types of JSON, as the record has them.
     recorded, requested = (
         {"seeds": record["seeds"], **record["parameters"]},
         {"seeds": request.seeds, **dict(request.parameters)},

@@ -1,4 +1,8 @@
-"""The shards of an experiment, measured and put together along their runs."""
+"""The shards of an experiment, measured and put together along their runs.
+
+A shard is a file with one dataset or several, whose dimension `run` counts trained networks. `measure` is the `Plugin`
+of a measure, and `p` the model with its options.
+"""
 
 from pathlib import Path
 
@@ -14,7 +18,10 @@ from carryover.workflow.plugin_job import check_type, extra_files, name_missing
 
 
 def main(argv):
-    """`collect.py SHARD … --family NAME [--measure NAME OPTIONS] --output FILE`: finetuned shards are measured."""
+    """`collect.py SHARD … --family NAME [--measure NAME OPTIONS] --output FILE`, of which `argv` are the words.
+
+    With `--measure` the shards are finetuned ones, and are measured here; without, other jobs have measured them.
+    """
     parser = command_line.parser("collect.py", "Put the shards of an experiment together along their runs.")
     parser.add_argument("shards", nargs="+", type=Path, metavar="SHARD", help="shards, in the order of their runs")
     parser.add_argument("--measure", metavar="MEASURE", choices=plugins.names("measures"), help="measure these "
@@ -28,6 +35,7 @@ def main(argv):
         model, others = measure.model, extra_files(measure, arguments.shards)
         modules.append(measure.code)
     p = command_line.options(model, words, "collect.py")
+    # To select and to join copies numbers. Other measures compute them, and may round differently elsewhere.
     with command_line.job(
         "collect",
         arguments,
@@ -41,9 +49,9 @@ def main(argv):
 
 
 def measure_shard(measure, p, path):
-    """A measure of each dataset of a shard that it applies to; UserError for none.
+    """A list of datasets: the measure of each dataset in the file `path` that it applies to; UserError for none.
 
-    A measure that only selects gets datasets whose values are not read yet.
+    A measure that only selects gets datasets whose values are not read yet, so that only the selected ones are.
     """
     if measure.selects:
         found = store.load_all(path, lambda part: _take(measure, p, part, path))
@@ -56,10 +64,11 @@ def measure_shard(measure, p, path):
 
 
 def _take(measure, p, part, path):
-    """The measure of a dataset; None where it does not apply, or all that it needs is missing.
+    """The measure of the dataset `part` of the file `path`; None where it does not apply, or lacks a variable it needs.
 
-    Raises UserError where the result has not the runs of the dataset, with their coordinates.
+    Raises UserError where the result has lost a coordinate of the runs.
     """
+    # A parameter that `applies_to` names has one value for all runs of a dataset: the first one tells.
     conditions = {axis: values for axis, values in measure.applies_to.items() if axis in part.coords}
     if not parameters.applies(conditions, {axis: part[axis].values[0] for axis in conditions}):
         return None
@@ -74,8 +83,8 @@ def _take(measure, p, part, path):
 
 
 def collect(parts):
-    """One dataset with the runs of all shards, one after the other; a coordinate that a shard lacks is NaN, or empty
-    text, there."""
+    """One dataset with the runs of all datasets `parts`, one after the other; a coordinate of runs that a part lacks is
+    NaN, or empty text, there."""
     known = {name: shard[name] for shard in parts for name in shard.coords if shard[name].dims == ("run",)}
     nothing = {name: "" if values.dtype.kind in "UO" else np.nan for name, values in known.items()}
     filled = [
@@ -83,6 +92,7 @@ def collect(parts):
         for shard in parts
     ]
     together = xr.concat(filled, dim="run", join="outer", combine_attrs="drop_conflicts")
+    # `concat` drops attributes that differ, but a coordinate needs its label: the last part's is kept.
     for name, values in known.items():
         together[name].attrs = values.attrs
     return together

@@ -26,11 +26,11 @@ ALSO = "--also"
 
 
 def run(main):
-    """Run a script's `main(argv)`; a user's mistake ends it with one sentence and exit code 1.
+    """Run a script's function `main(argv)`, argv the words of the command line after the script's name.
 
-    An error of the code ends it with exit code 1 as well, and with its trace below a sentence that names job and place.
-    Ctrl-C and SIGTERM end it with exit codes 130 and 143 and no trace, after temporary files are removed. A reader that
-    has seen enough, such as `head`, ends it with exit code 1.
+    A user's mistake ends it with one sentence and exit code 1, an error of the code with the same exit code and with
+    its trace below a sentence that names job and place. Ctrl-C and SIGTERM end it with exit codes 130 and 143 and no
+    trace, after temporary files are removed. A reader that has seen enough, such as `head`, ends it with exit code 1.
     """
     sys.stdout, sys.stderr = (stream or open(os.devnull, "w") for stream in (sys.stdout, sys.stderr))  # noqa: SIM115  # `>&-`
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names of files may be no UTF-8
@@ -72,6 +72,8 @@ def _tell_of_code(error):
 
 def _end_by_signals():
     """Let Ctrl-C and SIGTERM end this process in good order, and without it where a call or a thread takes too long."""
+    # Python runs handlers only between steps of the main thread, which a long call of a library delays. But it writes
+    # the signal's number to this pipe at once, which wakes the watching thread.
     noticed, notice = os.pipe()
     os.set_blocking(notice, False)
     signal.set_wakeup_fd(notice)
@@ -89,7 +91,10 @@ def _end_by_signals():
 
 
 def read_plugin(argv, kind, rule, description):
-    """The plug-in that the first word of the command line names; help and errors where it names none."""
+    """The name of the plug-in that the first word of the command line is; help and errors where it names none.
+
+    `kind` is what `plugins.names` lists, `rule` the name of the script, and `description` the text of its help.
+    """
     helps = not argv or argv[0].startswith("-")  # help after the plug-in's name is the plug-in's
     parser = argparse.ArgumentParser(prog=f"{rule}.py", description=description, add_help=helps)
     parser.add_argument("plugin", choices=plugins.names(kind), help="then its own flags: --help after it lists them")
@@ -97,7 +102,7 @@ def read_plugin(argv, kind, rule, description):
 
 
 def parser(prog, description, **options):
-    """A parser with the flags that every job has."""
+    """A parser with the flags that every job has; `options` are others of `argparse.ArgumentParser`."""
     made = argparse.ArgumentParser(prog=prog, description=description, allow_abbrev=False, **options)
     made.add_argument("--output", required=True, nargs="+", type=Path, metavar="FILE", help="where the result goes")
     made.add_argument("--wildcards", nargs="*", type=pair, default=[], metavar="KEY=VALUE", help="for the record")
@@ -106,8 +111,10 @@ def parser(prog, description, **options):
 
 
 def job(rule, arguments, inputs, modules=(), **facts):
-    """The `Job` of a rule, whose script has the name of the rule, with the flags that every job has; UserError for an
-    output that the rule does not write."""
+    """The `Job` of a rule, whose script has the name of the rule; UserError for an output of another format.
+
+    `arguments` are parsed by `parser`. `modules` are those besides the script, and `facts` other fields of `Job`.
+    """
     formats = FORMATS.get(rule, (".nc",))
     for output in arguments.output:
         if output.suffix not in formats:
@@ -123,7 +130,7 @@ def pair(word):
 
 
 def options(model, words, prog):
-    """The parameters of a model from the words of a command line."""
+    """The parameters of a model, an instance of it, from the words of a command line."""
     own = argparse.ArgumentParser(prog=prog, allow_abbrev=False, add_help=False)
     parameters.add_arguments(own, model)
     return parameters.from_arguments(model, own.parse_args(words))

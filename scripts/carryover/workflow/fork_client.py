@@ -11,7 +11,12 @@ from _socket import AF_UNIX, SCM_RIGHTS, SOCK_SEQPACKET, SOL_SOCKET, socket
 
 
 def ask(folder, words):
-    """Have the server run a script, and end as that does; without one, or for another environment, start `python`."""
+    """Have the server in `folder` run a script, and end as that does; without one, or for another environment, start
+    `python`. `words` are the script and its arguments.
+
+    The server gets the request with the file descriptors of standard output and error, to which the job writes. It
+    answers `started`, and at the end the exit code. A connection that it closes before is an empty answer.
+    """
     here = os.getcwd()
     request = marshal.dumps({"words": words, "folder": here, "environment": dict(os.environ)})
     streams = b"".join(number.to_bytes(4, sys.byteorder) for number in (1, 2))

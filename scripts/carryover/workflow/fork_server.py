@@ -38,11 +38,13 @@ class ForkServer:
     process: subprocess.Popen | None = None
 
     def start(self) -> str:
-        """Start a server, where processes can be forked; the prefix of jobs' shells makes of `python` its client."""
+        """Start a server, where processes can be forked; the result is the text that Snakemake puts before the commands
+        of jobs, which makes of `python` a shell function that calls the client."""
         prefix, python = "set -euo pipefail; ", shutil.which("python")
         if sys.platform != "linux" or os.environ.get("CARRYOVER_FORK") == "0" or not python:
             return prefix
         folder, server = tempfile.mkdtemp(prefix="carryover-"), os.path.abspath(__file__)
+        # Without site-packages (-I -S), which the client does not need, Python starts faster.
         client = [python, "-I", "-S", server.replace("fork_server.py", "fork_client.py"), folder]
         words = shlex.join(client).replace("{", "{{").replace("}", "}}")  # Snakemake formats the prefix
         self.process = subprocess.Popen([python, server, folder], stdin=subprocess.PIPE, env=os.environ | ONE_THREAD)
@@ -104,11 +106,12 @@ def run(client: socket.socket, listener: socket.socket) -> None:
     sys.modules.pop("__mp_main__", None)  # this file, which is no module of the job
     sys.argv = request["words"]
     sys.path[0] = os.path.dirname(os.path.realpath(sys.argv[0]))
+    # What the server has loaded is of its own library, as that was at its start: anything else is imported anew.
     own = [module for name, module in sys.modules.items() if name.partition(".")[0] == "carryover"]
     if sys.path[0] != SCRIPTS or any(os.path.getctime(str(module.__file__)) > STARTED for module in own):
         for module in own:
             del sys.modules[module.__name__]
-    code = 1
+    code = 1  # as Python ends for an exception, or for `sys.exit` of a text
     try:
         runpy.run_path(sys.argv[0], run_name="__main__")
         code = 0

@@ -18,7 +18,7 @@ def open_job(argv, rule, description, files=(), said=None):
     Parameters
     ----------
     argv, rule, description
-        Command line, name of the rule and of its script, and description of the script.
+        Words of the command line, name of the rule and of its script, and description of the script.
     files
         What the job reads besides its data.
     said
@@ -44,8 +44,9 @@ def open_job(argv, rule, description, files=(), said=None):
 
 
 def extra_files(plugin, files):
-    """The files that a plug-in reads besides its data: those that attributes of the data name."""
+    """The files that a `Plugin` reads besides its data `files`: those that attributes of the data name."""
     names = plugin.files
+    # Of no variables: only attributes are read.
     parts = [part for file in files if names for part in store.load_all(file, lambda whole: whole[[]])]
     return list(
         dict.fromkeys(f for part in parts for name in names for f in parameters.files(part.attrs.get(name, "")))
@@ -53,8 +54,10 @@ def extra_files(plugin, files):
 
 
 def of_data(plugin, kind, arguments):
-    """The result of a plug-in of data by role and parameters; UserError where the data lack a variable or coordinate,
-    or where the result is of another kind."""
+    """What a `Plugin` returns for the parsed `arguments` of `open_job`: it gets {role: dataset or table} and `p`.
+
+    UserError where roles or the data lack something, or where the result is not of the class `kind`.
+    """
     if len(arguments.roles) != len(arguments.data):
         raise UserError("--roles and --data must name as many things each.")
     if missing := [role for role in plugin.roles or () if role not in arguments.roles]:
@@ -75,7 +78,7 @@ def check_type(plugin, kind, result):
 
 @contextmanager
 def name_missing(plugin, files):
-    """UserError, naming plug-in and files, where one looks in its datasets for a name that they do not have.
+    """A block that runs a `Plugin`: UserError where it looks in the datasets of `files` for a name that they lack.
 
     A look-up in another mapping, such as a dictionary of the plug-in's own, is a mistake in its code, whose error stays
     as it is.
@@ -84,6 +87,7 @@ def name_missing(plugin, files):
         yield
     except KeyError as error:
         calls = [(frame.f_globals.get("__name__", ""), line) for frame, line in traceback.walk_tb(error.__traceback__)]
+        # The innermost call tells whose look-up failed, and the innermost of the library the line that asked for it.
         if calls[-1][0].partition(".")[0] not in ("xarray", "pandas"):
             raise
         line = next(line for module, line in reversed(calls) if module.startswith("carryover."))

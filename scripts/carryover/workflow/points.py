@@ -1,6 +1,7 @@
 """The points of an experiment, which are its combinations of axes' values, and the batches of them that jobs train.
 
-A batch's axes are spelled in its path (`protocol~finetuning_solver~exact`, axes sorted). Nothing large is imported.
+A batch's axes are spelled in its path (`protocol~finetuning_solver~exact`, axes sorted). `experiment` is the name of an
+experiment, and `spec` its section, a `configuration.Experiment`. Nothing large is imported.
 """
 
 from dataclasses import dataclass
@@ -32,7 +33,8 @@ def format_axes(axes):
 
 
 def batches_of_stages(experiment, spec):
-    """{stage: {name: points that a job trains}} of an experiment, from its section of the configuration; UserError.
+    """{stage: {name of a batch: list of the `Point`s that a job trains}} of an experiment; UserError for a section that
+    asks for nothing, or for what is not known.
 
     The points of a job have one solver, and start from at most one source.
     """
@@ -48,6 +50,7 @@ def batches_of_stages(experiment, spec):
         if (where := f"experiments.{experiment}.task", name) not in effective:
             raise UserError(f"{where}.{name} does nothing: no job reads it, or each stage and grid sets its own.")
     pretraining, separate = ({name: [point] for name, point in points.items()} for points in (pretrained, finetuned))
+    # Measures in `split` make jobs that measure. Anything else there makes jobs that train: one for each point.
     if set(spec.split) - spec.measures.keys():
         return {STAGES[0]: pretraining, STAGES[1]: separate}
     together: dict = {}  # by solver and source; points from scratch join the source of their solver, if it has only one
@@ -66,8 +69,11 @@ def _pretraining_axes(source):
 
 
 def _points(experiment, spec, stage, sources, effective):
-    """{name: Point} of a stage, sorted by axes, from all grids of its section of the configuration; `sources` are the
-    points that it may start from, by name. What its points read is added to `effective`."""
+    """{name: Point} of a stage, sorted by axes, from all grids of its section; empty without the section.
+
+    `sources` are the points that it may start from, by name. What its points read is added to the set `effective` as
+    (path of a section, parameter).
+    """
     section = getattr(spec, stage)
     if section is None:
         return {}
@@ -78,7 +84,7 @@ def _points(experiment, spec, stage, sources, effective):
     if not isinstance(grids, dict) or not grids or not all(isinstance(grid, dict) for grid in grids.values()):
         raise UserError(f"{where}.grids: it must be sections of parameters by name.")
     points: dict = {}
-    given = {(where, name): "" for name in common}  # and the grid in which it stands
+    given = {(where, name): "" for name in common}  # {(path of section, parameter): its grid, "" beside the grids}
     for grid_name, grid in grids.items():
         grid_path = f"{where}.grids.{grid_name}" if grid_name else where
         given |= {(grid_path, name): grid_name for name in grid}
@@ -100,7 +106,8 @@ def _points(experiment, spec, stage, sources, effective):
 def _grid(model, section, split, sources, where, paths):
     """({name: Point} of one grid, names of the parameters that any point uses): the product of axes and sources.
 
-    `paths` are the sections of the configuration in which the parameters stand, by name.
+    `section` has the parameters at `where`, with those around it. `split` names parameters whose values become axes as
+    well. `paths` are the sections of the configuration in which the parameters stand, by name.
     """
     fields = parameter_schema(model)
     axes = [name for name, about in fields.items() if about["axis"] or name in split]
@@ -112,6 +119,7 @@ def _grid(model, section, split, sources, where, paths):
     used: set = set()
     for combination in product(*values.values()):
         chosen = dict(zip(axes, combination, strict=True))
+        # Unknown names stay, for `read` to refuse; parameters that this point does not read go.
         given = {name: value for name, value in (section | chosen).items()
                  if name not in fields or applies(fields[name]["when"], chosen)}  # fmt: skip
         p = parameters.read(model, given, f"configuration: {where}.", paths)

@@ -1,7 +1,9 @@
 """The jobs of a configuration: for each its inputs, flags, parameters, modules and key.
 
-One function for each kind of entry of the configuration makes its jobs, and refuses what they cannot do. The Snakefile
-imports this module, so it imports nothing large.
+One function for each kind of entry of the configuration makes its jobs, and refuses what they cannot do (UserError).
+Arguments are the same throughout: `sweep` is the `Sweep`; `spec` or `entry` is a section of the configuration, a model
+of `config.configuration`, and `name` or `experiment` its key; `where` is its path, for messages. The Snakefile imports
+this module, so it imports nothing large.
 """
 
 import re
@@ -93,7 +95,11 @@ def all_requests(sweep):
 
 
 def _plugin(folder, name, options, where, named=None):
-    """Parameters, flags and modules of a plug-in with the options that stand at `where` in the configuration."""
+    """{field of `Request`: value}: parameters, flags, modules and pins of the plug-in `name` in the folder `folder`.
+
+    `options` is the section at `where` in the configuration; `named` is the path of the key that names the plug-in,
+    where that is another.
+    """
     there, file = plugins.names(folder), plugins.LIBRARY.joinpath(*folder.split("."), f"{name}.py")
     if name not in there and file.is_file():
         raise UserError(f"{named or where}: {file.name} declares no plug-in {name}; docs/extending.md shows how to.")
@@ -105,12 +111,13 @@ def _plugin(folder, name, options, where, named=None):
 
 
 def _experiment(sweep, name, spec):
-    """Training, measuring and collecting; an archived dataset is unpacked instead."""
+    """Requests for training, measuring and collecting; an archived dataset is unpacked instead."""
     where = f"experiments.{name}.measures"
     if spec.paper:
         check_known(spec.paper, sweep.typed.papers, f"experiments.{name}.paper")
     measures = {key: _plugin("measures", key, options, f"{where}.{key}") for key, options in spec.measures.items()}
     trained = [measure for measure in measures if sweep.mismatch(name, measure)]
+    # Without measures, training is what is asked for.
     for stage in STAGES if trained or not measures else ():
         yield from _training(sweep, name, spec, stage)
     for measure, plugin in measures.items():
@@ -157,7 +164,8 @@ def _training(sweep, experiment, spec, stage):
 
 
 def _check_solvers(sweep, family, batches):
-    """UserError for a solver that its family's file does not define; by its text, for it imports much."""
+    """UserError for a solver of `batches` ({name: list of `Point`s}) that its family's file does not define; by its
+    text, for it imports much."""
     file = f"carryover/families/{family}/solvers.py"
     text = (sweep.scripts / file).read_text("utf-8") if (sweep.scripts / file).is_file() else ""
     for solver in sorted({member.axes["solver"] for batch in batches.values() for member in batch}):
@@ -166,7 +174,10 @@ def _check_solvers(sweep, family, batches):
 
 
 def _collect_requests(sweep, experiment, spec, measure, plugin):
-    """The job that collects all finetuned shards and measures them; by `split`, other jobs measure them before."""
+    """The job that collects all finetuned shards and measures them; by `split`, other jobs measure them before.
+
+    `measure` is the name of a measure, and `plugin` what `_plugin` returns for it.
+    """
     folder, wildcards = f"{sweep.results}/{experiment}", {"experiment": experiment, "measure": measure}
     shards = list(product(_applicable_batches(sweep, experiment, spec, measure), sweep.blocks(experiment)))
     inputs = [f"{folder}/finetune/{point}/{block}.nc" for point, block in shards]
@@ -187,6 +198,7 @@ def _applicable_batches(sweep, experiment, spec, measure):
     """Names of the finetuned batches to which a measure applies, at least in part."""
     plugin, where = plugins.find("measures", measure), f"experiments.{experiment}.measures.{measure}"
     keeps = plugins.model_of(f"families.{spec.family}", "finetune").KEEPS
+    # First refuse needs that no network of the family meets, then keep the points at which each need is met.
     for names in plugin.any_of:
         if not keeps.keys() & set(names):
             there = f"networks of {spec.family} do not keep; they keep {', '.join(sorted(keeps))}"
@@ -207,7 +219,11 @@ def _applicable_batches(sweep, experiment, spec, measure):
 
 def _check_coordinates(sweep, plugin, p, data, where):
     """UserError for an option with the name of a coordinate that occurs nowhere in the code of the families whose runs
-    it is to select; which coordinates they have, their training alone can say."""
+    it is to select; which coordinates they have, their training alone can say.
+
+    `plugin` is a `Plugin`, `p` its options, and `data` the references to its data, `<experiment>/<measure>`. Data of no
+    experiment may have any coordinates: then nothing is refused.
+    """
     named = {option: getattr(p, option) for option, about in parameters.parameter_schema(plugin.model).items()
              if about["coordinate"] and option in p.model_fields_set}  # fmt: skip
     experiments = [sweep.typed.experiments.get(reference.partition("/")[0]) for reference in data]
@@ -225,7 +241,7 @@ def _check_coordinates(sweep, plugin, p, data, where):
 
 
 def _artifact(sweep, rule, name, entry):
-    """A comparison, a group of claims, a figure or a table."""
+    """The request for a comparison, a group of claims, a figure or a table, which `rule` makes."""
     kind, papers = ARTIFACTS[rule], sweep.typed.papers
     where, plugin = f"{kind.section}.{name}", getattr(entry, kind.key) or name
     job = _plugin(kind.plugins, plugin, entry.options, f"{where}.options", f"{where}.{kind.key}")
@@ -242,8 +258,9 @@ def _artifact(sweep, rule, name, entry):
     for claim in getattr(entry, "supported_by", ()):
         sweep.check_not_removed(f"claims/{claim.partition('/')[0]}", where)
         check_known(claim.partition("/")[0], sweep.typed.claims, f"{where}.supported_by")
+    # Behind the plug-in's name, which must be the first word.
     job["flags"][1:1] = as_flags({"roles": list(entry.data)})
-    if rule == "check_claims":
+    if rule == "check_claims":  # an edited bound is another request
         job["parameters"] = {**dict(p), "claims": (said := claims.of_group(name))}
         if not said:
             raise UserError(f"claims.{name}: no check of it stands in claims.yaml; add what it says there.")

@@ -13,9 +13,10 @@ from carryover.workflow.sweep import Sweep
 
 
 def own(root, file):
-    """The configuration file that `files.found` finds.
+    """The configuration file that `files.find_file` finds, for the Snakefile in the folder `root`.
 
-    One that cannot be read ends the run with one sentence, where Snakemake would show a trace.
+    One that cannot be read, or a folder or locale in which no job can run, ends the run with one sentence, where
+    Snakemake would show a trace.
     """
     found = files.find_file(file, root)
     try:
@@ -34,7 +35,8 @@ def own(root, file):
 
 
 def sweep(config, root, first, read=()):
-    """The checked configuration's `Sweep`; a user's mistake ends the run with one sentence.
+    """The `Sweep` of Snakemake's dictionary `config`, checked, for the Snakefile in the folder `root`; a user's mistake
+    ends the run with one sentence.
 
     `read` are the files that Snakemake read the configuration from: it takes the last of duplicate keys in silence.
     Only the `first` Snakemake of a run checks files and results: on a cluster every job starts another one.
@@ -55,14 +57,14 @@ def sweep(config, root, first, read=()):
 
 
 def add_configuration(parser, name="--configfile", nargs="+"):
-    """The flag of a command line that names configuration files, or their place in it."""
+    """Add the flag that names configuration files, or, for a `name` without dashes, positional arguments."""
     text = "each is laid over those before it (default: config/config.yaml)"
     parser.add_argument(name, nargs=nargs, default=["config/config.yaml"], metavar="FILE", help=text)
 
 
 def configuration(names):
-    """The configuration in YAML or JSON files, each laid over those before as Snakemake does; UserError for a file that
-    cannot be read."""
+    """The configuration, a dictionary, in YAML or JSON files, each laid over those before as Snakemake does; UserError
+    for a file that cannot be read."""
     whole: dict = {}
     for file in names:
         whole = files.overlaid(whole, files.read(file))

@@ -27,12 +27,14 @@ WILDCARDS = ("experiment", "point", "block", "measure", "dataset", "curve", *(k.
 class Sweep:
     """A configuration, with the files of its papers, and its jobs; UserError for what is not allowed.
 
-    Files of the workflow itself are found from its folder `root`, results from the working directory.
+    `config` is the dictionary that Snakemake reads. Files of the workflow itself are found from its folder `root`,
+    results from the working directory.
     """
 
     def __init__(self, config, root):
         self.root = Path(root)
         self.config = papers.merge_papers(config, Path(self.file("config/papers")))
+        # Nulls that have removed something, as tuples of keys.
         self.removed = {*files.nulls(config)} - {*files.nulls(self.config)}
         self.typed = configuration.validate(self.config)
         self.results = self.typed.pathvars.results
@@ -101,9 +103,10 @@ class Sweep:
         outputs: set = set()
         datasets: list = []
         for output, request in self.jobs.items():
-            _ = request.code
+            _ = request.code  # parses it
             for path in (*request.inputs, *request.named_files):
-                old = str(path).startswith(f"{self.results}/")  # were it there, of another configuration
+                # A result that no job here makes may still be there, of another configuration: it does not count.
+                old = str(path).startswith(f"{self.results}/")
                 if path not in outputs and (old or not Path(path).is_file()):
                     kind, listed = ARTIFACTS.get(request.rule), ", ".join(datasets)
                     where = f"{kind.section}.{request.wildcards[kind.wildcard]}.data" if kind else request.rule
@@ -117,7 +120,8 @@ class Sweep:
                     raise UserError(f"{file} is no file, so that no result can take its place: move it away.")
 
     def check_not_removed(self, data, where):
-        """Raise UserError if what an entry refers to as `data` is removed by a null in the configuration."""
+        """Raise UserError if what an entry at `where` refers to as `data` (`<experiment>/<measure>`, `theory/<curve>`,
+        `<section>/<name>`) is removed by a null in the configuration."""
         name, _, measure = data.partition("/")
         places = {("experiments", name), ("experiments", name, "measures"), ("experiments", name, "measures", measure)}
         if found := self.removed & {*places, ({"theory": "curves"}.get(name, name), measure)}:
@@ -127,7 +131,8 @@ class Sweep:
     # For the rules: what wildcards can be, and functions of them.
 
     def constraints(self):
-        """{wildcard: regular expression} of what there is, so that a path that no job makes fits no rule."""
+        """{wildcard: regular expression} of what there is, so that a path that no job makes fits no rule; `(?!)`, which
+        matches nothing, where there is none."""
         values: dict[str, set] = {name: set() for name in WILDCARDS}
         for request in self.jobs.values():
             for name, value in request.wildcards.items():
@@ -135,7 +140,8 @@ class Sweep:
         return {name: "|".join(sorted(allowed)) or "(?!)" for name, allowed in values.items()}
 
     def _from_request(self, attribute, rule):
-        """A function of wildcards that returns an attribute of the request of a job of this rule."""
+        """A function of Snakemake's wildcards that returns an attribute of the `Request` for the job of this rule with
+        them, as rules take for their inputs and parameters; UserError where there is no such job."""
         jobs = {frozenset(request.wildcards.items()): request for request in self.jobs.values() if request.rule == rule}
 
         def value(wildcards):

@@ -14,7 +14,11 @@ from carryover.workflow.command_line import ALSO
 
 
 def main(stage, argv, description):
-    """`<stage>.py FAMILY --experiment NAME --seeds 0 1 … [--pretrained FILE] --output FILE PARAMETERS [--also …]`."""
+    """`<stage>.py FAMILY --experiment NAME --seeds 0 1 … [--pretrained FILE] --output FILE PARAMETERS [--also …]`.
+
+    `stage` is pretrain or finetune, `argv` the words after the script's name, and `description` the text of the help.
+    The output has one dataset for each point.
+    """
     family = command_line.read_plugin(argv, "families", stage, description)
     model = plugins.model_of(f"families.{family}", stage)
     arguments, points = _parse_points(f"{stage}.py {family}", argv[1:], model, description)
@@ -38,14 +42,17 @@ def main(stage, argv, description):
         pretrained = store.load(start) if start else None
         trained = []
         for p in points:
-            # of several, some may start from scratch
+            # Of several points some may start from scratch. A single one gets any file, for `run` to refuse it.
             own = pretrained if len(points) == 1 or p.starts_pretrained else None
             trained.append(stages.run(p, arguments.experiment, arguments.seeds, own))
         job.save(trained)
 
 
 def _parse_points(name, words, model, description):
-    """(arguments of the whole job, parameters of each point): --also begins the parameters of a further point."""
+    """(arguments of the whole job, list of the parameters of each point): --also begins those of a further point.
+
+    `name` stands in the help, whose text is `description`; `words` follow the family, whose `model` reads parameters.
+    """
     more = f"{ALSO}: before the parameters of a further point of the sweep that the same job trains"
     parser = command_line.parser(name, description, epilog=more)
     parser.add_argument("--experiment", required=True, metavar="NAME", help="what the random generators derive from")

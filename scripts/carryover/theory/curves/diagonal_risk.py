@@ -48,6 +48,7 @@ def diagonal_risk(p: DiagonalRisk):
     beta = np.stack([size, size, 0 * size, 0 * size], axis=-1)
     learned = np.array([True, False, True, False])
     first = p.auxiliary_features**-0.25  # √|β| on the path that has learned; the other and all readouts are small
+    # A and B of `norms.flow_penalty`; where a path has learned, the other one's weights are neglected.
     fresh, factor = _SMALL**2, rescale[..., None] ** 2
     up, down = (np.where(learned, ((first + sign * _SMALL) / 2) ** 2, fresh) for sign in (1, -1))
     squares = _LINEAR * np.where(learned, first**2, 2 * fresh)

@@ -104,7 +104,7 @@ def _instance(index):
     top, bottom = covariance_terms(difference, cov, n, np.arange(1, d + 1), _CONFIDENCE)
     best, g = np.argmin(top + bottom), estimation_error_bound(cov, n, _CONFIDENCE)
     error = np.abs(np.linalg.eigvalsh(X.T @ X / n - np.diag(cov))).max() / g
-    fall = np.flatnonzero(cov == cov[0])[-1]
+    fall = np.flatnonzero(cov == cov[0])[-1]  # index of the last of the largest eigenvalues
     # Where g is the covariance's error itself, the bound holds for every m.
     needed = brentq(lambda c: (c**3 * top + c * bottom).min() - risk, 0, error, xtol=1e-18)
     return {
@@ -143,10 +143,10 @@ def gaussian_bounds(p: GaussianBounds):
             raise UserError(f"gamma {gamma:g} of {d} dimensions is no whole number of samples.")
         rng = generator("gaussian_bounds", {"dimension": d, "samples": n}, 0, "inputs")
         X, source, target = rng.standard_normal((p.draws, n, d)), sources[..., :d], targets[..., :d]
-        limits = deep_linear_limit(source, target, X, _DEPTH[:, None, None, None])
+        limits = deep_linear_limit(source, target, X, _DEPTH[:, None, None, None])  # (depth, norm, angle, draw, d)
         found.append(population_risk(limits, target, np.ones(d)))
     risks = np.reshape(found, (len(p.dimension), len(p.gamma), *found[0].shape))
-    d = p.dimension[0]
+    d = p.dimension[0]  # the bounds depend on n/d alone
     at = sources[..., :d], targets[..., :d], d * np.array(p.gamma)[:, None, None, None], _EPSILON
     one_layer, deep = gaussian_bound(*at), deep_gaussian_bound(*at)
     tasks = ("gamma", "source_norm", "angle")
