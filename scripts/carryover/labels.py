@@ -19,7 +19,8 @@ def attributes(meaning, units="1"):
 
 
 def make_dataset(variables, coordinates):
-    """A dataset of {variable: (dimensions, values, meaning)} and {coordinate: (values, meaning)}; units may follow."""
+    """A dataset of {variable: (dimensions, values, meaning)} and {coordinate: (values, meaning)}; units may follow. A
+    coordinate is its own dimension."""
     return xr.Dataset(
         {name: (dims, values, attributes(*meaning)) for name, (dims, values, *meaning) in variables.items()},
         {name: (name, values, attributes(*meaning)) for name, (values, *meaning) in coordinates.items()},
@@ -27,7 +28,8 @@ def make_dataset(variables, coordinates):
 
 
 def attach_labels(data, family):
-    """A dataset of runs of a family whose coordinates carry their labels: the family's own, or the common ones."""
+    """A copy of a dataset of runs whose coordinates carry labels: those of all families, over which the family's own
+    go, label by label and value by value."""
     data = data.copy()
     found: dict = {}
     for file in (FAMILIES / "labels.json", FAMILIES / family / "labels.json"):
@@ -37,6 +39,7 @@ def attach_labels(data, family):
             found[name] = found.get(name, {}) | attrs | ({"value_labels": words} if words else {})
     for name, attrs in found.items():
         if name in data.coords:
+            # netCDF attributes hold no dictionaries: these become JSON.
             texts = {k: v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for k, v in attrs.items()}
             data[name].attrs |= texts
     return data

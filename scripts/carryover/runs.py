@@ -1,4 +1,4 @@
-"""The runs of a dataset: which they are, and what is measured of them."""
+"""The runs of an xarray dataset over `run`: which they are, by coordinates (run,), and what is measured of them."""
 
 import numpy as np
 
@@ -12,13 +12,13 @@ def coordinates(data):
 
 
 def with_run_coordinates(data, variables, **others):
-    """A dataset of the runs of a dataset: {variable: (dimensions, values, meaning)}, and (values, meaning) of other
-    coordinates."""
+    """A dataset of {variable: (dimensions, values, meaning)} with the coordinates of the runs of `data`; `others` are
+    (values, meaning) of coordinates of other dimensions."""
     return make_dataset(variables, others).assign_coords(coordinates(data))
 
 
 def measure_each_run(data, values_of, **others):
-    """`with_run_coordinates` of what `values_of` says of each run: {variable: (value, meaning)}.
+    """`with_run_coordinates` of `values_of`, a function of one run's dataset that returns {variable: (value, meaning)}.
 
     A value of one axis or more has the dimensions of the `others`, in their order. A ValueError names the run:
     UserError.
@@ -45,8 +45,8 @@ def teacher_units(network, task="teacher"):
 
 
 def units_to_learn(network):
-    """Coefficients (units, outputs) of the units of the teacher of one run, of both teachers where it has learned both
-    tasks: a unit that both have, of the same direction in single precision, once."""
+    """Coefficients (units, outputs) of the teacher's units of one run. With two outputs, main and auxiliary task, they
+    are those of both teachers: a unit that both have, of the same direction in single precision, once."""
     directions, main = teacher_units(network)
     if network.sizes["output"] == 1:
         return main[:, None]
@@ -76,7 +76,7 @@ def run_mask(data, **values):
             raise UserError(f"runs have no coordinate {coordinate}; they have {', '.join(sorted(data.coords))}.")
         own = data[coordinate].values
         try:
-            wanted = type(own[0])(value)
+            wanted = type(own[0])(value)  # of options, text
         except ValueError:
             raise UserError(f"{coordinate}={value} names no value of {coordinate}, which is a number.") from None
         keep &= (own == wanted) if wanted == wanted else (own != own)

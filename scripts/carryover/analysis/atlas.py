@@ -35,6 +35,7 @@ def cells(frame):
     table["low"], table["high"] = table["gain"] - half, table["gain"] + half
     decided = (table["low"] > ROUNDING) | (table["high"] < -ROUNDING)
     table["open"] = ~decided & table["gain"].notna() & ~(half <= ROUNDING)
+    # Predictions up to rounding are none: sign 0, at which no decided gain has the predicted sign; NaN remains.
     clear = table["predicted"].where(table["predicted"].abs() > ROUNDING, 0.0 * table["predicted"])
     agrees = (np.sign(clear) == np.sign(table["gain"])).astype(float)
     table["right"] = agrees.where(decided & table["predicted"].notna())

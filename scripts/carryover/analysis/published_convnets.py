@@ -31,7 +31,10 @@ def by_network(data):
 
 
 def as_runs(table):
-    """Runs of one network of a table of accuracies, as the measure `risk` gives them, or of dimensions, as `stages`."""
+    """A dataset of the runs of one network, from the rows of a data frame.
+
+    Of a table of accuracies it is as the measure `risk` gives it, of one of dimensions, with a row for each `layer`, as
+    `stages` does. Coordinates that the tables lack are the same in all runs."""
     network, of_stages = table["network"].iloc[0], "layer" in table
     keys = ["rescale", "samples", "seed"] if of_stages else ["protocol", "rescale", "samples", "seed"]
     if of_stages:

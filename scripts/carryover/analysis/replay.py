@@ -23,10 +23,11 @@ SETUPS = {
 
 
 def match_published(data):
-    """Runs of the datasets by role that were trained to their published ends, with the risk `risk_published` and the
-    relative difference of ours from it, a data frame.
+    """Runs that were trained to their published ends, a data frame with `risk_published` and the relative `difference`.
 
-    UserError where no run is in the table, `published`.
+    `data` is {role: dataset of replayed runs, or the data frame of published ones for the role "published"}. A `group`
+    is a kind of network and a setup, such as "relu_finetuned", or "relu_batches": runs of more than `BATCH` samples,
+    from scratch or finetuned. UserError where no run is in the table.
     """
     table = data["published"].fillna({"unit_correlations": ""})
     roles = data.keys() - {"published", *REPEATED.values()}  # which are no replayed runs
@@ -50,6 +51,7 @@ def compare_rounding(data):
     at a setup, factor and n.
     """
     repetitions = {role: data[other] for role, other in REPEATED.items() if other in data}
+    # Both are matched with the table, so that only runs that ended in both remain.
     rows = match_published({role: data[role] for role in ("published", *repetitions)})
     repeated = match_published({"published": data["published"], **repetitions})
     rows = rows.merge(repeated[[*RUN, "risk_best"]], on=RUN, suffixes=("", "_rounded"))

@@ -29,7 +29,7 @@ def transferability(risk, protocol, scratch=None):
 
 def pair_runs(data, protocol, quantity, scratch=None, needed=""):
     """The runs of a protocol with a quantity, and `scratch`: that of the single-task run with the same coordinates but
-    `CHOSEN`. Arguments are those of `transferability` and of `runs.matched`."""
+    `CHOSEN`. A data frame. Arguments are those of `transferability`, and `needed` that of `match_runs`."""
     transferred = select_runs(data[[quantity]], protocol=protocol)
     single = select_runs((data if scratch is None else scratch)[[quantity]], protocol="single_task")
     ignored = list(CHOSEN)
@@ -63,6 +63,7 @@ def with_decay(risk, chosen_by=None):
         return select_runs(single, weight_decay=0.0).drop_vars("weight_decay")
     frame = single[[chosen_by]].to_dataframe().reset_index()
     network = [name for name in coordinates(single) if name not in CHOSEN]
+    # A network is all coordinates but those that are chosen; NaN is a value, too.
     best = frame.loc[frame.groupby(network, dropna=False)[chosen_by].idxmin(), "run"].sort_values()
     return single.isel(run=best.to_numpy()).drop_vars("weight_decay")
 

@@ -1,4 +1,7 @@
-"""Trained networks end where the exact limit says, and descent where the flow goes (E1)."""
+"""Trained networks end where the exact limit says, and descent where the flow goes (E1).
+
+Each check takes {role: xarray dataset over `run`} and returns {name: `Check`}; `claims.yaml` says what a name claims.
+"""
 
 import numpy as np
 
@@ -15,11 +18,12 @@ SMALLEST = 1e-12  # distance that rounding leaves of one that vanishes
 
 @plugins.check(data=["coefficients"])
 def exact_limit(data):
-    """Role: `coefficients` of diagonal networks solved and simulated. Statistics are in decades of relative distance.
+    """Role: `coefficients` (run, input) of diagonal networks solved and simulated. Statistics are log₁₀ of relative
+    distances ‖β − β_exact‖ / ‖β_exact‖.
 
-    The symmetric penalty is that of eq 22, which pretrained networks do not minimise. `one_path` is the product of the
-    weights of the weaker path over the coefficient, mean over dimensions weighted by the squared coefficient. From
-    equal weights α the flow keeps the product of both paths, α⁴, and they differ by the coefficient.
+    The symmetric penalty is that of eq 22, which pretrained networks do not minimise. A coefficient β = p − q has two
+    paths, products of weights. From equal weights α the flow keeps pq = α⁴, so the weaker path is
+    (√(β² + 4α⁴) − |β|)/2. `one_path` is its ratio to |β|, mean over dimensions weighted by β².
     """
     table = distances(data["coefficients"]).to_dataframe()
     worst = table.groupby(["solver", "seed"])["distance"].max()
@@ -55,7 +59,11 @@ def linear_limit(data):
 
 
 def _along_source(risk):
-    """The least share of the power of features that is along the source after pretraining by descent, by seed."""
+    """The least share of the power of features that is along the source after pretraining by descent, by seed.
+
+    `feature_share` is the power's share in the leading feature, `feature_alignment` that feature's cosine with the
+    source. Both are NaN in runs without pretraining.
+    """
     runs = risk.to_dataframe()
     runs = runs[(runs["pretrain_solver"] == "descent") & runs["feature_share"].notna()]
     return (runs["feature_share"] * runs["feature_alignment"] ** 2).groupby(runs["seed"]).min()
@@ -65,7 +73,7 @@ def _along_source(risk):
 def stopped_training(data):
     """Roles `released` and `text`: deep linear networks trained until the released script of "Features are fate" stops,
     or until its text does. Statistics are medians over seeds where the risk from scratch has no mean."""
-    critical: dict = {}
+    critical: dict = {}  # {(role, angle): transferability at γ ≈ 1, by seed}
     results: dict = {}
     for role, protocol in (("released", "the released script"), ("text", "the text's protocol")):
         linear, tuned = (transferability(data[role], name) for name in ("linear_transfer", "finetuning"))
@@ -82,7 +90,7 @@ def stopped_training(data):
 def relu_flow(data):
     """Role: `risk` of ReLU networks by flow and by descent with several learning rates. Statistics are in decades.
 
-    Differences of risks are relative. Runs that did not reach their learning rate or their tolerance are included.
+    Differences |r/r_flow − 1| are relative. Runs that missed their learning rate or tolerance are included.
     """
     table = relative_differences(data["risk"][["risk_final", "learning_rate"]], "flow", "learning_rate")
     by_rate = table.groupby(["learning_rate", "seed"])["difference"]

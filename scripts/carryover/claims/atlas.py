@@ -1,6 +1,8 @@
 """Whether pretraining helps and hurts where theory predicts it, on the maps of several families.
 
-A cell of a map that `comparisons.atlas` makes is a protocol, setting, row and number of samples.
+Each check takes {role: map, a dataset over `pair` by `comparisons.atlas`} and returns {name: `Check`}. A cell of a map
+is a protocol, setting, row and number of samples; `analysis.atlas.cells` makes the data frame with a row for each.
+Jackknife values are those of all seeds, then without each group of seeds in turn.
 """
 
 from functools import partial
@@ -32,7 +34,9 @@ def atlas(data):
             if frame["predicted"].notna().any():
                 name, transfer = (role, "finetuning") if protocol == "finetuning" else (
                     f"{role}_transfer", "linear transfer")  # fmt: skip
+                # Cells of all seeds (tables[0]), then without each seed in turn: the jackknife takes scores of each.
                 tables = leave_seeds_out([frame], lambda parts: cells(*parts).dropna(subset="predicted"))
+                # The sign that fewer decided cells have: to predict it is harder than to predict the common one.
                 rarer = -1.0 if (tables[0].dropna(subset="right")["gain"] > 0).mean() > 0.5 else 1.0
                 values = pd.DataFrame([scores(table, rarer) for table in tables])
                 results |= checks(
@@ -45,13 +49,17 @@ def atlas(data):
 
 
 def over_seeds(values, bound, share):
-    """Jackknife over seeds, of a share or of another number, which has no interval if no seed changes it."""
+    """An estimate against `bound` by the jackknife over seeds of `values` (1 + seeds,), a share or not; another number
+    has no interval if no seed changes it."""
     found = jackknife.estimate(values, bound, jackknife.PROPORTION if share else jackknife.DIFFERENCE, "seeds")
     return found if share or found["low"] < found["high"] else found | {"low": np.nan, "high": np.nan}
 
 
 def scores(table, rarer):
-    """How well the prediction fits the cells of a map, a number each; NaN without a decided cell.
+    """{check: number}: how well the prediction fits the cells of a map; NaN without a decided cell.
+
+    `table` is a data frame by `cells`: `gain`, `predicted`, `similarity`, `setting` and `right`, NaN if undecided.
+    `rarer` is the sign, 1 or −1, of the gains that are rarer.
 
     Of decided cells, `side` is the share with the predicted sign. `precision` is that of the cells with the predicted
     sign `rarer` that have it, `recall` that of those with this sign in which it is predicted. `constant` and
@@ -62,6 +70,7 @@ def scores(table, rarer):
     known = table.dropna(subset="right")
     is_rarer, named = rarer * known["gain"] > 0, rarer * known["predicted"] > ROUNDING
     side, gains = known["right"].mean(), (known["gain"] > 0).mean()
+    # Number of cells that the best threshold of each setting gets right.
     similar = [len(part) * _share([part], "similarity", _threshold([part], "similarity"))[0]
                for _, part in known.groupby("setting")]  # fmt: skip
     finite = table[np.isfinite(table["predicted"] + table["gain"])]
@@ -78,7 +87,8 @@ def scores(table, rarer):
 
 
 def _share(tables, column, thresholds):
-    """Shares of cells whose gain is positive just where a column is above thresholds (k,), means over tables: (k,)."""
+    """(k,) share of cells whose gain is positive just where `column` is above each of `thresholds` (k,), mean over
+    `tables`, a list of data frames by `cells`."""
     sides = [(table[column].to_numpy() > thresholds[:, None]) == (table["gain"].to_numpy() > 0) for table in tables]
     return np.mean([right.mean(axis=1) for right in sides], axis=0)
 
@@ -94,8 +104,10 @@ def atlas_orders(data):
     """Roles: maps of families, as comparisons.atlas makes them; those with a prediction are compared.
 
     Rank correlations of predictors with the gain of finetuning, means over families. And the share of decided cells
-    whose sign a threshold on the prediction, or on the similarity, gives that was chosen on the other families.
+    whose sign a threshold on the prediction, or on the similarity, gives. Other families choose the threshold, so that
+    it is tested on data that it was not fitted to.
     """
+    # Data frames with a row for each cell and seed: of all protocols, of finetuning, and with both `FEATURES`.
     maps = [by_seed(pairs) for pairs in data.values() if pairs["predicted"].notnull().any()]
     tuned = [frame for frame in map(select_finetuned, data.values()) if frame["predicted"].notna().any()]
     features = [frame for frame in tuned if frame.reindex(columns=FEATURES).notna().any().all()]

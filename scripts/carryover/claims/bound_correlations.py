@@ -20,7 +20,7 @@ class BoundCorrelations(Model):
 
 @plugins.check(data=["bounds"])
 def bound_correlations(data, p: BoundCorrelations):
-    """Role: `bounds`, the measure of an experiment of the family image_pairs.
+    """{name: `Check`}. Role: `bounds`, the measure of an experiment of the family image_pairs, runs over `run`.
 
     Statistics are R² over pairs of tasks and differences of R²: means over numbers of samples and repeats, for each
     estimator. Intervals leave out one class of images at a time, since the paper's repeats use the same pairs and do
@@ -30,6 +30,7 @@ def bound_correlations(data, p: BoundCorrelations):
     r_squared = leave_one_class_out(table)
     results: dict = {}
     for estimator in table["estimator"].values:
+        # (left_out, bound): R² of all pairs, then without those of each class, as the jackknife takes them.
         of_estimator = r_squared.sel(estimator=estimator).mean("samples", skipna=False)
         distance, benign, covariance = (of_estimator.sel(bound=bound) for bound in BOUNDS)
         values = {

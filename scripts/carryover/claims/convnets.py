@@ -8,6 +8,11 @@ same network at the rate η/f².
 
 Networks of one seed share what they were pretrained on, and its tasks share classes, so that two of its runs are not
 independent; means over the tasks of each seed are. Seeds draw their tasks among all classes of a set of images.
+
+Each check takes {role: xarray dataset over `run`} and returns {name: `Check`}; `claims.yaml` says what a name claims.
+Tables of `Runs` have seeds as rows and the named coordinates as columns: `risks[a, b]` is a Series over seeds.
+`rescale` is the factor on the weights, `rescaled` what it is on: `all` weights, those but normalisation (`weights`), or
+the `readout`. Errors are shares of test images, `risk_final`.
 """
 
 import numpy as np
@@ -44,6 +49,7 @@ def convnet_rescaling(data, p: ConvnetRescaling):
         for name, runs in by_classes(role, risk).items():
             network, target = in_words(runs)
             statistics = _rescaling_statistics(Runs(name, runs), p.factors)
+            # The size of the gain, whichever its sign, for the claim that pairs of classes change more.
             gains.append(np.sign(statistics["all"].mean()) * statistics["all"])
             named = {f"{name}_{check}": values for check, values in statistics.items()}
             results |= checks(named, network=network, target=target)
@@ -54,8 +60,8 @@ def convnet_rescaling(data, p: ConvnetRescaling):
 
 
 def _rescaling_statistics(runs, factors):
-    """{check: values}: the gain by rescaling finetuned networks at the most common learning rate, and its controls; the
-    gain alone by further factors."""
+    """{check: values by seed, or `Check`}: the gain by rescaling finetuned networks by `FACTOR` at the most common
+    learning rate, and over its controls, where `runs`, a `Runs`, has them; the gain alone by each of `factors`."""
     at_common_rate = runs.where(learning_rate=most_common(runs.data, "learning_rate"))
     errors, converged = (at_common_rate.table(name, "protocol", "rescaled", "rescale", "samples", "task")
                          for name in ("risk_final", "converged"))  # fmt: skip
@@ -65,6 +71,7 @@ def _rescaling_statistics(runs, factors):
         gain = _gain(errors["finetuning", "all", 1.0], errors["finetuning", "all", factor])
         statistics[f"by_{factor:g}"] = Check(gain, facts={"factor": factor})
     if ("single_task", "all", FACTOR) in errors:
+        # Where training from scratch fails at the factor, its loss would count in favour of finetuning.
         finished = errors.where(converged == 1)
         tuned_gain, scratch_gain = (
             np.subtract(*common(finished[protocol, "all", 1.0], finished[protocol, "all", FACTOR]))
@@ -83,15 +90,16 @@ def _rescaling_statistics(runs, factors):
 
 
 def _gain(first, second):
-    """The first table of errors less the second, by seed: mean over numbers of samples and tasks that both have, of the
-    tasks that have every number of samples."""
+    """(seed,) first table of errors less the second, both by seed (rows), samples and task (columns).
+
+    Mean over the tasks that both tables have at every number of samples: an unpaired task would not cancel."""
     first, second = common(first, second)
     return mean_over_samples(first - second, first.columns.unique("samples")).mean(axis=1)
 
 
 def _over_best(controls, scaled):
-    """How many fewer errors rescaled networks make than the best control, which is chosen by the test images, in the
-    control's favour."""
+    """A `Check` of how many fewer errors rescaled networks make than the best control. Test images choose it, in the
+    control's favour. `scaled` and each control are tables as `_gain` takes them."""
     scaled, *controls = common(scaled, *controls)
     best = min(controls, key=lambda errors: errors.mean(axis=None))
     return Check(
@@ -115,8 +123,9 @@ def convnet_stages(data, p: ConvnetStages):
     common_rate = most_common(stages, "learning_rate")
     runs = select_runs(stages, protocol="finetuning", **conditions(p.only)).to_dataframe().reset_index()
     runs["pr_ratio"] = runs["participation_ratio"] / runs["participation_ratio_start"]
+    # At 0 all dimensions that remain are among those before finetuning.
     runs["distance"] = (runs["ensd"] / runs["participation_ratio"] - 1).abs()
-    # Means over the tasks of each seed.
+    # Means over the tasks of each seed, by seed (rows) and (stage, factor) or (stage, learning rate).
     smaller = runs["rescale"].isin(p.factors) if p.factors else runs["rescale"] < 1
     rescaled = runs[(runs["learning_rate"] == common_rate) & smaller]
     pr_ratio, distance = (rescaled.pivot_table(name, "seed", ["stage", "rescale"]) for name in ("pr_ratio", "distance"))

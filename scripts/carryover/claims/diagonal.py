@@ -7,6 +7,9 @@ On cross-entropy, training longer acts like starting smaller (appendix C). Endle
 networks forget their start, so that PT+FT ends where STL ends, at the least ℓ1 norm for its margin, and MTL at the
 least ℓ1,2 norm. Margins grow like the logarithm of time, and what is left of the start falls like the inverse of a
 logarithm of the margin: no network comes to that end. What can be claimed is that it comes nearer.
+
+Each check takes {role: xarray dataset over `run`} and returns {name: `Check`}; `claims.yaml` says what a name claims.
+Tables of `Runs` have seeds as rows and the named coordinates as columns: `risks[a, b]` is a Series over seeds.
 """
 
 from itertools import pairwise
@@ -33,7 +36,7 @@ class FeatureReuse(Model):
 
 @plugins.check(data=["risk"])
 def feature_reuse(data, p: FeatureReuse):
-    """Role: `risk` of the overlap experiment."""
+    """Role: `risk` of the overlap experiment; `overlap` is the share of main features that are auxiliary ones, too."""
     runs = Runs("risk", data["risk"]).where(samples=p.samples)
     all_shared = runs.extremes("overlap")[1]
 
@@ -52,7 +55,10 @@ class DiagonalNesting(Model):
 
 @plugins.check(data=["risk"])
 def diagonal_nesting(data, p: DiagonalNesting):
-    """Role: `risk` of a nested experiment, rescaled by 1 and by less."""
+    """Role: `risk` of a nested experiment, rescaled by 1 and by less: the k main features are among the auxiliary ones.
+
+    Values are log₁₀ of ratios of risks, by seed.
+    """
     runs = Runs("risk", data["risk"]).where(overlap=1.0, samples=p.samples)
     few, many = runs.extremes("main_features")
     small = runs.where(protocol="finetuning").extremes("rescale")[0]
@@ -86,6 +92,7 @@ def diagonal_solutions(data):
     norms = norms.where(overlap=norms.options("overlap")[-1])
     sizes = norms.options("samples", 3)
     few, most = sizes[0], sizes[-1]
+    # log₁₀ of norm over teacher's norm, by seed and (protocol, samples); q is the penalty of eq 22.
     l1, l12, q = (norms.over_teacher(norm, "protocol", "samples") for norm in ("l1_norm", "l12_norm", "q_norm"))
     joint, tuned = l12["multi_task"], q["finetuning"]
     results = checks({
@@ -101,7 +108,7 @@ def diagonal_solutions(data):
     largest = as_teacher.table("top_k_variance", "overlap", "protocol", "samples")
     disjoint, shared = (largest[overlap] for overlap in sparsity.extremes("overlap"))
     scratch = disjoint["single_task"]
-    first, *between, last = scratch.columns
+    first, *between, last = scratch.columns  # numbers of samples
     results |= checks({
         "dips": np.minimum(scratch[first], scratch[last]) - scratch[between].mean(axis=1),
         "probe_dense": (scratch - disjoint["single_task_probe"]).min(axis=1),
@@ -126,11 +133,16 @@ def diagonal_solutions(data):
 
 @plugins.check(data=["diagonal", "relu"])
 def cross_entropy(data):
-    """Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. Means over seeds."""
+    """Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. Means over seeds.
+
+    Features are log₁₀ of their effective number. By theory a state depends on the ratio of margin and squared initial
+    scale: trajectories from two scales must be nearer at equal ratios than at equal times (`alike`).
+    """
     results: dict = {}
 
     def distance(first, second, along):
-        """Distance of the features of two trajectories at the last time, or ratio, that both reach; NaN without one."""
+        """Distance of the features of two trajectories, data frames by `_by_seed`, at the last value of the column
+        `along` (time or ratio) that both reach; NaN without one."""
         last = np.minimum(first[along].max(), second[along].max())
         features = (interpolate(curve[along], curve["features"], last) for curve in (first, second))
         return abs(np.subtract(*features))
@@ -155,7 +167,8 @@ def cross_entropy(data):
 
 
 def _by_seed(data):
-    """{seed: trajectory} from one initial scale: features, in decades, time and ratio by checkpoint, a data frame."""
+    """{seed: trajectory} of runs from one initial scale, one a seed. A trajectory is a data frame with a row for each
+    checkpoint: `features` (log₁₀ of their number), `time`, and `ratio`, margin over squared initial scale."""
     ratio = margins(data["loss_curve"].values, FITTED) / data["initial_scale"].values[:, None] ** 2
     features, times = np.log10(data["effective_features_curve"].values), data["time"].values
     return {seed: pd.DataFrame({"features": features[run], "time": times[run], "ratio": ratio[run]})
@@ -178,7 +191,8 @@ def endless_training(data):
     lazier = runs.where(protocol="multi_task", initial_scale=large)
 
     def nearer(curve, a, b):
-        """By how much the distance of two curves falls from `EARLY` to `LATE`, by seed, with the signs of its means."""
+        """By how much the distance of the curves of runs `a` and `b` falls from `EARLY` to `LATE`, by seed. The sign of
+        its mean stands for the modulus, which noise of single seeds would bias upwards."""
         early, late = (a.where(margin=at).table(curve) - b.where(margin=at).table(curve) for at in (EARLY, LATE))
         return np.sign(early.mean()) * early - np.sign(late.mean()) * late
 

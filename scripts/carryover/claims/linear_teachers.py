@@ -1,5 +1,10 @@
 """What decides how well finetuning between linear teachers goes: covariance, depth, scale, frozen layers; and bounds on
-its risk, on random instances and wide networks ("Finetuning with linear teachers", sections 4 to 6)."""
+its risk, on random instances and wide networks ("Finetuning with linear teachers", sections 4 to 6).
+
+Each check takes {role: xarray dataset over `run`} and returns {name: `Check`}; `claims.yaml` says what a name claims.
+Tables of `Runs` have seeds as rows and the named coordinates as columns: `risks[a, b]` is a Series over seeds.
+γ = n/d; risks are log₁₀ unless said otherwise, so that their differences are log₁₀ of ratios.
+"""
 
 from functools import partial
 
@@ -34,7 +39,7 @@ def linear_teachers(data):
     # Covariance: the target differs from the source in the leading directions of the inputs, or in the others.
     few, many = alignment.extremes("samples")
     gamma = alignment.data.to_dataframe().groupby("samples")["gamma"].first()
-    middle = gamma.index[gamma <= 2 / 3][-1]
+    middle = gamma.index[gamma <= 2 / 3][-1]  # the most samples that are clearly fewer than dimensions
     risks = alignment.risks("samples", "relation")
     results = checks({
         "few": risks[few, "leading"] - risks[few, "trailing"],
@@ -58,11 +63,13 @@ def linear_teachers(data):
     fewest, rests = stretch.options("samples")[0], stretch.options("deviation")
     rest = min(rests, key=lambda norm: abs(norm - REST))
     risks = stretch.risks("depth", "stretch", "samples", "deviation")
+    # By seed and (stretch, samples, deviation): log₁₀ of the ratio of risks, and the risk itself that depth saves.
     gains, saved = risks[shallow] - risks[deep], 10 ** risks[shallow] - 10 ** risks[deep]
     results |= checks({
         "depth_helps": gains[stretched].min(axis=1),
         "depth_alike": gains[unstretched, fewest, rest],
         "depth_alike_everywhere": gains[unstretched].abs().max(axis=1),
+        # Least increase between neighbouring stretches.
         "depth_grows": saved.T.groupby(["samples", "deviation"]).diff().min(),
     }, shallow=shallow, deep=deep, stretched=stretched, fewest=fewest, rest=rest, rests=len(rests))  # fmt: skip
 
@@ -79,9 +86,10 @@ def linear_teachers(data):
 
 
 def _check_frozen_layers(runs, layers, small):
-    """Checks on networks with frozen layers; `small` are those pretrained from small weights.
+    """Checks on networks with frozen layers, three `Runs`: `runs` of two layers, `layers` of more, and `small`, those
+    pretrained from small weights.
 
-    These have more samples than dimensions, where the exact limit has no risk. The effective (stable) rank of their
+    The last have more samples than dimensions, where the exact limit has no risk. The effective (stable) rank of their
     features is the inverse of the share of power in the leading direction. In d dimensions, pretraining adds a
     direction of power 1 to about d² σ² of the initial weights.
     """
@@ -93,8 +101,10 @@ def _check_frozen_layers(runs, layers, small):
     frozen, from_larger = (risks["linear_transfer", solver, solver] for solver in ("exact", "descent"))
     small = small.where(protocol="linear_transfer", solver="descent", pretrain_solver="descent")
     deep = layers.where(protocol="linear_transfer", solver="descent")
+    # By number of samples, the risks of each number of frozen layers (rows) and seed (columns).
     over_frozen = deep.risks("samples", "frozen").T.groupby(level="samples")
     samples, scales = only(small.data, "samples"), np.array(small.options("pretrain_scale"))
+    # samples / γ is d: the rank is expected to be 1 + (dσ)² by scale σ.
     ranks, stable = 1 / small.table("feature_share", "pretrain_scale"), 1 + (samples / gamma[samples] * scales) ** 2
     return checks({
         "frozen_flat": frozen[most] - frozen[fewest],
@@ -122,6 +132,7 @@ def aligned_teachers(data):
     tuned, scratch = (runs.where(protocol=protocol) for protocol in ("finetuning", "single_task"))
     *_, second_deepest, deepest = tuned.options("depth")
     risks = tuned.risks("depth", "samples", "target_norm")
+    # One finetuned layer over training from scratch: ((α − 1)/α)² by eq 8, whose logarithm is subtracted below.
     of_one = risks[1] - scratch.where(depth=1).risks("samples", "target_norm")
     stretch = of_one.columns.get_level_values("target_norm") / only(runs.data, "source_norm")  # α
 
@@ -136,7 +147,8 @@ def aligned_teachers(data):
 
 @plugins.check(data=["curve"])
 def covariance_bound(data):
-    """Role: `curve` of curves.covariance_bound. Its first half of instances sets the constant, the second tests it.
+    """Role: `curve` of curves.covariance_bound, variables over `instance` and terms over `samples`. Its first
+    half of instances sets the constant, the second tests it.
 
     The theorem does not state its constant, so the checks are on its shape: whether the bound orders instances by their
     risk, how much log₁₀(risk / bound) varies, and which of its two terms weighs more. Instances differ in n, spectrum,
@@ -149,20 +161,22 @@ def covariance_bound(data):
     logs = logs.assign(alignment=tested["alignment"], block=np.arange(len(logs)) * BLOCKS // len(logs))
     # Eq 3 weights |P_{≤m}Δ|² by 2g³/λ_m² and |P_{>m}Δ|² by 2g: the ratio, where g > 1, or its inverse.
     weight = 2 * np.log10(tested["g"] / tested["eigenvalue"]) * np.sign(np.log10(tested["g"]))
+    # Two levels of eigenvalues: log₁₀ of the bound with m at the end of the upper level over that with the best m.
     levels = (tested["spectrum"] == "two levels") & (tested["g"] < 1)
     excess = np.log10(tested["at_fall"] / (tested["top_unit"] + tested["bottom_unit"]))[levels]
+    # Exponents of n between neighbouring n, from n = Σλ/λ₁ on, where the terms are power laws.
     late = curve["samples"].values[:-1] > float(curve["rank"])
     slopes = {f"{term}_rate": np.diff(np.log(curve[f"{term}_term"])) / np.diff(np.log(curve["samples"]))
               for term in ("top", "bottom")}  # fmt: skip
     shares = partial(wilson, over="instances")
 
     def order(bound, *by):
-        """Spearman's correlation of a bound with the risk in every group, mean by block."""
+        """Spearman's correlation of the column `bound` with the risk in groups of the columns `by`, mean by block."""
         groups = logs.groupby(["block", *by])
         return groups[bound].corr(logs["risk"], method="spearman").groupby("block").mean()
 
     def spread(values):
-        """log₁₀ of the standard deviation by block."""
+        """log₁₀ of the standard deviation of `values`, a Series over instances, by block."""
         return np.log10(values.groupby(logs["block"]).std())
 
     residual, benign_residual = (spread(logs["risk"] - logs[bound]) for bound in ("covariance", "benign_overfitting"))
@@ -182,8 +196,9 @@ def covariance_bound(data):
 
 @plugins.check(data=["curve"])
 def gaussian_bounds(data):
-    """Role: `curve` of curves.gaussian_bounds, with two values of d or more and with ε = 0. Statistics are taken at the
-    n/d and the pair of tasks at which they are worst; `<bound>_falls` is a mean over them."""
+    """Role: `curve` of curves.gaussian_bounds, with two values of d or more and with ε = 0: `risk` (dimension, gamma,
+    depth, source_norm, angle, draw) and bounds (gamma, source_norm, angle, epsilon). Statistics are taken at the n/d
+    and the pair of tasks at which they are worst; `<bound>_falls` is a mean over them."""
     curve = data["curve"]
     low, high = (int(d) for d in (curve["dimension"].min(), curve["dimension"].max()))
     largest = float(curve["epsilon"].max())
@@ -195,7 +210,7 @@ def gaussian_bounds(data):
         return values.stack(task=TASKS).to_pandas()
 
     for name, (networks, depth) in NETWORKS.items():
-        bounds = curve[name].sel(epsilon=curve["epsilon"] > 0)
+        bounds = curve[name].sel(epsilon=curve["epsilon"] > 0)  # at ε = 0 they are means, which many draws exceed
         violated = (curve["risk"].sel(depth=depth, drop=True) > bounds).astype(float)
         at_high, at_low = violated.sel(dimension=high), violated.sel(dimension=low)
         results |= checks({
@@ -222,9 +237,10 @@ def ntk_bound(data):
     runs = data["bound"].to_dataframe().query("solver != 'exact' and distance > 0")
     table = runs.pivot_table(list(data["bound"]), "seed", ["protocol", "distance", "samples"])
     tuned, scratch = (table.xs(name, axis=1, level="protocol") for name in ("finetuning", "single_task"))
-    # √(ỹᵀ(H^∞)⁻¹ỹ)/|Δ| if pretraining had learned the source exactly (ideal), and of the pretrained network (real).
+    # √(ỹᵀ(H^∞)⁻¹ỹ)/|Δ| if pretraining had learned the source exactly (ideal), and of the pretrained network (real);
+    # `corollary` is 3 |Δ|.
     ideal, real = (PUBLISHED * tuned[norm] / tuned["corollary"] for norm in ("ntk_norm_linear", "ntk_norm"))
-    risks = tuned["absolute_risk"].stack("samples")
+    risks = tuned["absolute_risk"].stack("samples")  # by seed and n (rows), and distance |Δ| (columns)
     gain = np.log10(scratch["absolute_risk"] / tuned["absolute_risk"])
     distances, sizes = (gain.columns.get_level_values(name) for name in ("distance", "samples"))
     nearest, (second_most, most) = distances.min(), np.unique(sizes)[-2:]

@@ -1,5 +1,10 @@
 """Where linear transfer and finetuning of deep linear networks help, what penalties do to it, and whether distances of
-the data predict it ("Features are fate", sections 2 and 3; "Finetuning with linear teachers", eq 5)."""
+the data predict it ("Features are fate", sections 2 and 3; "Finetuning with linear teachers", eq 5).
+
+Each check takes {role: xarray dataset over `run`} and returns {name: `Check`}; `claims.yaml` says what a name claims.
+`transferability` makes data frames with a row for each transferred run: its coordinates, among them `gamma` = n/d,
+`angle` in units of π and `noise` σ, `risk`, that from `scratch`, and `transferability`, scratch less risk.
+"""
 
 import numpy as np
 import pandas as pd
@@ -54,6 +59,8 @@ def linear_transfer(data):
     at_noise = all_runs[all_runs["noise"] == nearest(all_runs, "noise", NOISE)]
     same_sign = np.sign(at_noise["transferability"]) == np.sign(predict("linear", at_noise))
     negative_share = (gain < 0).groupby(["seed", runs["noise"]]).mean().unstack("noise")
+    # Near γ = 1 the risk from scratch has heavy tails: of gains the median is taken. Shares of losses must shrink from
+    # each noise to the next.
     signs = {
         "negative": gain[theory < -MARGIN].groupby("seed").mean(),
         "positive": gain[theory > MARGIN].groupby("seed").median(),
@@ -80,14 +87,18 @@ def linear_transfer(data):
 
 
 def _by_block(values, runs):
-    """Means of values of the runs by seed (rows) and block of γ."""
+    """Means of values, a Series indexed by seed like the rows of `runs`, by seed (rows) and block of γ (columns)."""
     blocks = pd.cut(runs["gamma"], [0, 0.5, 1, np.inf], labels=list(BLOCKS))
     return values.groupby(["seed", blocks], observed=False).mean().unstack()
 
 
 def _boundaries(runs):
     """Checks of where the mean transferability changes its sign against eq 11: of the γ at one angle, and of the least
-    angle."""
+    angle.
+
+    `runs` is a data frame by `transferability`, indexed by seed. A boundary is that of a mean over seeds, so a seed has
+    none of its own: jackknife pseudovalues stand for them.
+    """
     angle, noise = nearest(runs, "angle", ANGLE), nearest(runs, "noise", NOISE)
     noisy_runs, quiet_runs = (runs[runs["noise"] == level] for level in (noise, 0))
     noisy, quiet = (part[part["angle"] == angle] for part in (noisy_runs, quiet_runs))
@@ -106,7 +117,7 @@ def _boundaries(runs):
         """The angle from which on the mean transferability is negative at some γ < 1."""
         return first_loss(by_angle.loc[seeds].mean().groupby("angle").min())
 
-    onset = np.arccos(1 - noise) / np.pi
+    onset = np.arccos(1 - noise) / np.pi  # eq 11 is negative at some γ < 1 where σ < 1 − cos θ
     angles = pseudovalues(leave_one_out(first_angle, by_angle.index))
     return checks({
         "onset": Check(angles - onset, facts={"noise": noise, "expected": onset}),
@@ -119,9 +130,10 @@ def _boundaries(runs):
 
 def _ridge(runs):
     """Checks of eq 10's term in 1/n without a penalty, of eq 13, and of the effect of penalties at the largest angle
-    below π/2: for orthogonal tasks no penalty is too large."""
+    below π/2: for orthogonal tasks no penalty is too large. `runs` is a `Runs` of linear transfer."""
     unpenalised = runs.where(ridge=0.0).data
     missed, samples = np.sin(np.pi * unpenalised["angle"]) ** 2, unpenalised["samples"]
+    # By eq 10 the risk is sin²θ + (σ² + sin²θ)/(n − 2), so that this is 1; its mean exists for n > 2.
     term = (unpenalised["risk_final"] - missed) * (samples - 2) / (unpenalised["noise"] ** 2 + missed)
     term = term.where(samples > 2).groupby("seed").mean().to_series()
     fewest, most = runs.extremes("samples")
@@ -175,6 +187,7 @@ def linear_finetuning(data):
     angles = gains.apply(first_loss, axis=1)
     at_quiet, at_paper, at_loud = (angles[noise] for noise in (quiet, paper, loud))
     angle = transfer.finetune_boundary(gamma, loud, int(only(data["diagram"], "depth"))) / np.pi
+    # Eq 15 has the boundary π/3 at every noise, the norm factor another, `angle`.
     results |= checks({
         "third_quiet": at_quiet - 1 / 3,
         "third_noisy": at_loud - 1 / 3,
@@ -187,7 +200,7 @@ def linear_finetuning(data):
         results["forgotten"] = runs.query("gamma > 1")["transferability"].abs().groupby("seed").max()
     results = checks(results, trained=trained)
     if "simulated" in data:
-        # Mean squared distance of a point from eq 15 less that from eq 15 with the norm factor.
+        # By seed, mean squared distance of a point from eq 15 less that from eq 15 with the norm factor.
         simulated = transferability(data["simulated"], "finetuning").set_index("seed")
         simulated = simulated.query("solver == 'descent' and depth > 1 and gamma < 1")
         gain = simulated["transferability"]
@@ -197,7 +210,8 @@ def linear_finetuning(data):
 
 
 def _with_formulas(runs):
-    """The runs with γ < 1, and for each of them what both formulas say of its own samples: {formula: column}.
+    """The rows with γ < 1 of `runs`, a data frame indexed by seed, with a column for each of `FORMULAS`: what it says
+    of the run's own samples.
 
     With P⊥ for the projection outside the samples, P⊥β_s changes by a factor φ in finetuning, so that transferability
     is 2φ β_s·P⊥β_t − φ²|P⊥β_s|² in every draw; in eq 15, its mean over draws, φ = 1. Risks from scratch tell what it
@@ -207,12 +221,14 @@ def _with_formulas(runs):
     below = runs.query("gamma < 1")
     quiet = below[below["noise"] == 0].pivot_table("scratch", "angle", ["seed", "gamma"])
 
+    # Least squares over θ: |P⊥β_s|², β_s·P⊥ν and |P⊥ν|² of each seed and γ, where β_t = cos θ β_s + sin θ ν.
     def parts(theta):
         return np.stack([np.cos(theta) ** 2, np.sin(2 * theta), np.sin(theta) ** 2], axis=-1)
 
     projections = np.linalg.lstsq(parts(np.pi * quiet.index.to_numpy()), quiet.to_numpy())[0]
     own = pd.DataFrame(projections.T, quiet.columns).reindex(pd.MultiIndex.from_arrays([below.index, below["gamma"]]))
     theta, (source, crossed, _) = np.pi * below["angle"].to_numpy(), own.to_numpy().T
+    # |P⊥β_t|², β_s·P⊥β_t, and |P∥β_t|² with the noise's |X⁺ε|², the risk from scratch above |P⊥β_t|².
     missed = (parts(theta) * own.to_numpy()).sum(axis=1)
     overlap = np.cos(theta) * source + np.sin(theta) * crossed
     fitted = (1 - missed) + (below["scratch"] - missed)
@@ -244,6 +260,7 @@ def dataset_distances(data):
     return checks({
         "kl_setup": order(setup),
         "not_kl": order(same),
+        # At the angle π the source's one feature still spans the target; NaN if another target is the farthest.
         "same_features": farthest["transferability"].where(farthest["angle"] == 1),
         "monotone": order(same[same["angle"] <= 0.5]),
     }, gamma=gamma)  # fmt: skip

@@ -1,5 +1,10 @@
 """Linear transfer of ReLU networks in the mean-field scaling: features of the source, what they leave out, and where
-that is too much ("Features are fate", section 4 and Fig. 9)."""
+that is too much ("Features are fate", section 4 and Fig. 9).
+
+Each check takes {role: xarray dataset over `run`} and returns {name: `Check`}; `claims.yaml` says what a name claims.
+Tables are data frames with a row for each seed. Gains are transferability, the risk from scratch less that of linear
+transfer, both as shares of the target's variance.
+"""
 
 import numpy as np
 import pandas as pd
@@ -91,7 +96,10 @@ def _power_law(scratch):
 
 
 def _residual(runs, least):
-    """Checks of eq 18: the excess of the risk of linear transfer over the least risk of a readout, by seed."""
+    """Checks of eq 18: the excess of the risk of linear transfer over the least risk of a readout, by seed.
+
+    `runs` is a data frame by `gains` with the column `risk`; `least` has least risks by seed and ablated share.
+    """
     risks = runs.query("ablated > 0").pivot_table("risk", ["seed", "ablated"], "samples")
     floor = least.stack().reindex(risks.index)
     excess = risks.sub(floor, axis=0).groupby("seed").mean()
@@ -103,7 +111,10 @@ def _residual(runs, least):
 
 def _boundaries(gain, least, scratch):
     """Checks of the boundary for each ablated share but 0, where it lies at infinity, and of a trend: the power law
-    over the least risk of the features predicts the gain, in decades, more exactly with more samples."""
+    over the least risk of the features predicts the gain, in decades, more exactly with more samples.
+
+    By seed (rows): `gain` over (ablated, n), `least` over ablated shares, `scratch` over n.
+    """
     shares, law = [ablated for ablated in least if ablated > 0], power_law.fit(scratch, FITTED)
     results: dict = {}
     for ablated in shares:
@@ -114,6 +125,7 @@ def _boundaries(gain, least, scratch):
         else:
             results |= checks({f"boundary_{percent:g}": _boundary(gain[ablated], least[ablated], scratch, percent)})
     gain = gain[shares]
+    # log₁₀ of the risk from scratch over that of transfer, and of the power law over the least risk.
     risks = pd.DataFrame({(ablated, n): scratch[n] - gain[ablated, n] for ablated, n in gain.columns})
     measured = -np.log10(risks.where(risks > 0)).sub(np.log10(scratch), level=1)
     predicted = pd.Series({(ablated, n): np.log10(law(n) / least[ablated].mean()) for ablated, n in gain.columns})
@@ -128,7 +140,9 @@ def _boundary(gain, least, scratch, percent):
     """A check that the mean gain over seeds changes its sign near the number of samples that the power law predicts.
 
     A boundary outside the range of samples is at least as far from the prediction as the end of that range. If that end
-    is already too far, the check fails; otherwise it has no value.
+    is already too far, the check fails; otherwise it has no value. `gain` and `scratch` are by seed (rows) and n,
+    `least` is a Series over seeds, at one ablated share, `percent`. The boundary is that of a mean over seeds:
+    pseudovalues stand for values by seed.
     """
     ends, seeds, near = (scratch.columns.min(), scratch.columns.max()), list(gain.index), np.log2(FACTOR)
 
@@ -153,6 +167,7 @@ def _anchors(gain):
     best_by_risk = gain.drop(columns=np.inf, level="anchor").T.groupby(level="samples").max().T
     chosen = leave_one_out_choice(interior)  # one anchor for all n, then one for each n
     chosen_by_n = pd.concat([leave_one_out_choice(interior.loc[:, (slice(None), [n])]) for n in chosen], axis=1)
+    # An interior optimum must beat both ends, hence the better one.
     better_end = max((free, initial), key=lambda table: table.to_numpy().mean())
     return checks({
         "anchor_helps": chosen.mean(axis=1) - free.mean(axis=1),

@@ -3,6 +3,10 @@ and whose they are, dimensions, and norms (Figs. 6, 8a–c and 5a of "Feature re
 
 Statistics of risks are log₁₀ of a ratio, means over seeds. A network uses K features where K clusters of its units
 leave next to nothing of their weight unexplained.
+
+Each check takes {role: xarray dataset over `run`} and returns {name: `Check`}; `claims.yaml` says what a name claims.
+Tables of `Runs` have seeds as rows and the named coordinates as columns: `risks[a, b]` is a Series over seeds.
+Of risks there are two tables, `risks` and `finished`, the second with NaN where training stopped too early.
 """
 
 from typing import Literal
@@ -36,7 +40,8 @@ def relu_sharing(data, p: ReluSharing):
     learned = finished[1.0]["finetuning_kernel"] - finished[1.0]["finetuning"]
 
     def gain(protocol, cosine=1.0):
-        """Gain over training from scratch where all features are shared, log₁₀ of the ratio of risks."""
+        """(seed,) log₁₀ of the ratio of risks, from scratch over the protocol's, where all features are shared, at a
+        cosine of main and auxiliary units."""
         return finished[cosine]["single_task", 1.0] - risks[cosine][protocol, 1.0]
 
     results = checks({
@@ -150,6 +155,7 @@ def relu_clusters(data):
     inertia = overlap.where(overlap=0.0, clusters=features).table("inertia", "protocol", "samples")
     disjoint = Runs("overlap_risk", data["overlap_risk"]).where(correlation=1.0, overlap=0.0)
     learnt = _learnt(disjoint.where(protocol="finetuning"), inertia["finetuning"], inertia["single_task"])
+    # A multi-task network needs the auxiliary features and those main ones that are new, a share 1 − overlap.
     clusters = joint.where(samples=most).table("effective_clusters", "overlap")
     unique_features = AUXILIARY_FEATURES + ((1 - clusters.columns) * features).to_numpy().round()
     results |= checks({
@@ -164,14 +170,17 @@ def relu_clusters(data):
 
 
 def _learnt(risk, *tables):
-    """The numbers of samples of some tables by which runs have learnt their task: the mean risk is below `LEARNT`, or
-    the smallest where none is."""
+    """The numbers of samples, columns of all `tables`, by which the runs `risk` have learnt their task: the mean risk
+    is at most `LEARNT`, or the smallest where none is."""
     mean = risk.table("risk_final", "samples")[common(*tables)[0].columns].mean()
     return mean.index[mean <= max(LEARNT, mean.min())]
 
 
 def _clusters_of_subset(runs, risk):
-    """Checks of the inertia of as many clusters as a nested task has features, and of the alignment with these."""
+    """Checks of the inertia of as many clusters as a nested task has features, and of the alignment with these.
+
+    `runs` is a `Runs` of the measure `clusters`, `risk` one of the risks of finetuning on the same task.
+    """
     few, tuned = only(runs.data, "main_features"), runs.where(protocol="finetuning")
     low, high = tuned.rescalings()
     inertia = runs.where(overlap=1.0, clusters=few).table("inertia", "protocol", "rescale", "samples")
@@ -181,6 +190,7 @@ def _clusters_of_subset(runs, risk):
     alignment = tuned.table("alignment", "rescale", "overlap", "samples")
     aligned = common(*(alignment[rescale, overlap] for rescale in (1.0, low) for overlap in (1.0, 0.0)))
     fewest = aligned[0].columns[0]
+    # At the fewest samples, features that are auxiliary ones (old) or not, without rescaling and by the low factor.
     old, new, low_old, low_new = (table[fewest] for table in aligned)
     return checks({
         "nested": worst(1 - rich[learnt]),
@@ -209,6 +219,7 @@ def relu_dimensionality(data):
     runs = nested.where(protocol="finetuning", main_features=few, overlap=1.0)
     pr_ratio = runs.ratio("participation_ratio", "participation_ratio_start", "rescale", "samples")
     shared = runs.ratio("ensd", "participation_ratio", "rescale", "samples")
+    # By definition ENSD is CKA times the geometric mean of both PR: a check of the measures.
     geometric_mean = np.sqrt(nested.data["participation_ratio"] * nested.data["participation_ratio_start"])
     identity = abs(nested.data["ensd"] / (nested.data["cka"] * geometric_mean) - 1)
     results |= checks({"ensd": identity.groupby("seed").max().to_series()})

@@ -1,5 +1,9 @@
 """The implicit penalty of finetuning in ReLU networks: what it is like, curve by curve (Fig. 1a and b), what it
-predicts for the risk (Fig. 1c), and whether trained networks obey it."""
+predicts for the risk (Fig. 1c), and whether trained networks obey it.
+
+Each check takes {role: xarray dataset over `run`} and returns {name: `Check`}; `claims.yaml` says what a name claims.
+Tables of `Runs` have seeds as rows and the named coordinates as columns: `risks[a, b]` is a Series over seeds.
+"""
 
 import numpy as np
 import xarray as xr
@@ -29,7 +33,7 @@ def relu_penalty(data):
     """
     curve = data["curve"]
     # Cost and local exponent at m = 1, by cosine, of units that pretraining left with these magnitudes.
-    at_one = at(curve, 1e-3, magnitude=1.0)
+    at_one = at(curve, 1e-3, magnitude=1.0)  # 1e-3 is the tolerance of the grid of magnitudes
     new, same, large = (at(at_one, auxiliary_magnitude=magnitude) for magnitude in (NEW, SAME, LARGE))
     extra = np.log10(large["penalty"] / new["penalty"])
     saved = np.log10(new["penalty"] / same["penalty"])
@@ -42,7 +46,9 @@ def relu_penalty(data):
     }, intervals.exact)  # fmt: skip
 
     def smallest_gap(curve):
-        """Least log₁₀ of the penalty of a new unit over that of a used one where both exponents are near 1, or NaN."""
+        """Least log₁₀ of the penalty of a new unit over that of a used one where both exponents are near 1, or NaN.
+
+        `curve` has `penalty` and `exponent` (auxiliary_magnitude, magnitude)."""
         new, used = (at(curve, auxiliary_magnitude=magnitude) for magnitude in (NEW, SAME))
         linear = (abs(new["exponent"] - 1) <= NEAR) & (abs(used["exponent"] - 1) <= NEAR)
         return float(np.log10(new["penalty"] / used["penalty"]).where(linear).min())
@@ -84,6 +90,7 @@ def relu_penalty_risk(data):
     saved = mean_over_samples(new - paired, sizes)
     nearest = np.log10(penalty.table("penalty_teacher", *by)) - paired
     predicted_to_hurt = gain.loc[:, saved.mean() < -np.log10(FACTOR)]
+    # What the low cosine takes from the gain. Both tables have NaN where unfinished training would favour the claim.
     lost_by_small = expected_gain[high, small] - gain[low, small]
     lost_by_large = gain[high, large] - expected_gain[low, large]
     return checks({
@@ -105,7 +112,7 @@ def relu_displacement(data):
     """
     overlap, nested, magnitude = (Runs(role, data[role]) for role in ("overlap", "nested", "magnitude"))
     low, _ = magnitude.extremes("correlation")
-    small = magnitude.options("magnitude")[-2]
+    small = magnitude.options("magnitude")[-2]  # the second largest
     similar = magnitude.where(correlation=low, magnitude=small)
     most = similar.options("samples")[-1]
 
@@ -133,7 +140,7 @@ def relu_least_penalty(data):
     least, large = runs.extremes("magnitude")
 
     def logs(networks, *names, floor=TINY):
-        """log₁₀ of quantities, not below a floor, each by seed (rows) and condition."""
+        """log₁₀ of quantities of a `Runs`, not below a floor, a table for each, by seed (rows) and `CELL` (columns)."""
         return (np.log10(networks.table(name, *CELL).clip(lower=floor)) for name in names)
 
     penalty, smallest, turned, turned_least = logs(runs, "penalty", "penalty_least", "turned", "turned_predicted")
@@ -160,6 +167,7 @@ def relu_least_penalty(data):
     mean = predicted_gain.where(gain.notna()).mean()
     on_similar, predicted_on_similar = (table.loc[:, mean.index.get_level_values("correlation") < same]
                                         for table in (gain, predicted_gain))  # fmt: skip
+    # How much gains rise from the least to the largest magnitude.
     rise, predicted_rise = (table.xs(large, axis=1, level="magnitude") - table.xs(least, axis=1, level="magnitude")
                             for table in (on_similar, predicted_on_similar))  # fmt: skip
     statistics |= {

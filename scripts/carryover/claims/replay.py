@@ -1,4 +1,7 @@
-"""The published runs, drawn again from the authors' seeds, and their published risks, run by run (E10)."""
+"""The published runs, drawn again from the authors' seeds, and their published risks, run by run (E10).
+
+Each check takes {role: dataset over `run`, or the published table, a data frame} and returns {name: `Check`}.
+"""
 
 from functools import partial
 
@@ -20,6 +23,7 @@ def replay(data):
     near = rows["difference"].abs() <= NEAR
     values = {name: own.to_numpy() for name, own in near.groupby(rows["group"])}
     for name, own in rows[rows["setup"] == "multi_task"].groupby("group"):
+        # log₁₀ of our risk over the published one.
         decades = np.log10(1 + own["difference"].to_numpy())
         values[f"{name}_alike"] = Check(decades, partial(intervals.student, over="runs"))
     return checks(values, partial(intervals.wilson, over="runs"))
@@ -34,6 +38,8 @@ def replay_rounding(data):
     shares are averaged over seeds, since the runs of a seed start from one pretrained network.
     """
     rows, values = compare_rounding(data), {}
+    # `difference`: replay from publication; `own`: repetition from replay. `nearer` is 1 where only the repetition is
+    # far, −1 where only the publication is: a mean near 0 says that both are equally often far.
     rows["missed"] = rows["difference"].abs() > NEAR
     rows["nearer"] = (rows["own"] > NEAR).astype(int) - rows["missed"]
     for group, own in rows.groupby("group"):

@@ -55,6 +55,7 @@ class Channels:
                 stack.enter_context(part.register_forward_hook(self._see))
 
     def _see(self, part: Any, inputs: Any, output: Any) -> None:
+        """Forward hook of a layer of a known kind: note where its output of three axes or more has the channels."""
         given = next(iter(tensors(output).values()), None)
         if given is None or given.ndim < 3:
             return
@@ -99,7 +100,7 @@ class Channels:
         if not 0 <= axis < output.ndim or axis == self._batch:
             kind = "the batch" if axis == self._batch else "no axis"
             raise UserError(f"channel_axis={self._said} is {kind} of {name}, which has {output.ndim} axes")
-        return axis + (axis < self._batch)
+        return axis + (axis < self._batch)  # the batch has moved to the front, past the axes before it
 
 
 def _places(shape: torch.Size, axis: int) -> torch.Size:
@@ -176,10 +177,12 @@ def _mask_of(place: Place, output: Tensor, given: Mapping[str, Tensor], mask: An
         if found.shape == size:
             return found
         raise UserError(_misfit(place, output, found))
+    # Token numbers and their masks have the shape of words, which parts for images or sound do not see.
     words = {one.shape for one in given.values() if one.ndim == 2 and one.dtype in (torch.int32, torch.int64)}
     if _SENSES.search(name) and any(one.ndim > 2 and one.is_floating_point() for one in given.values()):
         given = {path: one for path, one in given.items() if one.shape not in words}
     masks = {path: one for path, one in given.items() if path.endswith(MASKS) and one.ndim == 2}
+    # Inputs of this layer's length: first those of its own side, encoder or decoder, then those of the other.
     sides: tuple[list[str], list[str]] = [], []
     for path, one in given.items():
         if one.ndim > 1 and one.shape[:2] == size:

@@ -129,6 +129,7 @@ def compare(
     shared = [name for name in recordings["before"] if all(name in one for one in recordings.values())]
     if not shared:
         raise UserError(f"layers must be of all networks, and they share none of {', '.join(recordings['before'])}")
+    # Rows are hashes of inputs, so equal inputs have one name.
     ids = {"sample_id": pd.factorize(np.array(rows))[0] if sample_id is None else np.asarray(sample_id)}
     sides: dict[str, Any] = {name: {key: one[key] for key in shared} | ids for name, one in recordings.items()}
     labels, reason = (found, reason) if isinstance(labels, str) else (labels, "")
@@ -187,7 +188,7 @@ def _record_networks(
     places: dict[str, Any],
 ) -> tuple[dict[str, dict[str, np.ndarray]], list[int], np.ndarray | None, str]:  # fmt: skip
     """{network: its recording} of so many samples, what tells these apart, their labels, or None, and why no probe can
-    be fitted to them."""
+    be fitted to them. `places` are arguments of `record`, and `loaded` are batches."""
     with ExitStack() as stack:
         sees = {name: stack.enter_context(record(one, **places)) for name, one in networks.items()}
         bar = stack.enter_context(tqdm(total=samples, unit=" samples", disable=not progress, file=sys.stderr))

@@ -201,7 +201,9 @@ def diagnose(
 def _of_sides(
     sides: Mapping[str, Activations], name: str, sampling: Sampling, p: Parameters, probed: task.Targets | None
 ) -> dict[str, Any]:
-    """`of_layer` of a layer by its name; that it is constant before or after is the finding then."""
+    """`of_layer` of a layer by its name, or, where it is constant before or after, a row that says so and holds NaN.
+
+    `sides` are activations before, after and, maybe, of the baseline."""
     responses, still = {}, []
     for key, side in sides.items():
         try:
@@ -212,6 +214,7 @@ def _of_sides(
         return of_layer(responses, sampling, p, probed)
     when = " and ".join(key for key in still if key in ("before", "after"))
     asked = {"task_chance", "task_lost", "weight_change", "weight_rank"}  # for which more must be given
+    # The variables that any layer has, so that a diagnosis has them even if all of its layers are constant.
     quantities = [*BY_VARIANCE, *(f"{name}{end}" for name in BY_REGRESSION for end in ENDS), *(FACTS.keys() - asked)]
     row = {"regime": CONSTANT, "reason": f"it is the same for all samples {when} finetuning", "warning": ""}
     if probed is not None:  # nothing is read of what does not vary
@@ -258,7 +261,8 @@ def of_layer(
             "units_after": units[1], "components_before": old.counted, "components_after": new.counted,
             "dominant_before": old.dominant, "dominant_after": new.dominant,
             "matched_units": inheritance.unit_correlation(*recorded[:2])}  # fmt: skip
-    if len(parts) > 2:  # from the leading components
+    # CKA is tr KL/√(tr K² tr L²) of kernels K and L, PR is (tr K)²/tr K², and ENSD is CKA √(PR PR').
+    if len(parts) > 2:  # from the leading components; variances are shares, so PR' is 1/sums[0]
         other, sums = parts[2], [(one.variances**2).sum() for one in (parts[2], new)]
         unrelated = np.square(other.variance_scores.T @ new.variance_scores / len(rows)).sum() / np.sqrt(
             sums[0] * sums[1]
@@ -280,7 +284,9 @@ def of_layer(
 
 
 def _by_regression(parts: list[Components], block: np.ndarray, confidence: float) -> dict[str, float]:
-    """Quantities of `BY_REGRESSION` with intervals, and the facts behind them."""
+    """Quantities of `BY_REGRESSION` with intervals, and the facts behind them, by the names of MEANING.
+
+    `parts` are components before, after and, maybe, of the baseline, at the samples that `block` (samples,) is of."""
     old, new, *unrelated = parts
     quantities = with_ends("reweighting", np.nan, np.nan, np.nan)
     for name, source, targets, measure in (
@@ -298,6 +304,7 @@ def _by_regression(parts: list[Components], block: np.ndarray, confidence: float
             low, high = jackknife.interval(values, confidence)
             change = values[0] - half  # twice the samples would change the share by no more than this
             low, high = min(low, values[0]) + min(change, 0), max(high, values[0]) + max(change, 0)
+            # An interval contains its value, which the bias that the jackknife subtracts may leave outside.
             quantities |= with_ends(f"{name}_{kind}", *np.clip([values[0], low, high], -1, 1))
     if min(quantities["inherited_r2"], quantities["kept_r2"]) > 0.5:  # too few surviving features otherwise
         factors = inheritance.reweighting(old, new, quantities["kept_r2"], block)

@@ -86,6 +86,7 @@ def components(X: np.ndarray, share: float, like: Components | None = None) -> C
     variances = squares / total
     first = int(variances[0] > DOMINANT and (like is None or like.dominant > DOMINANT))
     held = np.cumsum(variances[first:]) / max(1 - variances[:first].sum(), _TINY)
+    # The visible components leave out a tenth of what the counted ones leave out, 1 − share.
     counts = [min(first + int(np.searchsorted(held, part)) + 1, len(variances)) for part in (share, 0.9 + share / 10)]
     return Components(variances, U.astype(np.float64) * len(X) ** 0.5, *counts)
 
@@ -198,7 +199,7 @@ def reweighting(before: Components, after: Components, survived: float, block: n
     y = Bᵀu by least squares. The share 1 − `survived` of smallest eigenvalues, of lost components, is left out.
     """
     size = before.counted
-    lost = size - max(round(max(survived, 0) * size), min(2, size))
+    lost = size - max(round(max(survived, 0) * size), min(2, size))  # two directions at least, to compare them
     u, y = before.scores[:, :size], after.variance_scores
     parts = np.array([u[block == b].T @ np.hstack([u[block == b], y[block == b]]) for b in np.unique(block)])
     values = []
@@ -242,6 +243,7 @@ def unit_correlation(X: np.ndarray, Y: np.ndarray) -> float:
     X, Y = (Z - Z.mean(axis=0) for Z in (X[:, alive], Y[:, alive]))
     X, Y = (Z / np.where((size := Z.std(axis=0)) > 0, size, np.inf) for Z in (X, Y))
     units, samples = X.shape[1], len(X)
+    # Means over units and over pairs of units of the correlations; Σ_uv x_u y_v = Σ_u x_u Σ_v y_v.
     same_unit = float(np.einsum("nu,nu->", X, Y)) / (samples * units)
     all_pairs = float(X.sum(axis=1) @ Y.sum(axis=1)) / samples
     others = (all_pairs - units * same_unit) / (units * (units - 1))

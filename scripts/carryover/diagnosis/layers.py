@@ -96,7 +96,7 @@ def _cka(before: Sequence[np.ndarray], after: Sequence[np.ndarray], debiased: bo
     step = max(1, _PRODUCTS // n)
     for start in range(0, n, step):  # rows of all kernels from the diagonal on; entries beyond it count twice
         rows = np.stack([x[start : start + step] @ x[start:].T for x in centred])
-        rows[:, :, step:] *= 2**0.5
+        rows[:, :, step:] *= 2**0.5  # in both factors of a product
         flat = rows.reshape(len(centred), -1)
         inner += flat @ flat.T
     if debiased:

@@ -66,6 +66,7 @@ def places(module: nn.Module, names: str | Sequence[str]) -> list[Place]:
     parts = {name: part for name, part in module.named_modules() if name} | plain
     found: dict[str, Place] = {}
     for name in names:
+        # What follows a colon is an entry of the output, unless it belongs to the name of a submodule.
         stem, _, entry = (name, "", "") if name in parts else name.partition(":")
         pattern = stem not in parts
         matching = [key for key in plain if fnmatchcase(key, stem)] if pattern else [stem]
@@ -87,6 +88,7 @@ def submodules(module: nn.Module) -> dict[str, nn.Module]:
     seen: set[nn.Module] = set()
 
     def walk(part: nn.Module, name: str) -> None:
+        """Note a part under its plain name, then all inside it; what a wrapper wraps has the wrapper's name."""
         if part in seen:
             return
         seen.add(part)
@@ -149,6 +151,8 @@ def call_network(module: nn.Module, batch: Any) -> Any:
     elif inputs and not isinstance(inputs[0], Tensor):
         kinds, kind = "tensors, tuples (inputs, labels, …) or mappings of named tensors", type(inputs[0]).__name__
         raise UserError(f"batches must be {kinds}, got {kind}: say call=, how a network is called with a batch")
+    # Inputs go to the device, and real ones to the type, of the first real parameter of two bytes or more: types of one
+    # byte only store weights.
     own = next((one for one in module.parameters() if one.is_floating_point() and one.itemsize > 1), torch.empty(0))
 
     def place(value: Tensor) -> Tensor:
@@ -214,6 +218,7 @@ def split_batch(module: nn.Module, batch: Any, strict: bool = True) -> tuple[lis
     if not others:
         return [first], {}, None
     parameters = inspect.signature(core(module).forward).parameters.values()
+    # Entries after the first are inputs as far as `forward` needs more; the next one is taken for labels.
     positional = [one for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD and one.name not in LABELS]
     more = max(0, sum(one.default is one.empty for one in positional) - 1)
     optional = [one.name for one in positional[more + 1 :] if one.default is None]  # inputs or labels may be next

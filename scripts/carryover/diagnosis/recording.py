@@ -135,6 +135,7 @@ class See:
         self, call: Callable[[], Any], inputs: Any, sample_id: Sequence | None = None, token_mask: Tensor | None = None
     ) -> Any:
         """What `call` returns, which calls the module or what it consists of with these inputs."""
+        # The batch may have as many samples as axis 0 or `batch_axis` of the first input of more than one row.
         given = tensors(inputs)
         first = max((one for one in given.values() if one.ndim), key=lambda one: one.shape[0] > 1, default=None)
         sizes = set() if first is None else {first.shape[0], *first.shape[self._axis or 0 :][:1]}
@@ -143,6 +144,7 @@ class See:
         kept: dict[str, np.ndarray] = {}
 
         def keep(place: Place, module: nn.Module, inputs: Any, output: Any) -> None:
+            """Forward hook of a place: keep its output (batch, units)."""
             counts[place.name] += 1
             try:
                 if place.name == "sample_id":

@@ -109,7 +109,8 @@ def warnings_on(
     """Sentences on cases in which a practitioner may describe the change differently from the verdict.
 
     `row` holds quantities and the verdict; `recorded` are responses (samples, units) and `parts` components, before and
-    after first; `ordered` says whether samples are known to have the same order.
+    after first; `block` (samples,) is the same for samples that are held out together; `ordered` says whether samples
+    are known to have the same order; `most` is the share from which on a layer is inherited, or kept.
     """
     old, new = parts[:2]
     notes = []

@@ -118,6 +118,7 @@ def load_rescaled(
         raise UserError(
             f"{kind} has no layer {head!r} with parameters; it has {', '.join([*layers][:3])}, among others"
         )
+    # Names may share one parameter, which is known by its identity: loaded or tied under any of its names.
     outside = {id(value) for name, value in parameters.items() if name not in in_head}
     if tied := [name for name in in_head if id(parameters.get(name)) in outside]:
         raise UserError(f"the head {head!r} shares {min(tied)!r} with a pretrained layer: it cannot begin anew")

@@ -123,6 +123,7 @@ def source_of(function: Callable[..., Any]) -> str:
 
 
 def _score(key: str, factor: float, rate: float, seed: int, run: Callable[..., Any], takes_rate: bool) -> float:
+    """The score of one training; the journal knows it by `key`, factor, rate and seed."""
     value = run(factor, seed, **({"rate": rate} if takes_rate else {}))
     try:
         return float(value)
@@ -192,6 +193,7 @@ class Control:
     lead: Interval
 
     def sentence(self) -> str:
+        """Whether a learning rate does what the factor does."""
         lead = f"the factor beats that by {self.lead}."
         if self.lead.low > 0:
             tried = ", ".join(f"{rate:g}" for rate in RATES)

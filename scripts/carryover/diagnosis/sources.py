@@ -1,6 +1,6 @@
 """Activations by layer, from mappings of arrays or from files, read a layer at a time.
 
-    with opened("before.npz") as activations:
+    with open_source("before.npz") as activations:
         activations.matrix("layer4")        # (samples, units), centred
 
 A layer is an array of (samples, …), flattened to (samples, units). Nothing is unpickled.
@@ -106,6 +106,7 @@ def open_source(source: Any, name: str = "the mapping") -> Iterator[Activations]
 
 @contextmanager
 def _reading(where: str) -> Iterator[None]:
+    """Any error in the block is a UserError that says what cannot be read."""
     try:
         yield
     except UserError:

@@ -80,6 +80,7 @@ def probe_task(
     """
     targets, included = task.targets[rows], leave_one_out(block)
     chance = 1 / task.targets.shape[1] if task.classes else 0.0
+    # The first names of `MEANING` are those of the scores before, after and of the baseline, (1 + blocks, r) each.
     by_target = {
         name: _scores(task.classes, targets, block, included, layer.variance_scores)
         for name, layer in zip(MEANING, layers, strict=False)
@@ -91,6 +92,7 @@ def probe_task(
     for name, values in scores.items():
         row |= with_ends(name, values[0], *jackknife.interval(values, confidence))
     before, after = (by_target[name][0] for name in ("task_before", "task_after"))
+    # A class was recognised if it was nearer to a perfect score than to chance.
     recognised, fell = before > (1 + chance) / 2, before - after > _FALLEN * (before - chance)
     row["task_lost"] = (recognised & fell & (np.abs(targets).sum(axis=0) >= _LEAST)).sum()
     return row | {"task": _verdict(row, MARGIN * (1 - chance))}

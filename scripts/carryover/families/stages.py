@@ -74,7 +74,7 @@ class Shard:
     pretrained: xr.Dataset | None = None
 
     def draw(self, law: Callable, stream: str, *arguments: Any, condition: Any = "") -> np.ndarray:
-        """What `law(rng, *arguments)` draws from a stream of each seed, (seeds, …)."""
+        """`law(rng, *arguments)` of each seed's generator of `stream` and `condition`, see `streams`: (seeds, …)."""
         return np.stack([law(generator(self.experiment, condition, seed, stream), *arguments) for seed in self.seeds])
 
     def places(self, seeds: Sequence[int]) -> np.ndarray:
@@ -158,6 +158,7 @@ def run(p: Any, experiment: str, seeds: Sequence[int], pretrained: xr.Dataset | 
     shard = Shard(experiment, list(seeds), pretrained)
     shared = {name: getattr(p, name) for name in ("protocol", "solver") if hasattr(p, "protocol")}
     shared["loss_function"] = getattr(p, "loss", "squared")
+    # pretrain_<axis>: one value in all networks of a shard, which runs from scratch do not have
     pretraining = {f"pretrain_{name}": about["description"] for name, about in _pretraining_axes(p).items()}
     if pretrained is not None:
         shared |= {name: pretrained[name].values[0] for name in pretraining}
@@ -179,7 +180,7 @@ def run(p: Any, experiment: str, seeds: Sequence[int], pretrained: xr.Dataset | 
     # Of all batches, one after the other; variables without runs are the same in all, and are taken from the last.
     joined = {name: (dims, values) for name, (dims, values, _) in variables.items()}
     for name, (dims, _) in joined.items():
-        if "run" in (dims, dims[0]):
+        if "run" in (dims, dims[0]):  # one name, or a tuple of names
             joined[name] = dims, np.concatenate([own[name][1] for _, own in solved])
     runs = {name: ("run", np.concatenate([own[name] for own, _ in solved])) for name in columns}
     data = xr.Dataset(joined, {**runs, "output": list(batch.outputs)}, batch.attributes)
@@ -227,7 +228,7 @@ def single_precision(variables: Variables) -> Variables:
 
 
 def _check_risk(variables):
-    """Raise Divergence for runs whose risk is no finite number although their training converged."""
+    """Raise Divergence for runs in `Variables` whose risk is no finite number although training converged."""
     converged, risk = (np.asarray(variables[name][1]) for name in ("converged", "risk_final"))
     undefined = np.flatnonzero((converged == 1) & ~np.isfinite(risk))
     if undefined.size:
@@ -235,8 +236,8 @@ def _check_risk(variables):
 
 
 def _check_start(p, seeds, pretrained):
-    """Refuse a pretrained shard that the runs do not start from, of other sizes, or that lacks a seed or another value
-    that its networks differ in; UserError."""
+    """UserError for a dataset `pretrained` that is missing or not used by the protocol, of other `SIZES`, or that lacks
+    one of the `seeds` or of the values that `p` gives for one of its coordinates."""
     if (pretrained is not None) != p.starts_pretrained:
         remedy = "name their shard with --pretrained" if p.starts_pretrained else "leave --pretrained out"
         start = "pretrained networks" if p.starts_pretrained else "scratch"

@@ -1,5 +1,8 @@
 """Figures across papers: trained networks and their exact limits (E1), our risks and the published ones (B9), and
-the atlas (E7)."""
+the atlas (E7).
+
+A figure takes {role: xarray dataset over `run`} and its options `p`, and returns a Matplotlib figure.
+"""
 
 from itertools import cycle
 from math import ceil
@@ -106,6 +109,7 @@ def linear_agreement(data, p: Titled):
 
     # Median steps of gradient descent, hollow where some runs had used them up.
     steps = axes[1, 0]
+    # Curves that coincide are moved apart by these.
     shifts = np.linspace(-0.02, 0.02, len(protocols))
     for protocol, color, shift in zip(protocols, panels.colors("protocol", protocols), shifts, strict=True):
         runs = select_runs(risk, protocol=protocol, solver="descent")

@@ -1,4 +1,10 @@
-"""Convolutional networks finetuned on tasks of a few images (Fig. 7 and 8d of feature reuse)."""
+"""Convolutional networks finetuned on tasks of a few images (Fig. 7 and 8d of feature reuse).
+
+A figure takes {role: xarray dataset over `run`} and its options `p`, and returns a Matplotlib figure. PT+FT is
+finetuning, STL single-task and MTL multi-task learning.
+Helpers take `runs`, datasets over `run` with the error `risk_final`, a share of test images. Intervals are over seeds,
+of means over tasks: runs of one seed share their pretraining.
+"""
 
 from itertools import product
 
@@ -45,7 +51,7 @@ def _accuracies(ax, runs, along, label=None, shift=1.0, **style):
 
 
 def _gain_rows(ax, rows, label):
-    """Draw a row for each {name: (gain by seed, its runs, marker)}: mean and interval; squares are hollow."""
+    """Draw a row for each {name: (gain, a Series by seed; runs; marker)}: mean and interval; squares are hollow."""
     ax.axvline(0, **layout.ZERO)
     means = panels.means({name: gains for name, (gains, *_) in rows.items()}).T
     for place, ((mean, *ends), (_, runs, marker)) in enumerate(zip(means, rows.values(), strict=True)):
@@ -73,7 +79,7 @@ def _factor_in_words(factor):
 
 
 def _system(runs):
-    """What finetuned runs are, in words: [network, target, source]."""
+    """What the finetuned among the runs are, in words: [network, target, source]."""
     tuned = select_runs(runs, protocol="finetuning")
     source = str(tuned["source_classes"].values[0])
     pretrained = f"pretrained on {len(source.split())} others" if source else "published weights"
@@ -261,6 +267,7 @@ def pretrained_rescaling(data, p: Titled):
         usual = most_common(risk, "learning_rate")
         tuned, scratch = (select_runs(risk, protocol=protocol) for protocol in ("finetuning", "single_task"))
         plain = select_runs(tuned, rescale=1.0)
+        # (order, name, runs, marker): a factor f stands where the learning rate times 1/f² does, which acts alike.
         kinds = [(factor**-2, f"rescaled by {factor:g}", runs, "o")
                  for factor, runs, _ in panels.assign_colors(tuned, "rescale") if factor != 1]  # fmt: skip
         kinds += [(rate / usual, f"learning rate × {rate / usual:g}", runs, "s")
@@ -338,6 +345,7 @@ def stage_dimensionality(data, p: Titled):
 
 
 def _by_stage(ax, runs, quantity, shift, label, most=np.inf, **style):
+    """Draw a quantity (run, stage), up to `most`, by stage in the order of the network, shifted to be seen apart."""
     names = runs["stage"].values
     table = runs[quantity].to_dataframe().groupby(["seed", "stage"])[quantity].mean().unstack()[names]  # over tasks
     _points(ax, np.arange(len(names)) + shift, table, label, (0.0, most), **style)

@@ -1,4 +1,8 @@
-"""What diagonal networks learn, and what longer training does to it (appendices of feature reuse)."""
+"""What diagonal networks learn, and what longer training does to it (appendices of feature reuse).
+
+A figure takes {role: xarray dataset over `run`} and its options `p`, and returns a Matplotlib figure. PT+FT is
+finetuning, STL single-task and MTL multi-task learning.
+"""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,7 +35,7 @@ def diagonal_solutions(data, p: DiagonalSolutions):
     most = panels.values(sparsity, "overlap")[-1]
     full = select_runs(data["norms"], overlap=most)
     full = full.isel(run=np.isin(full["protocol"].values, ("single_task", "multi_task", "finetuning")))
-    for norm in ("l1_norm", "l12_norm", "q_norm", "flow_penalty"):
+    for norm in ("l1_norm", "l12_norm", "q_norm", "flow_penalty"):  # over the teacher's
         full = panels.relative(full, norm)
     alone, tuned = (select_runs(full, protocol=protocol) for protocol in ("single_task", "finetuning"))
     features = panels.values(data["rescaled"], "main_features")[-1]
@@ -73,7 +77,7 @@ def diagonal_solutions(data, p: DiagonalSolutions):
 
 
 def _outside(ax, sparsity):
-    """A panel of e, with five bars a curve, next to those of the others."""
+    """A panel of e: variance `outside` (run, k) the k largest weights, with five bars a curve, beside the others'."""
     protocols, step = panels.values(sparsity, "protocol"), max(1, sparsity.sizes["k"] // 5)
     for place, (protocol, runs, color) in enumerate(panels.assign_colors(sparsity, "protocol")):
         bars = slice(step * (place + 1) // len(protocols), None, step)

@@ -67,7 +67,7 @@ def facets(data, p: Facets):
     fig, axes = plt.subplots(len(lines), width, figsize=size, sharex=True, sharey=True, squeeze=False)
     for i, (row, shown) in enumerate(lines):
         runs = select_runs(risk, **{p.row: row}) if p.row else risk
-        own = [curve for curve in curves if run_mask(runs, **curve[0]).any()]
+        own = [curve for curve in curves if run_mask(runs, **curve[0]).any()]  # others take no place beside them
         for ax, column in zip(axes[i], shown, strict=False):
             inside = select_runs(runs, **{p.column: column}) if by_column else runs
             panels.curves(ax, inside, "risk_final", p.x, own, p.dodge, kind)
@@ -93,8 +93,8 @@ def facets(data, p: Facets):
 
 
 def _curves(risk, p):
-    """`panels.curves_by` the coordinates of the options, the first above the others; UserError where there are not as
-    many names."""
+    """[(condition, label, style)] by `panels.curves_by` the coordinates of the options `p`, the first drawn above the
+    others; UserError where there are not as many names."""
     first = p.hue[0]
     shown = [value for value in panels.values(risk, first) if not p.shown or str(value) in p.shown]
     curves = panels.curves_by(risk, *p.hue, **{first: shown})

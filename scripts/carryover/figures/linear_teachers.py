@@ -1,4 +1,7 @@
-"""Networks with linear teachers ("Finetuning with linear teachers"): their risks, and bounds on them."""
+"""Networks with linear teachers ("Finetuning with linear teachers"): their risks, and bounds on them.
+
+A figure takes {role: xarray dataset over `run`} and its options `p`, and returns a Matplotlib figure.
+"""
 
 from itertools import product
 
@@ -101,6 +104,7 @@ def gaussian_bounds(data, p: Titled):
     middle.set_title(f"b: bounds at ε = {epsilon:g}")
 
     tight = curve.sel(dimension=highest, epsilon=0.0)
+    # Geometric mean over draws of the ratio of risks, against the ratio of the bounds, at each task and n/d.
     gain = 10 ** np.log10(tight["risk"].sel(depth=1) / tight["risk"].sel(depth=np.inf)).mean("draw")
     pairs = (ratios.values.ravel() for ratios in xr.broadcast(tight["one_layer"] / tight["deep"], gain))
     right.loglog(*pairs, "o", ms=5, mfc="none", color="#009E73", label="a pair of tasks at an n/d")
@@ -278,7 +282,9 @@ def bound_correlations(data, p: BoundCorrelations):
 
 
 def _bounds_along(ax, values, table):
-    """A line per bound along the samples with its intervals, and dashed what was published."""
+    """A line per bound along the samples with its intervals, and dashed what was published, `table` (a data frame).
+
+    `values` (left_out, bound, samples) are R² of all pairs, then without each class, as the jackknife takes them."""
     sizes = values["samples"].values
     apart = 0.06 * min(np.diff(sizes), default=1)  # so that bars do not hide each other
     for place, (bound, name) in enumerate(image_pairs.BOUNDS.items()):

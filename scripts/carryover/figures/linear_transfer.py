@@ -1,4 +1,8 @@
-"""Transfer between linear tasks ("Features are fate", Fig. 1, 2 and 4 to 8): networks and theory."""
+"""Transfer between linear tasks ("Features are fate", Fig. 1, 2 and 4 to 8): networks and theory.
+
+A figure takes {role: xarray dataset over `run`} and its options `p`, and returns a Matplotlib figure.
+γ = n/d is samples per dimension, `angle` θ/π, `noise` σ, transferability the risk from scratch less that of transfer.
+"""
 
 from itertools import cycle, product
 from typing import Literal
@@ -32,7 +36,9 @@ FORMULAS = {
 
 
 def averages(runs, by):
-    """Mean, standard deviation and standard error of the transferability over draws, by columns: a data frame."""
+    """A data frame with the columns `by`, and `mean`, `std` and `sem` (standard error) of transferability over draws.
+
+    `runs` is a data frame by `analysis.transferability.transferability`."""
     return runs.groupby(list(by))["transferability"].agg(["mean", "std", "sem"]).reset_index()
 
 
@@ -231,7 +237,8 @@ def ridge_transfer(data, p: Titled):
 
 
 def best(table, rng):
-    """(column of the smallest mean, lower and upper end of its 95 % bootstrap interval) of a table of draws (rows)."""
+    """(penalty of the smallest mean risk, lower and upper end of its 95 % bootstrap interval) of a data frame of risks
+    by draw (rows), which are resampled, and penalty (columns)."""
     draws = rng.integers(len(table), size=(1000, len(table)))
     columns = table.columns.to_numpy()
     low, high = np.quantile(columns[table.to_numpy()[draws].mean(1).argmin(1)], [0.025, 0.975])

@@ -1,4 +1,7 @@
-"""Linear transfer of ReLU networks in the mean-field scaling ("Features are fate", Fig. 3 and 9)."""
+"""Linear transfer of ReLU networks in the mean-field scaling ("Features are fate", Fig. 3 and 9).
+
+A figure takes {role: xarray dataset over `run`} and its options `p`, and returns a Matplotlib figure.
+"""
 
 from itertools import pairwise
 
@@ -60,7 +63,8 @@ def mean_field_transfer(data, p: Titled):
 
 
 def _kernels(fig, gram, risk, scales):
-    """Kernels of the first seed, all on one scale, and the alignment of the network's with the source's units."""
+    """Draw kernels (point, point) of the first seed, all on one scale, in the subfigure `fig`, and say the alignment of
+    the network's with the source's units. `gram` and `risk` are datasets over `run`, `scales` the teacher scales."""
     titles = {"initial_gram": "before", "gram": "pretrained", "source_gram": "source's units"}
     axes = fig.subplots(1, len(titles) * len(scales), squeeze=False)[0].reshape(len(scales), -1)
     firsts = [select_runs(gram, teacher_scale=scale).isel(run=0) for scale in scales]
@@ -85,7 +89,9 @@ def _kernels(fig, gram, risk, scales):
 
 
 def _scratch(axes, table):
-    """Draw the risk from scratch with its power law, and the exponent between neighbouring n and from each n on."""
+    """Draw the risk from scratch with its power law, and the exponent between neighbouring n and from each n on.
+
+    `axes` are two, `table` risks by seed (rows) and n (columns). Returns the `PowerLaw`."""
     risk, exponent = axes
     style = {"color": panels.COLORS["single_task"], "marker": "o"}
     panels.band(risk, table.columns, *panels.means(table), "from scratch", **style)  # type: ignore[call-arg]
@@ -111,7 +117,7 @@ def _scratch(axes, table):
 
 def _map(ax, runs, outside, law):
     """Draw the mean transferability by n and μ, its change of sign for every training of the readout, and the n at
-    which the power law falls to the least risk of the features."""
+    which the power law, `law`, falls to the least risk of the features, a variable of `outside`. Returns the mesh."""
     styles = {"zero": "-", "pretrained": "--", "least_squares": ":"}  # by how the readout was trained
     maps = {readout: gains(runs, readout).pivot_table("transferability", "ablated", "samples") for readout in styles}
     square = maps[READOUT]

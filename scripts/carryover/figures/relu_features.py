@@ -1,4 +1,9 @@
-"""What features ReLU networks learn: clusters, dimensions and norms (Fig. 5, 6 and 8 of feature reuse)."""
+"""What features ReLU networks learn: clusters, dimensions and norms (Fig. 5, 6 and 8 of feature reuse).
+
+A figure takes {role: xarray dataset over `run`} and its options `p`, and returns a Matplotlib figure. PT+FT is
+finetuning, STL single-task and MTL multi-task learning. Helpers for panels return a group as `layout.group`
+does, or a list of groups, a row for `layout.compose`; curves are [(condition, label, style)], as `panels.curves_by`.
+"""
 
 from functools import partial
 
@@ -25,7 +30,8 @@ def group_by_cosines(data, most=None):
 
 
 def features_to_learn(cosines, protocol):
-    """How many distinct features a network of the protocol has to know at the end."""
+    """How many distinct features a network of the protocol has to know at the end; `cosines` is a text, '1 1 0', the
+    cosine of each main unit with an auxiliary one, which at 1 is the same feature."""
     cosines = panels.cosines(cosines)
     new = [cosine for cosine in cosines if cosine != 1]
     return AUXILIARY_FEATURES + len(new) if protocol == "multi_task" else len(cosines)
@@ -85,7 +91,7 @@ def clusters(data, p: Clusters):
 
 
 def _of_regimes(runs):
-    """Panels a and b."""
+    """Panels a and b, of a `clusters` dataset."""
     single = select_runs(runs, protocol="single_task")
     names, sizes = _regimes(single), panels.curves_by(single, "samples", label="n = {:g}".format)
     cells = panels.curves_by(single, "main_features", "initial_scale",
@@ -210,6 +216,7 @@ def random_signs(data, p: Titled):
     grey = {"color": "0.3", "linestyle": "--"}
 
     def panel(ax, runs, quantity, along, paired):
+        """Draw runs with random signs, and grey those `paired` at the same samples and clusters."""
         if along == "samples":
             paired = paired.isel(run=np.isin(paired["samples"], runs["samples"]))
         else:

@@ -1,4 +1,8 @@
-"""The penalty that finetuned ReLU networks minimise, and what they find (Fig. 1 of "Implicit penalty …")."""
+"""The penalty that finetuned ReLU networks minimise, and what they find (Fig. 1 of "Implicit penalty …").
+
+A figure takes {role: xarray dataset over `run`} and its options `p`, and returns a Matplotlib figure. PT+FT is
+finetuning, STL single-task and MTL multi-task learning. R̃ is the penalty of finetuning.
+"""
 
 from functools import partial
 from itertools import product
@@ -79,6 +83,7 @@ def relu_displacement(data, p: ReluDisplacement):
     cell = ["samples", "correlation", "magnitude"]
     risks, costs = pair_runs(data["risk"], "finetuning", "risk_final"), moved["penalty_new"] / moved["penalty_paired"]
     gains = (risks["scratch"] / risks["risk_final"]).groupby([risks[name] for name in cell])
+    # By cell: median and range over seeds of the gain in risk, and the median cost of new units over pretrained ones.
     cells = gains.agg(["median", "min", "max"]).assign(cost=costs.to_dataframe("cost").groupby(cell)["cost"].median())
 
     def draw_predictions(ax, runs):

@@ -29,6 +29,7 @@ def replay(data, p: Titled):
     Roles as for the claims `replay`, and `rounded`, the runs of the role `relu` repeated from weights one rounding
     away: their differences from these are grey.
     """
+    # Data frames with a row for each run.
     rows, repeated = match_published(data), compare_rounding(data)
     setups = {name: title for name, title in TITLES.items() if name in set(rows["setup"])}
     size = (2.5 * len(setups) + 0.9, 6.0)

@@ -5,5 +5,5 @@
 - Of ReLU networks: `relu_solutions` (norms, displacement, least penalty), `clusters`, `pretrained_features`.
 - Of features: `dimensionality` (its formulas, too), `target_alignment`; of convolutional networks `stages` and
   `linear_probe`.
-- `parameters`: what can be set of each, and of which networks it can be taken.
+- The model beside each says what can be set of it, and `plugins.measure` of which networks it can be taken.
 """

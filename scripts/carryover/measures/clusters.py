@@ -129,7 +129,9 @@ def clusters(data, p: Clusters):
 
 @_THREADS.wrap(limits=1)  # problems this small are ten times slower when threads wait for each other
 def _solutions(W, weights, counts, seed, restarts=RESTARTS):
-    """[(inertia, centres)] for every number of clusters in `counts`, in rising order; inertias do not rise."""
+    """[(inertia, centres (≤ k, input))] for every number of clusters k in `counts`, rising; inertias do not rise.
+
+    Arguments and errors are those of `inertia`."""
     W, weights = np.asarray(W, dtype=np.float64), np.asarray(weights, dtype=np.float64)
     if W.ndim != 2 or weights.shape != W.shape[:1]:
         raise ValueError(
@@ -157,6 +159,7 @@ def _solutions(W, weights, counts, seed, restarts=RESTARTS):
     few = [k for k in counts if 2 * k <= _FINE] or counts  # to more, merging leads so much better that it is alone
     random = [_plus_plus(points, masses, min(max(few), len(points)), rng) for _ in range(restarts)]
     merged = cache(lambda many: _merge_centres(points, masses, many, seed))
+    # As in k-means++, the first k of many random centres are a start for k. Mergings begin at twice k or more.
     solutions: list = []
     for k in counts:
         solution = (0.0, points)
@@ -176,7 +179,8 @@ def _unit_vectors(vectors):
 
 
 def _merge_centres(points, masses, many, seed):
-    """{k: centres (k, input)} from `many` clusters down to one: the two whose union costs least are joined each time.
+    """{k: centres (k, input)} from `many` clusters of points (n, input) with masses (n,) down to one: the two whose
+    union costs least are joined each time.
 
     This is Ward's method, begun at a fine clustering. As a start of k-means a result of it is worth more than ten
     random ones on networks that have learned a dozen features, and one merging serves all k.
@@ -189,6 +193,7 @@ def _merge_centres(points, masses, many, seed):
         centers, shares = centers[used], np.bincount(labels, masses)[used]
     centers, shares, left = centers.copy(), shares.copy(), np.ones(len(shares), dtype=bool)
     by_number = {len(shares): centers.copy()}
+    # A union raises the inertia by m m'/(m + m') |c − c'|² for the masses m and the centres c of the two.
     costs = ((centers[:, None] - centers) ** 2).sum(2) * np.multiply.outer(shares, shares)
     costs /= np.add.outer(shares, shares)
     np.fill_diagonal(costs, np.inf)
@@ -230,6 +235,7 @@ def _lloyd(points: np.ndarray, masses: np.ndarray, centers: np.ndarray) -> tuple
 
     A centre that is nearest to no point does not move.
     """
+    # The nearest centre has the largest c·x − |c|²/2, for |x|² is common to all.
     numbers, labels = np.arange(len(centers))[:, None], np.full(len(points), -1)
     for _ in range(_MOST):
         before, labels = labels, (centers @ points.T - (centers * centers).sum(1)[:, None] / 2).argmax(0)

@@ -103,7 +103,8 @@ def compare_kernels(start: np.ndarray, end: np.ndarray) -> tuple[float, float, f
 
 
 def summarise(kk, kl, ll, trace_k, trace_l):
-    """From the inner products of the kernels at the start, K, and at the end, L, and their traces."""
+    """As `compare_kernels`, from the numbers ⟨K, K⟩, ⟨K, L⟩, ⟨L, L⟩, tr K and tr L of kernels K at the start, L at the
+    end."""
     with np.errstate(invalid="ignore"):
         kk, kl, ll = kk / trace_k**2, kl / (trace_k * trace_l), ll / trace_l**2
         return 1 / ll, 1 / kk, kl / (kk * ll), kl / np.sqrt(kk * ll)
@@ -111,6 +112,7 @@ def summarise(kk, kl, ll, trace_k, trace_l):
 
 def constant(low: np.ndarray, high: np.ndarray, dtype: np.dtype | type) -> bool:
     """Whether responses between `low` (units,) and `high` (units,) are the same, up to the rounding of their type."""
+    # Halves, for the difference of finite numbers may overflow.
     rounding = _ROUNDING * np.finfo(dtype).eps if np.dtype(dtype).kind == "f" else 0
     return bool(np.all(high / 2 - low / 2 <= rounding / 2 * np.maximum(np.abs(low), np.abs(high))))
 

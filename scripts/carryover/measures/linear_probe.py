@@ -54,6 +54,7 @@ def linear_probe(data, p: LinearProbe):
 
 @torch.inference_mode()
 def _accuracy(network, prepared, task):
+    """Test accuracy, a float, of a ridge classifier of a task's images on the inputs of the network's last layer."""
     device = next(network.parameters()).device
     features: dict[str, list] = {"train": [], "test": []}  # (images, units) of batches
     for part, indices in (("train", task.train), ("test", task.test)):

@@ -44,7 +44,9 @@ def target_alignment(data, p: TargetAlignment):
             target = Weights(directions, coefficients[None]).outputs(drawn)[:, 0]
             aligned = cka(features[: p.inputs], target[: p.inputs, None])
             dimensions = participation_ratio(features[: p.inputs])
-        else:  # features w₁ ⊙ x of both paths, x of covariance 1; their kernel depends on Σ w₁² over paths alone
+        # Features w₁ ⊙ x of both paths, x of covariance 1: the kernel is Σ_d c_d x_d x'_d with c = Σ w₁² over paths, so
+        # that E k f* f* = Σ c β*² and E k² = Σ c².
+        else:
             first = np.stack([network[f"start_first_{sign}"].values for sign in ("plus", "minus")]).astype(float)
             power, teacher = (first**2).sum(0), network["teacher"].values.astype(float)
             norm = np.linalg.norm(power)

@@ -38,7 +38,8 @@ def main(argv):
 
 
 def by_paper(table):
-    """{paper: its claims with their checks, as `claims.html.j2` shows them}, worst news first."""
+    """{paper: [claim]} of a dataset by `gather`, worst news first; a claim is a dictionary that `claims.html.j2` shows,
+    with its `checks`, dictionaries by `_check`."""
     papers: dict = {}
     for name, rows in table.to_dataframe().groupby("headline", sort=False):
         first = rows.iloc[0]
@@ -66,7 +67,8 @@ def summary(papers):
 
 
 def _check(row):
-    """One check: its statement, its numbers, its interval relative to the bound, and everything else in `facts`."""
+    """One check of a row (`itertuples`) of the table: a dictionary of texts, the interval relative to the bound in
+    `places`, and everything that a reader unfolds in `facts`."""
     ends = "" if np.isnan(row.low) else f" [{row.low:.3g}, {row.high:.3g}]"
     p_value = "" if np.isnan(row.p_value) else f"{row.p_value:.2g}, adjusted {row.adjusted_p_value:.2g}"
     # In [−1, 1] with the bound at 0 and what is claimed to its right, since checks have no common scale; nothing where
@@ -94,7 +96,7 @@ def _check(row):
 
 
 def markdown(papers, note=""):
-    """The table as GitHub's Markdown: a line for each claim, by paper; its checks unfold. `note` is a comment."""
+    """The claims of `by_paper` in GitHub's Markdown: a line for each; its checks unfold. `note` is a comment."""
     parts = ["# Claims", summary(papers)]
     for paper, claims in papers.items():
         rows = []

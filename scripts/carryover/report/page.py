@@ -43,7 +43,8 @@ def files(config, results):
 
 
 def page(config, results, note=""):
-    """The whole page on a folder of results, by a configuration with its papers; `note` is one more line at the end."""
+    """The whole page, HTML text, on a folder of results, by a configuration (a dictionary) with its papers; `note` is
+    one more line at the end. Each section of a paper has `parts`: {heading: [figure or table]}."""
     existing = files(config, results)
     absent = [name for name in config.get("figures", {}) if ("figures", name) not in existing]
     table = existing.pop(("claims", "all"), None)
@@ -72,7 +73,8 @@ def page(config, results, note=""):
 
 
 def _section(about, config, claims):
-    """The section of a paper: citation, overview, index and claims; `page` adds figures and tables to its `parts`."""
+    """The section of a paper, a dictionary for the template: citation, overview, index and claims; `page` adds figures
+    and tables to its `parts`. `about` is the paper's entry in the configuration, `claims` the result of `by_paper`."""
     known = {claim["id"].removeprefix("claim-"): claim for paper in claims.values() for claim in paper}
     of_paper = claims.get(about["name"], [])
     cited = [str(about[key]) for key in ("authors", "title", "venue", "year") if key in about]
@@ -105,11 +107,14 @@ def reproduction_items(about, config, claims):
 
 
 def _figure(entry, file, config, claims):
-    """Picture of a figure, the claims that its title states, and others on the same data."""
+    """Picture of a figure, the checks that its title states, and claims on the same data, for the template.
+
+    `entry` is its entry in the configuration, `file` its PNG, `claims` the result of `by_paper`."""
     all_claims = [claim for paper in claims.values() for claim in paper]
     known = {check["id"]: check for claim in all_claims for check in claim["checks"]}
     stated = entry.get("supported_by", [])
     data = set(entry["data"].values())
+    # A check is named group/check: claims on the same data are those of groups that read a file of the figure.
     groups = {group for group, other in config.get("claims", {}).items() if data & set(other["data"].values())}
     compressed = io.BytesIO()
     with Image.open(file) as image:
@@ -124,7 +129,7 @@ def _figure(entry, file, config, claims):
 
 
 def _origin(record, upstream):
-    """{term: text} on a job and on all jobs upstream, by their records."""
+    """{term: text} on a job, by its record, and on all jobs upstream, by {output: record}."""
     jobs = records.jobs(upstream.values())
     archived = {job["parameters"]["commit"] for job in jobs if job["rule"] == "unarchive"}
     seeds = sorted({seed for job in jobs for seed in job["seeds"]})

@@ -110,6 +110,7 @@ def atlas(data, p: Atlas):
     keys = rows[p.row] if p.row else rows["similarity"]
     mean = rows.groupby([rows["setting"], keys])["similarity"].transform("mean").round(ROUNDING)
     rows["row"] = mean.groupby(rows["setting"]).rank(method="dense").astype(int) - 1
+    # The gain of a readout alone is a predictor for the finetuned run in the same cell.
     tuned = rows["protocol"] == "finetuning"
     if tuned.any() and not tuned.all():
         probes = rows[~tuned].assign(protocol="finetuning").rename(columns={"gain": "probe_gain"})
@@ -124,7 +125,8 @@ def atlas(data, p: Atlas):
 
 
 def _rows(data, protocol, p):
-    """The pairs of one protocol as a data frame: coordinates of the transferred runs, gain, and predictors."""
+    """The pairs of one protocol as a data frame, a row for each transferred run: its coordinates, gain, and predictors.
+    `data` and `p` are those of `atlas`."""
     risk = data["risk"]
     runs = select_runs(risk[["risk_final"]], protocol=protocol, **conditions(p.only))
     frame = pair_runs(runs, protocol, "risk_final", risk)
@@ -164,8 +166,9 @@ def log_ratio(scratch, transferred, floor=0.0):
 
 
 def ratio(runs, source, protocol, quantity, against=""):
-    """`log_ratio` of a quantity of `source`, of the run from scratch to the transferred run; with `against`, of that
-    variable to the quantity, both of the transferred run."""
+    """(run,) `log_ratio` of a quantity of `source`, of the run from scratch to the transferred run; with `against`, of
+    that variable to the quantity, both of the transferred run. `runs` and `source` are datasets over `run`; NaN where
+    `source` has no run of the protocol at the coordinates of a run."""
     if protocol not in source["protocol"].values:
         return np.full(runs.sizes["run"], np.nan)
     others = select_runs(source, protocol=protocol)
@@ -179,15 +182,16 @@ def _of_runs(runs, values, ignored=()):
 
 
 def curve(frame, source, protocol, floor):
-    """`log_ratio` by a theory curve with the variable `single_task` and one named after the protocol."""
+    """(rows of the frame,) `log_ratio` by a theory curve `source` with the variables `single_task` and, named after it,
+    the protocol's."""
     if protocol not in source:
         return np.full(len(frame), np.nan)
     return log_ratio(at_rows(source["single_task"], frame), at_rows(source[protocol], frame), floor)
 
 
 def linear_transfer(frame, protocol, floor):
-    """`log_ratio` of deep linear networks: "Features are fate", eqs 8 and 10, and eq 14 with the norm factor of eq 5 of
-    "Finetuning with linear teachers"; 0 where both are infinite."""
+    """(rows of the frame,) `log_ratio` of deep linear networks: "Features are fate", eqs 8 and 10, and eq 14 with the
+    norm factor of eq 5 of "Finetuning with linear teachers"; 0 where both are infinite."""
     gamma, noise, norm = (frame[name].to_numpy(float) for name in ("gamma", "noise", "target_norm"))
     theta, depth = np.pi * frame["angle"].to_numpy(float), frame["depth"].to_numpy()
     scratch = norm**2 * transfer.scratch_risk(gamma, noise / norm)
@@ -199,7 +203,7 @@ def linear_transfer(frame, protocol, floor):
 
 
 def of_linear_teachers(frame):
-    """{name: (rows,)} of deep linear networks, whose one feature is the source's direction.
+    """{name: (rows of the frame,)} of deep linear networks, whose one feature is the source's direction.
 
     `divergence` and `wasserstein`: distances of the target's data from the source's; `target_alignment`: cos² of the
     angle of feature and target; `probe_r_squared`: what a readout of the other samples explains of a sample's label
@@ -210,7 +214,7 @@ def of_linear_teachers(frame):
     missed = transfer.linear_transfer_risk(theta, noise / norm, np.maximum(frame["samples"].to_numpy() - 1, 1))
 
     @cache
-    def distances(angle, norm, noise):
+    def distances(angle, norm, noise):  # many rows share a task
         target = norm * np.array([np.cos(angle), np.sin(angle)])
         rng = generator("atlas", "", 0, "inputs")  # the same draws for all tasks, so that their order is that of these
         wasserstein = discrepancy.wasserstein1(SOURCE, target, noise, POINTS, rng)
@@ -227,11 +231,13 @@ def of_linear_teachers(frame):
 
 def power_law_against_floor(runs, outside, risk):
     """Of mean-field networks: the power law of the risk from scratch, fitted over all seeds, over the least risk of the
-    pretrained features ("Features are fate", eq 18 without its second term)."""
+    pretrained features ("Features are fate", eq 18 without its second term). (run,) log₁₀ of the ratio; `runs` are of
+    linear transfer, `outside` holds `least_risk`, `risk` the runs from scratch."""
     expected = np.full(runs.sizes["run"], np.nan)
     for scale in np.unique(runs["teacher_scale"]):
         law = power_law.fit(from_scratch(select_runs(risk, teacher_scale=scale)), FITTED)
         at_scale = runs["teacher_scale"] == scale
         expected[at_scale] = law(runs["samples"][at_scale])
+    # Coordinates of finetuning alone: the features are those before it.
     of_finetuning = ("protocol", "solver", "samples", "draw")
     return log_ratio(expected, _of_runs(runs, outside["least_risk"], of_finetuning))

@@ -53,7 +53,7 @@ class Check(NamedTuple):
 
 
 def checks(values, estimate=student, **facts):
-    """{name: `Check`} of {name: values} with these facts; a `Check` among the values keeps its estimate and facts."""
+    """{name: `Check`} of {name: values (seeds,)} with these facts; a `Check` among them keeps its own."""
     by_name = {name: value if isinstance(value, Check) else Check(value, estimate) for name, value in values.items()}
     return {name: check._replace(facts={**facts, **check.facts}) for name, check in by_name.items()}
 
@@ -73,9 +73,9 @@ def join_numbers(numbers):
 def table(results, columns, files=(), portable=""):
     """The dataset over `claim` of `MEANINGS`; UserError if there is no check.
 
-    `results` are checks by name, `columns` what `definitions` says of them, `files` the datasets from which they were
-    computed, and `portable` what `provenance.job_record.PORTABLE` promises of these elsewhere. A check holds if its
-    whole interval lies in the claimed range, and fails if it lies outside.
+    `results` are {name: `Check`}, `columns` {name: {column: text or number of `claims.yaml`}}, `files` the paths of the
+    datasets from which they were computed, and `portable` what `provenance.job_record.PORTABLE` promises of these
+    elsewhere. A check holds if its whole interval lies in the claimed range, and fails if it lies outside.
     """
     if not results:
         raise UserError("a group of claims must have one check or more: with these options there is none.")
@@ -83,6 +83,7 @@ def table(results, columns, files=(), portable=""):
     for name, check in results.items():
         low, high = (columns[name][end] for end in ("claimed_low", "claimed_high"))
         estimates = {bound: check.estimate(check.values, bound) for bound in (low, high) if math.isfinite(bound)}
+        # Of two bounds the nearer decides: the p-value is that of its test.
         bound = min(estimates, key=lambda end: abs(estimates[end]["statistic"] - end))
         estimate, verdict = estimates[bound], "undecided"
         if low < estimate["low"] and estimate["high"] < high:

@@ -1,4 +1,7 @@
-"""Classifiers of the target classes: finetuned, trained from scratch, or on target and source classes at once."""
+"""Classifiers of the target classes: finetuned, trained from scratch, or on target and source classes at once.
+
+`p` are the stage's parameters, `shard` is a `stages.Shard`.
+"""
 
 from functools import partial
 from itertools import product
@@ -28,6 +31,7 @@ def problems(p, shard):
     start_of_run, factor_of_run = zip(*product(range(len(starts)), p.rescale), strict=True)
     targets = [classes.targets(seed)[number] for seed, number in starts]
     others = [classes.source(seed, number) for seed, number in starts] if p.protocol == "multi_task" else []
+    # multi_task has outputs for the classes of pretraining, too
     outputs = len(targets[0]) + (len(others[0]) if others else 0)  # all have as many
     if shard.pretrained is None:
         sources = [" ".join(map(str, labels)) for labels in others] or [""] * len(starts)

@@ -3,7 +3,7 @@
 "Feature reuse in multi-task learning and finetuning (appendix)", section F: a network pretrained on some classes is
 finetuned to classify others. A finetuning task is a set of classes. Pretraining has all other classes, or, for all
 tasks of a seed alike, all but those that are drawn as `held_out_classes`. Each seed draws its own tasks, so that
-intervals over seeds cover the choice of classes, too.
+intervals over seeds cover the choice of classes, too. Here `p` are the stage's parameters, `shard` is a `stages.Shard`.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Solvers of convolutional networks."""
+"""Solvers of convolutional networks: of a `training.convnet.Problem` and parameters `p`, they return `Trained`."""
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ def descent(problem, p):
 
     Raises UserError where a batch is too small for normalisation, or a GPU's memory for one network.
     """
-    statistics = getattr(p, "statistics", "kept")
+    statistics = getattr(p, "statistics", "kept")  # pretraining has none to renew, and no protocol
     # Without TensorFloat-32, which keeps 10 bits, "float32" is on a GPU what it is on a CPU.
     try:
         with torch.backends.cudnn.flags(enabled=True, allow_tf32=p.precision != "float32"):

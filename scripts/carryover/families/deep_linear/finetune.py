@@ -1,5 +1,5 @@
 """Everything that is trained on the target task: from a pretrained network or from scratch, all layers or the readout
-alone."""
+alone. `p` are the stage's parameters, `shard` is a `stages.Shard`."""
 
 from functools import partial
 from itertools import product
@@ -32,6 +32,7 @@ def problems(p, shard):
     keys = list(zip(runs["seed"].tolist(), scales.tolist(), *(runs[name].tolist() for name in own), strict=True))
     distinct = list(dict.fromkeys(keys))
     sets = np.array([distinct.index(key) for key in keys])  # number of each run's data set
+    # depths that are trained on the same draws
     groups = [(depth,) for depth in p.depth] if "depth" in p.own_draws else [p.depth]
     trained = p.trained_layers if p.protocol == "linear_transfer" else (None,)  # last layers, None for all
     for samples, depths in product(p.samples, groups):
@@ -75,7 +76,11 @@ def _columns(p, shard):
 
 
 def _targets(p, shard, runs):
-    """Coefficients (runs, d) of the targets: at an angle to the source, or the source with a deviation."""
+    """Coefficients (runs, d) of the targets: at an angle to the source, or the source with a deviation.
+
+    `runs` is {coordinate: (runs,) values}. Deviations are relative to the source's norm: random in all directions, of
+    this norm by their mean square ("stretch"), or of exactly this norm in the leading or in the trailing ones.
+    """
     places, columns = shard.places(runs["seed"]), {name: values[:, None] for name, values in runs.items()}
     source, orthogonal = shard.draw(pretrain.directions, "teacher", p.dimension)[places].swapaxes(0, 1)
     if p.relation == "angle":

@@ -1,4 +1,7 @@
-"""Tasks of deep linear networks, the problem that solvers take, and pretraining on the source task."""
+"""Tasks of deep linear networks, the problem that solvers take, and pretraining on the source task.
+
+`p` are the stage's parameters, `shard` is a `stages.Shard`. d is the input dimension, k the rank of inputs.
+"""
 
 from dataclasses import dataclass
 from functools import partial
@@ -61,7 +64,7 @@ def problems(p, shard):
     columns, spectrum = cartesian_product(seed=shard.seeds, source_norm=p.source_norm), eigenvalues(p)
     places, nothing = shard.places(columns["seed"]), np.zeros(len(columns["seed"]))
     source = shard.draw(directions, "teacher", p.dimension)[places, 0] * columns["source_norm"][:, None]
-    data = Factored.population(spectrum)
+    data = Factored.population(spectrum)  # X = Σ^{1/2}, y = Σ^{1/2} β*, all runs on this one set
     task = Samples(data.directions[None], source * np.sqrt(spectrum), nothing.astype(int))
     for depth, scale in product(p.depth, (0.0,) if p.solver == "exact" else p.initial_scale):
         start, coefficients = None, source
@@ -75,9 +78,11 @@ def problems(p, shard):
 
 
 def _variables(p, problem, trained):
-    """Variables with the power and direction of the features, and the weights unless they follow from the product.
+    """`variables`, the share of the first direction in the power of the features Φ (d, d), its cosine with the source,
+    and after descent the weights.
 
-    Layers that a network lacks of the deepest are NaN.
+    The exact limit and balanced flow leave networks of rank one, which their coefficients determine. Depths of a shard
+    share one array, so layers that a network lacks of the deepest are NaN.
     """
     source, weights = problem.teacher, {}
     share, feature = np.ones(len(source)), trained.weights.coefficients  # of rank one unless it descended
@@ -101,7 +106,7 @@ def _variables(p, problem, trained):
 
 
 def variables(problem, extra, trained):
-    """Variables of networks, with others that are known of them."""
+    """`Variables` of the networks of a `Trained`, with others, `extra`."""
     coefficients = ("run", "output", "input")
     return single_precision({
         "coefficients": (coefficients, trained.weights.coefficients[:, None], "coefficients of the network's function"),
@@ -127,7 +132,7 @@ def small_weights(p, shard, depth, scale):
     For the solver balanced, of rank one, every layer of the norm `scale`, so that the coefficients have the norm
     scale^L; deep networks leave small random weights only after millions of steps.
     """
-    d = p.dimension
+    d = p.dimension  # the condition below makes networks of different depths independent
     if p.solver == "balanced":
         units = shard.draw(unit_vectors, "weights", 1, d, condition=depth)[:, 0]
         return rank_one_network(scale**depth * units, depth)

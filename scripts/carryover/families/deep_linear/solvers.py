@@ -1,4 +1,7 @@
-"""Solvers of deep linear networks; risks are the expected squared error."""
+"""Solvers of deep linear networks; risks are the expected squared error.
+
+They take a `pretrain.Problem` and the parameters `p` of a stage, and return `Trained`.
+"""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -43,15 +46,15 @@ def exact(problem, p):
 
 
 def _limits(problem, p, data, targets, runs):
-    """(runs, d) of the runs that learn from one set."""
+    """Coefficients (R, d) where the R runs of the mask `runs` end, which learn targets Uᵀy (R, k) on one set `data`."""
     protocol = getattr(p, "protocol", "pretraining")
     if protocol == "finetuning":
         return finetuning_limit(data, targets, problem.coefficients[runs], problem.depth)
     if protocol != "linear_transfer":
         return weight_decay_limit(data, targets, problem.weight_decay[runs])  # for none the least norm, at any depth
     # The features of the runs' pretrained network, without directions that vanish with the initial weights.
-    network = np.flatnonzero(runs)[0]
-    if problem.start is None:
+    network = np.flatnonzero(runs)[0]  # runs of one set start from one network
+    if problem.start is None:  # layers of rank one, with one feature of norm |β|^{1 − 1/L}
         beta = problem.coefficients[network]
         features = beta[:, None] / np.linalg.norm(beta) ** (1 / problem.depth)
     elif problem.frozen < problem.depth - 1:

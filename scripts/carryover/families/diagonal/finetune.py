@@ -1,5 +1,5 @@
 """Everything that is trained on the main task: from a pretrained network, from scratch, or together with the auxiliary
-task; both layers or the readout alone."""
+task; both layers or the readout alone. `p` are the stage's parameters, `shard` is a `stages.Shard`."""
 
 from functools import partial
 from itertools import product
@@ -28,6 +28,7 @@ def problems(p, shard):
     auxiliary = [pretrain.auxiliary_teacher(p, experiment, seed) for seed in seeds]
     auxiliary_teacher = np.stack([beta for _, _, beta in auxiliary])
     conditions = list(product(range(len(seeds)), p.main_features, p.overlap))  # each has a data set, for all starts
+    # `columns` has rescale and initial_scale last, so the runs of a condition are next to each other.
     sets = np.repeat(np.arange(len(conditions)), len(p.rescale) * len(scales))
     teacher = np.stack([
         sparse.main_teacher(*auxiliary[seed][:2], p.auxiliary_features, features, overlap, p.main_norm)  # type: ignore[call-arg]
@@ -49,7 +50,8 @@ def problems(p, shard):
 
 
 def _start(p, shard, columns, outputs):
-    """Weights before training: a pretrained first layer under a new readout, or all at one scale; then rescaled."""
+    """`Weights` (runs, …) before training: a pretrained first layer under a new readout, or all at one scale; then
+    rescaled. `columns` is {coordinate: (runs,) values}, `outputs` the number of readouts."""
     shape, rescale = (len(columns["seed"]), outputs, p.dimension), columns["rescale"][:, None]
     if p.protocol in PRETRAINED:
         rows, second = shard.rows(seed=columns["seed"]), np.full(shape, p.readout_scale)

@@ -1,4 +1,7 @@
-"""Tasks of diagonal linear networks, and pretraining on the auxiliary task."""
+"""Tasks of diagonal linear networks, and pretraining on the auxiliary task.
+
+`p` are the stage's parameters, `shard` is a `stages.Shard`. D is the input dimension.
+"""
 
 from functools import partial
 
@@ -29,6 +32,7 @@ def problems(p, shard):
     seeds, experiment = shard.seeds, shard.experiment
     teacher = np.stack([auxiliary_teacher(p, experiment, seed)[2] for seed in seeds])
     inputs = shard.draw(sparse.sphere, "auxiliary inputs", p.samples, p.dimension)
+    # u² = scale² (1 + balance) and v² = scale² (1 − balance) leave the mean square of both layers at scale².
     first, second = (
         np.full((len(seeds), p.dimension), p.initial_scale * np.sqrt(1 + sign * p.balance)) for sign in (1, -1)
     )
@@ -38,7 +42,7 @@ def problems(p, shard):
 
 
 def variables(problem, auxiliary_teacher, trained):
-    """Variables of networks and of the tasks that they and their pretraining learn, (runs, D)."""
+    """`Variables` of the networks of a `Trained`, the task of their `Problem`, and the auxiliary one, (runs, D)."""
     layers = {}
     for prefix, weights, when in (("", trained.weights, ""), ("start_", problem.start, " before training")):
         for name, meaning in LAYERS.items():

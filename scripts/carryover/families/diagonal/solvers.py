@@ -1,4 +1,4 @@
-"""Solvers of diagonal linear networks."""
+"""Solvers of diagonal linear networks: of a `training.diagonal.Problem` and parameters `p`, they return `Trained`."""
 
 import math
 from dataclasses import replace

@@ -1,5 +1,8 @@
 """Everything that learns a target task: from the coefficients of a source task, or from 0; with the bounds on its
-error that "Finetuning with linear teachers" compares in Table 1."""
+error that "Finetuning with linear teachers" compares in Table 1.
+
+`p` are the stage's parameters, `shard` is a `stages.Shard`.
+"""
 
 from functools import partial
 from itertools import product
@@ -44,6 +47,7 @@ def problems(p, shard):
         if pretrained is not None:
             if (found := pretrained.sizes["input"]) != dimension:
                 raise UserError(f"{p.images} has {dimension} pixels, but the pretrained networks have {found}.")
+            # coordinates of θ_S of each pair, once for each finder, whose estimator it has
             kinds = [columns | names | {"estimator": one} for (names, *_), (one, _) in product(pairs, finders)]
             rows = shard.rows(**{key: [kind[key] for kind in kinds] for key in kinds[0]})
             starts = pretrained["coefficients"].values[rows, 0].reshape(starts.shape)
@@ -77,6 +81,7 @@ def problems(p, shard):
 
 
 def _variables(problem, bounds, trained):
+    """`Variables` of a `Trained` with weights (runs, draws, d), with bounds {name: (runs,)} and the test error."""
     pixels, labels = problem.tests
     errors = (np.sign(trained.weights @ pixels.T) != labels).mean(-1)  # (runs, draws)
     values = vars(trained) | bounds | {"risk_final": errors.mean(-1)}

@@ -5,6 +5,7 @@ four different, as regression to 1 and −1. The paper leaves open which pixels 
 intercept: there is none here, and `pixels` says whether a mean image is subtracted. Its theory takes pretraining to be
 perfect. Then coefficients are largest along what the images hardly vary in, which training would take very long to
 learn: other estimators than least squares leave these directions out, or shrink them.
+`p` are the stage's parameters, `shard` is a `stages.Shard`.
 """
 
 from dataclasses import dataclass, replace
@@ -147,6 +148,7 @@ class Regression:
         if kind == "ridge":
             return known * values**2 / (values**2 + float(number))
         if kind == "descent":
+            # 1 − (1 − λ/λ₁)^steps, of λ = values²
             with np.errstate(divide="ignore"):  # in the first direction a single step suffices
                 return known * -np.expm1(int(number) * np.log1p(-(values.clip(max=1) ** 2)))
         return known
@@ -168,8 +170,8 @@ class Regression:
         return ((residual**2).sum(-1) + beyond) / self.count / 2
 
     def explain(self, coefficients):
-        """Share (k,) of the labels' mean square that functions with coefficients (k, d) explain, each times the best
-        number; NaN of those that are 0 on all images."""
+        """Squared cosine (k,) of the labels with the outputs of coefficients (k, d): the share of the labels' mean
+        square that the outputs times the best number explain. NaN of outputs that are 0 on all images."""
         outputs = coefficients @ self.directions.T * self.values
         with np.errstate(invalid="ignore"):
             return (outputs @ self.labels) ** 2 / ((outputs**2).sum(-1) * self.count)
@@ -195,6 +197,7 @@ def regressions(split):
 
     @cache
     def regression(first, second):
+        """The triangles of both classes, one above the other, are X and y of all images up to a rotation of rows."""
         if first > second:
             known = regression(second, first)
             return replace(known, labels=-known.labels)

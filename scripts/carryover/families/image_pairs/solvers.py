@@ -1,4 +1,7 @@
-"""Solvers of linear functions on images that are fitted by squared error; the stage tests what they find."""
+"""Solvers of linear functions on images that are fitted by squared error; the stage tests what they find.
+
+They take a `pretrain.Problem`, in pretraining a `Regression`, and parameters `p` of the stage, and return `Trained`.
+"""
 
 import numpy as np
 
@@ -41,7 +44,7 @@ def descent(problem, p):
     if p.learning_rate * curvature >= 2:
         raise UserError(f"learning_rate is {p.learning_rate:g}, but descent diverges from {2 / curvature:.3g} on.")
     start = problem.start.swapaxes(0, 1)[None]  # (1, d, runs)
-    residual = problem.labels[..., None] - pixels @ start
+    residual = problem.labels[..., None] - pixels @ start  # (draws, n, runs), and so is a
     a, evaluations = np.zeros_like(residual), np.zeros(residual.shape[-1], dtype=np.int64)
     for _ in range(p.max_steps):
         running = (residual**2).mean(1).max(0) / 2 > p.tolerance

@@ -1,4 +1,7 @@
-"""Networks on the target task: trained from scratch, finetuned, with the readout trained alone, or as pretrained."""
+"""Networks on the target task: trained from scratch, finetuned, with the readout trained alone, or as pretrained.
+
+`p` are the stage's parameters, `shard` is a `stages.Shard`.
+"""
 
 from functools import partial
 
@@ -37,6 +40,7 @@ def problems(p, shard):
         ways = [(readout, time) for readout in p.readout
                 for time in ((np.nan,) if readout == "least_squares" else p.max_time)]  # fmt: skip
     places = enumerate(shard.places(networks["seed"]))
+    # (network, number of its data set); data sets are numbered by seed and draw
     pairs = [(network, place * draws + draw) for network, place in places for draw in range(draws)]
     which, sets = np.repeat(pairs, len(ways), axis=0).T
     readout, max_time = (np.tile(values, len(pairs)) for values in zip(*ways, strict=True))
@@ -50,6 +54,7 @@ def problems(p, shard):
 
     for samples in p.samples if learning else (0,):
         X, noise = draw_numbers("inputs", samples, p.dimension), p.noise * draw_numbers("noise", samples)
+        # `outputs` are sums over units, of which targets are means
         y = np.stack([teacher[network].outputs(X[s])[:, 0] / p.teacher_units + noise[s] for network, s in pairs])
         task = Samples(X, np.repeat(y, len(ways), axis=0), sets)
         problem = pretrain.Problem(start, teacher, which, task, readout=readout, max_time=max_time)
@@ -58,7 +63,9 @@ def problems(p, shard):
 
 
 def _variables(p, problem, pretrained, trained):
-    """Variables of training and of the target; of networks as pretrained, the weights as well."""
+    """`Variables` of a `Trained` and of the target; of networks as pretrained, the weights as well.
+
+    `pretrained` is the dataset of the networks that runs start from, None from scratch."""
     which, size = problem.networks, pretrain.size(problem.teacher)
     variables = of_training(trained)
     variables |= {name: (dims, values[which], text) for name, (dims, values, text) in size.items()}

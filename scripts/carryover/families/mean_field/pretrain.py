@@ -1,7 +1,7 @@
 """Source and target tasks of mean-field ReLU networks, the problem that solvers take, and pretraining.
 
 Networks and teachers are means over their units, f(x) = 1/m Σ_i c_i relu(w_i · x), with |w_i| = 1 and x ~ N(0, I_d):
-section 4 of "Features are fate".
+section 4 of "Features are fate". `p` are the stage's parameters, `shard` is a `stages.Shard`.
 """
 
 from dataclasses import dataclass
@@ -74,7 +74,8 @@ def _variables(problem, target, trained):
 
 
 def weights(network, start_first, target, source_readout):
-    """Variables of networks (runs, …) that are means over units, with where they started and both teachers."""
+    """`Variables` of the `Weights` (runs, …) of means over units, of where they started, (runs, m, d), of the target's
+    teacher, `Weights`, and of the source's coefficients (runs, m*), whose units are the target's."""
     first, unit = ("run", "unit", "input"), ("run", "teacher_unit")
     return single_precision({
         "first": (first, network.first, "input weights, of length 1"),

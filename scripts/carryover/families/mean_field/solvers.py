@@ -1,4 +1,7 @@
-"""Solvers of mean-field ReLU networks; losses are half the mean squared error, and risks are exact."""
+"""Solvers of mean-field ReLU networks; losses are half the mean squared error, and risks are exact.
+
+They take a `pretrain.Problem` and the parameters `p` of a stage, and return `Trained`.
+"""
 
 from bisect import bisect_left
 from dataclasses import replace

@@ -61,7 +61,7 @@ def layer(generator, outputs, inputs):
 
 
 def draw_relu(run, outputs=1, pretrained=None, switches=()):
-    """A ReLU network and its tasks.
+    """The `Drawn` of a ReLU network and its tasks; the order of the draws is that of the released code.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def draw_relu(run, outputs=1, pretrained=None, switches=()):
     sign = signs(rng, UNITS, paired)
     auxiliary = units[:UNITS], sign * sizes[0]
     related = cosines * units[:k] + torch.sqrt(1 - cosines**2) * units[UNITS : UNITS + k]
-    own = signs(rng, k)
+    own = signs(rng, k)  # drawn even where paired ones replace them: it moves the generator
     main = (related, (sign[:k] if paired else own) * sizes[1]) if k else auxiliary
     inputs = [sphere(rng, size, DIMENSION) for size in (AUXILIARY_SAMPLES, run["samples"], TEST_SAMPLES)]
     targets = [torch.relu(X @ W.T) @ a for X, (W, a) in zip(inputs, (auxiliary, main, main), strict=True)]
@@ -108,6 +108,7 @@ def draw_diagonal(run, outputs=1, pretrained=None):
     main = main if features else auxiliary
     inputs = [sphere(rng, size, DIAGONAL) for size in (AUXILIARY_SAMPLES, run["samples"], TEST_SAMPLES)]
     targets = [X @ teacher for X, teacher in zip(inputs, (auxiliary, main, main), strict=True)]
+    # From scratch the released code rescales the first layer twice.
     first = np.full((2, DIAGONAL), SMALL * factor**2) if pretrained is None else pretrained * np.float32(factor)
     second = np.full((outputs, DIAGONAL), SMALL * factor, np.float32)
     start = diagonal.Weights(*first.astype(np.float32), second, second)  # type: ignore[call-arg]
@@ -115,6 +116,9 @@ def draw_diagonal(run, outputs=1, pretrained=None):
 
 
 def make_draw(inputs, targets, start, rng, teacher):
-    """What was drawn, of which the main samples are the auxiliary ones where there are no others."""
+    """`Drawn` of tensors, inputs (n, D) and targets (n,) of auxiliary, main and test samples; `start` are `Weights`.
+
+    Where a run has no main samples, as in pretraining, they are the auxiliary ones.
+    """
     auxiliary, main, test = ((X.numpy(), y.numpy()) for X, y in zip(inputs, targets, strict=True))
     return Drawn(auxiliary, main if len(main[1]) else auxiliary, test, start, rng, teacher)

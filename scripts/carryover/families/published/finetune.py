@@ -1,4 +1,7 @@
-"""The published runs on the main task: a batch for each experiment, factor and number of samples."""
+"""The published runs on the main task: a batch for each experiment, factor and number of samples.
+
+`p` are the stage's parameters, `shard` is a `stages.Shard`.
+"""
 
 from dataclasses import replace
 from functools import partial
@@ -21,6 +24,7 @@ def problems(p, shard):
     for published, factor, samples in product(p.published, p.rescale, p.samples):
         every = protocols.select(published=published, protocol=p.protocol, rescale=factor, samples=samples)
         listed = [run for run in every if run["seed"] in shard.seeds]
+        # from the runs of all seeds, so that what is drawn does not depend on the shard
         drawn = protocols.to_the_end(every, p.drawn)
         if p.cells:
             listed = drawn = protocols.in_cells(listed, p.cells)
@@ -34,7 +38,8 @@ def problems(p, shard):
 
 
 def make_batch(p, shard, runs, to_the_end):
-    """The runs of one experiment, factor and number of samples, and of one seed of diagonal networks."""
+    """The `Batch` of runs, {coordinate: value} each, of one experiment, factor and number of samples, and of one seed
+    of diagonal networks; `to_the_end` says of each whether it is trained without a budget."""
     rules = protocols.rules(runs[0]["published"], p.protocol, runs[0]["rescale"])
     if "batches" in p.switched:
         rules = replace(rules, batch=0)

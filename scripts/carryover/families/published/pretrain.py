@@ -1,4 +1,7 @@
-"""Pretraining on the auxiliary task, a run of its own in the released code, with the inputs of its own."""
+"""Pretraining on the auxiliary task, a run of its own in the released code, with the inputs of its own.
+
+`p` are the stage's parameters, `shard` is a `stages.Shard`.
+"""
 
 import numpy as np
 
@@ -23,6 +26,7 @@ LAYERS = {"first": ("unit", "input"), "first_plus": ("input",), "first_minus": (
 def problems(p, shard):
     """One network per seed; a batch for each seed of diagonal networks, which share no inputs."""
     rules, diagonal = protocols.PRETRAINING[p.network], p.network == "diagonal"
+    # Without main features the auxiliary task alone is drawn.
     alone = {"network": p.network, "published": "", "rescale": 1.0, "samples": 0} | protocols.dimensions(0, 0.0)
     for seeds in [[seed] for seed in shard.seeds] if diagonal else [shard.seeds]:
         runs = [alone | {"seed": seed} for seed in seeds]
@@ -32,8 +36,10 @@ def problems(p, shard):
 
 
 def pose(p, drawn, rules, to_the_end, outputs=("main",)):
-    """The problem of networks that were drawn, which learn the tasks `outputs`; those that are not to be trained
-    `to_the_end` have a budget. Their inputs are sets of one each, or, of diagonal ones, one for all."""
+    """The `Problem` of networks `drawn`, a `Drawn` each, which learn the tasks `outputs` by the same `rules`.
+
+    Those that are not to be trained `to_the_end`, a truth value each, have a budget. Each has its own inputs; diagonal
+    networks, which must be of one seed, share theirs."""
     kind = type(drawn[0].start)
     layers = [np.stack(arrays) for arrays in zip(*(vars(one.start).values() for one in drawn), strict=True)]
     if p.rounded:

@@ -69,7 +69,7 @@ the published risks of four runs."""
 
 
 def rules(experiment, protocol, factor):
-    """How the runs of an experiment, protocol and factor were trained on the main task."""
+    """The `Rules` by which the runs of an experiment, protocol and factor (a number) were trained on the main task."""
     if experiment.startswith("diagonal"):
         return Rules(0.1, 1e-10, 1_000_000 if experiment == "diagonal_overlap" else 100_000)
     if experiment == "relu_magnitude":  # a rate of 1e6, of outputs times 1e-6: weights of 1e-3 at a rate of 1
@@ -80,7 +80,10 @@ def rules(experiment, protocol, factor):
 
 
 def coefficients(run):
-    """Sizes of the auxiliary and the main teacher's coefficients of a run, {coordinate: value}."""
+    """(auxiliary, main) size of the teachers' coefficients, of a run {coordinate: value}.
+
+    They are as published: 1/√k of k features, but 1/k of nested main tasks, and 1/6 of the grid of magnitudes.
+    """
     if run["network"] == "magnitude":
         return 1 / 6, run["magnitude"] / 6
     auxiliary, features = 40 if run["network"] == "diagonal" else 6, max(run["main_features"], 1)

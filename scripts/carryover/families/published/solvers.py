@@ -1,4 +1,7 @@
-"""Solvers of the published runs: their descent, and what they fitted."""
+"""Solvers of the published runs: their descent, and what they fitted.
+
+They take a `training.published.Problem` and the parameters `p` of a stage, and return `Trained`.
+"""
 
 from bisect import bisect_left
 
@@ -47,12 +50,12 @@ def ridge(problem, run, probe):
 
     The released code solves it in single precision on the features themselves, of which a kernel has 16,000. Here it is
     solved in double precision on the Gram matrix. Both agree to six digits except on pretrained features, which leave
-    risks of 1e-7.
+    risks of 1e-7. `run` is an index; `probe` says that the features are the hidden responses, else tangent features.
     """
     (X, y), (Z, target) = ((np.asarray(v, float) for v in (task.X[task.sets[run]], task.y[run]))
                            for task in (problem.tasks[0], problem.test))  # fmt: skip
     first, readout = problem.start.first[run].astype(float), problem.start.second[run, 0].astype(float)
-    readout = np.zeros_like(readout) if probe else readout
+    readout = np.zeros_like(readout) if probe else readout  # at 0 the tangent kernel is that of the readout alone
     gram, cross = kernel(first, readout, X, X), kernel(first, readout, Z, X)
     # An intercept that is not penalised: features and targets are centred by the means of the training samples.
     mean, centre = gram.mean(0), y.mean()

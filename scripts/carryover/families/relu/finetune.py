@@ -1,5 +1,5 @@
 """Everything that is trained on the main task: from a pretrained network, from scratch, or together with the auxiliary
-task; the whole network, its readout alone (probe), or its tangent features (kernel)."""
+task; the whole network, its readout (probe), or its tangent features (kernel). `shard` is a `stages.Shard`."""
 
 from functools import partial
 from itertools import product
@@ -17,7 +17,7 @@ from carryover.tasks.sparse import magnitude, sphere
 
 def problems(p, shard):
     """A batch for each number of samples; UserError for a main task without room."""
-    listed = [(None, None, text) for text in p.unit_correlations]
+    listed = [(None, None, text) for text in p.unit_correlations]  # they replace overlap and correlation
     paired = [(overlap, correlation, "") for overlap, correlation in product(p.overlap, p.correlation)]
     scales = (None,) if p.protocol.startswith("finetuning") else p.initial_scale
     axes = product(shard.seeds, p.main_features, p.magnitude, listed or paired, p.rescale, scales)
@@ -55,7 +55,8 @@ def problems(p, shard):
 
 
 def _start(p, shard, runs, sets, outputs):
-    """Weights before the first step: a pretrained first layer with a new readout, or small ones; then rescaled."""
+    """`Weights` (runs, …) before the first step: a pretrained first layer with a new readout, or small ones; then
+    rescaled. `runs` are dicts of coordinates, `sets` (runs,) places of their seeds, `outputs` names of readouts."""
     if shard.pretrained is None:
         unit = pretrain.small_weights(p, shard, outputs, 1.0)
         scale = np.array([run["initial_scale"] for run in runs])[:, None, None]
@@ -73,7 +74,8 @@ def _start(p, shard, runs, sets, outputs):
 
 
 def _columns(runs, cosines):
-    """{coordinate: (runs,) values}; overlap and correlation summarise listed cosines, NaN where these differ."""
+    """{coordinate: (runs,) values} of `runs`, a dict each, and their units' `cosines` (k,); overlap and correlation
+    summarise listed cosines, and the correlation is NaN where these differ."""
     names = "seed", "main_features", "magnitude", "rescale"
     columns = {name: np.array([run[name] for run in runs]) for name in names}
     columns["initial_scale"] = np.array([run["initial_scale"] for run in runs], dtype=float)  # None is NaN
@@ -82,7 +84,7 @@ def _columns(runs, cosines):
         if run["overlap"] is not None:
             summaries.append((run["overlap"], run["correlation"]))
             continue
-        different = set(own[own != 0].tolist()) or {1.0}
+        different = set(own[own != 0].tolist()) or {1.0}  # without related units, at any correlation
         summaries.append(((own != 0).mean(), different.pop() if len(different) == 1 else np.nan))
     columns["overlap"], columns["correlation"] = np.array(summaries).T
     columns["unit_correlations"] = np.array([" ".join(f"{cosine:g}" for cosine in own) for own in cosines])

@@ -1,4 +1,6 @@
-"""Tasks of shallow ReLU networks, the problem that solvers take, and pretraining on the auxiliary task."""
+"""Tasks of shallow ReLU networks, the problem that solvers take, and pretraining on the auxiliary task.
+
+`p` are the stage's parameters, `shard` is a `stages.Shard`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,7 +42,7 @@ def problems(p, shard):
     teacher = Weights.stack([teachers(p, experiment, seed, np.zeros(0))[0] for seed in seeds])
     X = shard.draw(sphere, "auxiliary inputs", p.samples, p.dimension)
     start = small_weights(p, shard, outputs, p.initial_scale)
-    if p.layer_ratio:  # of |w|² = 2 scale² and a² = 2 scale²/width
+    if p.layer_ratio:  # of E|w|² = 2 scale² and E a² = 2 scale²/width: factors that keep the sum and set |w|/|a|
         readout = np.sqrt((1 + p.width) / (1 + p.layer_ratio**2))
         start = Weights(p.layer_ratio * readout / np.sqrt(p.width) * start.first, readout * start.second)
     problem = Problem(
@@ -51,7 +53,7 @@ def problems(p, shard):
 
 
 def variables(problem, auxiliary, trained):
-    """Variables of networks and of the tasks that they and their pretraining learn, teachers (runs, …)."""
+    """`Variables` of the networks of a `Trained`, of their task, and of the `auxiliary` one, `Weights` (runs, …)."""
     first, second = ("run", "unit", "input"), ("run", "output", "unit")
     single: Variables = {
         "first": (first, trained.weights.first, "input weights"),
@@ -69,9 +71,8 @@ def variables(problem, auxiliary, trained):
 
 
 def teachers(p, experiment, seed, cosines):
-    """Of a seed: its auxiliary teacher, and directions (k, D) and signs of a main one's units at given cosines (k,).
-
-    A shared unit has the same sign in both tasks.
+    """Of a seed: its auxiliary teacher, `Weights` of K units, and directions (k, D) of a main one's units at given
+    cosines (k,), with the signs (max(K, k),) of both. A shared unit has the same sign in both tasks.
     """
     rng = generator(experiment, "", seed, "teacher")
     auxiliary, main = units.teachers(rng, p.dimension, p.auxiliary_features, cosines, p.directions)

@@ -1,4 +1,4 @@
-"""Solvers of shallow ReLU networks, with what training is watched by."""
+"""Solvers of shallow ReLU networks: of a `pretrain.Problem` and a stage's parameters `p`, they return `Trained`."""
 
 import numpy as np
 import torch
@@ -52,10 +52,8 @@ def _trainer_arguments(problem, p):
 def ridge(problem, p):
     """Ridge regression on the features of the start: of the readout (probe) or of all weights (tangent kernel).
 
-    There is no training, and the ridge strength is cross-validated run by run.
-
-    A probe's network is the fitted one. The function fitted by a tangent kernel is no network: its weights stay those
-    of the start, and its risk and loss are the fitted function's.
+    There is no training; the ridge strength is cross-validated run by run. A probe's network is the fitted one. A
+    tangent kernel's fitted function is no network: the weights stay those of the start, risk and loss are its own.
     """
     task, start, fitted = problem.tasks[0], problem.start, []
     probe = p.protocol.endswith("_probe")
@@ -78,7 +76,8 @@ def _units(teacher, run):
 
 
 def _risk(teacher):
-    """Mean squared error of output 0 over the whole sphere, in closed form: E f² − 2 E f f* + E f*², the last once."""
+    """A function of tensors first (R, H, D), second (R, O, H) and indices (R,) of their runs: the mean squared error
+    (R,) of output 0 over the whole sphere, in closed form, E f² − 2 E f f* + E f*², the last computed once."""
     directions, coefficients = teacher.first, teacher.second[:, 0]
     constant = relu_power(directions, coefficients)
     units = [_units(teacher, run) for run in range(len(constant))]
@@ -96,14 +95,14 @@ def _risk(teacher):
 
 
 def _distance(first, readout, directions, coefficients, constant):
-    """E (f − f*)² (...) of networks (..., H, D), given E f*²."""
+    """E (f − f*)² (...) of first (..., H, D), readout (..., H) and a teacher (..., K, D), (..., K), given E f*²."""
     power = relu_power(first, readout)
     cross = readout[..., None, :] @ relu_kernel(first, directions) @ coefficients[..., :, None]
     return (power - 2 * cross[..., 0, 0] + constant).clip(0)
 
 
 def _classification(teacher):
-    """{name: function of (first, second, runs)}: test error, and participation ratio of the hidden test responses."""
+    """{name: function as `_risk` returns}: test error, and participation ratio of the hidden test responses."""
     X = sphere(generator("classification", "", 0, "test inputs"), TEST_SAMPLES, teacher.first.shape[-1])
     positive = teacher.outputs(X)[..., 0] > 0
 

@@ -1,4 +1,7 @@
-"""Everything that learns the target task: the first layer, from the pretrained one or from scratch."""
+"""Everything that learns the target task: the first layer, from the pretrained one or from scratch.
+
+`p` are the stage's parameters, `shard` is a `stages.Shard`.
+"""
 
 from functools import partial
 
@@ -39,9 +42,12 @@ def problems(p, shard):
 
 
 def _variables(problem, moved, trained):
-    """Variables for the theorem; `moved` (runs, D) is the linear function that the runs have to learn anew."""
+    """`Variables` for theorem 6.1; `moved` (runs, D) is the linear function that the runs have to learn anew.
+
+    Without weights, in the limit of infinite width, the function that was learned is that limit itself."""
     task, limit, norms = problem.task, solvers.limit(problem, problem.tests), np.empty((2, len(problem.teacher)))
     learned, started, distance = limit.copy(), np.empty_like(limit), np.zeros(len(limit))
+    # Rows of `norms`: from the residuals at the start, and from the values of the linear function `moved`.
     for network in np.unique(task.sets):
         runs, X, tests = task.sets == network, task.X[network], problem.tests[network]
         norms[:, runs] = ntk_bound(X, np.stack([problem.residuals[runs], moved[runs] @ X.T]))

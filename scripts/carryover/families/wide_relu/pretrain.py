@@ -1,7 +1,7 @@
 """Linear source and target tasks of wide ReLU networks, the problem that solvers take, and pretraining.
 
 Networks are f(x) = 1/√m Σ_r a_r relu(w_r·x) with fixed signs a_r, |x| = 1: section 6 of "Finetuning with linear
-teachers". Weights hold the factor 1/√m in the readout.
+teachers". Weights hold the factor 1/√m in the readout. `p` are the stage's parameters, `shard` is a `stages.Shard`.
 """
 
 from dataclasses import dataclass

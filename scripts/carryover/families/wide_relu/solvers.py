@@ -1,4 +1,7 @@
-"""Solvers of wide ReLU networks, on the mean squared error."""
+"""Solvers of wide ReLU networks, on the mean squared error.
+
+They take a `pretrain.Problem` and the parameters `p` of a stage, and return `Trained`.
+"""
 
 from dataclasses import replace
 

@@ -19,7 +19,8 @@ TRUTH = {"color": "0.4", "linestyle": ":", "linewidth": 1, "label": "ground trut
 
 
 def finish(figure, title, *notes, columns=None, entries=True):
-    """Add the title above a figure, and below it the notes on how it is drawn and, with `entries`, one legend."""
+    """Add the title above a figure, and below it the notes on how it is drawn and, with `entries`, one legend in
+    `columns`, by default as many as fit. Returns the figure."""
     legend(figure, *notes, columns=columns, entries=entries)
     for axis in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
         low, high = axis.get_view_interval()
@@ -108,7 +109,7 @@ def curves(title, columns, quantity, along, shown, ylabel, dodge=0.0, **axes):
 
 
 def compose(rows, title, *notes):
-    """A figure of rows of groups, as `group` returns them, each with its own legend."""
+    """A figure of rows, lists of what `group` returns; each group has its own legend, below all are the notes."""
     widest = max(sum(width for width, _ in groups) for groups in rows)
     fig = plt.figure(figsize=(2.1 * widest + 0.9, 2.9 * len(rows) + 0.5))
     for strip, groups in zip(fig.subfigures(len(rows), 1, squeeze=False)[:, 0], rows, strict=True):
@@ -126,7 +127,7 @@ def name_ticks(ax, values, base=10):
     room = ax.get_window_extent().width / ax.figure.dpi / (0.64 * 8 / 72)  # in digits of 8 points
     logs = np.log(values)
     places = 0.9 * room * (logs - logs[0]) / (np.ptp(logs) or 1)  # of the axis, .1 is margin
-    names, edge = [], np.inf
+    names, edge = [], np.inf  # from the last tick on; a name must end left of the last one written
     for value, place in zip(values[::-1], places[::-1], strict=True):
         name = f"{value:g}"
         reach = len(name) / 2 + 0.2

@@ -1,4 +1,7 @@
-"""Elements of a panel: names and colours of values, curves with their spread over seeds, points, and maps."""
+"""Elements of a panel: names and colours of values, curves with their spread over seeds, points, and maps.
+
+`data` are xarray datasets over `run`, `quantity` is one of their variables, `along` a coordinate, or a further
+dimension of it, on the x axis. `ax` are Matplotlib axes, and `style` goes to `ax.plot`."""
 
 import itertools
 from collections import Counter
@@ -185,7 +188,7 @@ def convergence(data):
 
 
 def band(ax, x, middle, low, high, label=None, bars=None, **style):
-    """Draw a line with a band around it, or with bars at the points of the slice `bars`."""
+    """Draw a line, `middle` over x, with a band from low to high, or bars at the points of the slice `bars`."""
     (line,) = ax.plot(x, middle, label=label, **style)
     if bars is None:
         ax.fill_between(x, low, high, color=line.get_color(), alpha=0.18, linewidth=0)

@@ -1,1 +1,1 @@
-"""Tables: a function of `correlations` makes a data frame of texts, of datasets by their roles."""
+"""Tables: a function makes a data frame of texts, of datasets by their roles."""

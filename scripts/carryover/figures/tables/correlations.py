@@ -94,7 +94,10 @@ def bound_variants(data):
 
 
 def _variants(bounds, kind, theirs):
-    """Rows of `bound_variants` on tasks of one kind: each variant, its difference from theirs, and its R²."""
+    """Rows (dictionaries) of `bound_variants` on tasks of one kind: a variant, its difference from theirs, and its R².
+
+    `bounds` is a dataset over `run`, `theirs` (bound, samples) the published R². One half of the pairs chooses the
+    variant, the other shows what the choice is worth."""
     of_runs = {"pixels": "pixels", "target_from": "θ_T from"}
     for pixels, target_from in product(*(np.unique(bounds[name]) for name in of_runs)):
         runs = select_runs(bounds, pixels=pixels, target_from=target_from)
@@ -144,7 +147,8 @@ def predictors(data):
 
 
 def _order(frames, name):
-    """The mean rank correlation of a candidate with the gain, in words, with its interval."""
+    """The mean rank correlation of a candidate (column `name`) with the gain, in words, with its jackknife interval;
+    `frames`, one a map, have a row for each cell and seed. Of distances the sign is turned, as their names say."""
     values = np.array(atlas.leave_seeds_out(frames, partial(atlas.order, column=name)))
     order = jackknife.estimate(-values if name in FALLS else values, 0.0, over="seeds")
     low, high = max(order["low"], -1), min(order["high"], 1)

@@ -27,9 +27,10 @@ def replay_switches(data):
     Roles: `published` (the table), and risks of replayed runs, as published and with switches, by any names. A cell
     agrees where the means of both sides' log risks over seeds are within two standard errors (Welch).
     """
-    rows = match_published(data)
+    rows = match_published(data)  # a data frame with a row for each run; `ours` names its switch
     plain = rows[rows["ours"] == ""]
     ridge = plain["protocol"].str.contains("probe|kernel") & plain["published"].str.startswith("relu")
+    # Two switches need no runs of their own: the same runs by their final risk, or ridge strength chosen otherwise.
     ends = plain.assign(risk_best=plain["risk_final"], ours=np.where(ridge, "leave-one-out", "final"))
     rows = pd.concat([rows, ends], ignore_index=True)
     cells = np.log(rows[["risk_best", "risk_published"]]).groupby([rows[name] for name in ("ours", *RUN[:-1])])
