@@ -13,6 +13,7 @@ from toy import (
     convnet_networks,
     convnet_runs,
     deep_linear_networks,
+    diagonal_toys,
     image_pair_toys,
     mean_field_networks,
     relu_toys,
@@ -38,6 +39,23 @@ def relu_by_flow_and_descent():
         for how in ({"solver": "flow"}, *({"solver": "descent", "learning_rate": rate} for rate in (0.1, 0.02)))
     ]
     return shards.measured("relu", "risk", runs)
+
+
+@cache
+def scaled_layers():
+    """Diagonal and ReLU networks from layers of several sizes, and the curves beside them."""
+    small = {"dimension": 12, "auxiliary_features": 4, "few": 2, "samples": (4,), "points": 3}
+    starts = [diagonal_toys.pretrained(SEEDS, initial_scale=scale, balance=balance)
+              for scale in (0.05, 0.5) for balance in (-0.98, 0.0)]  # fmt: skip
+    told = {"main_features": (2,), "overlap": (0.0, 0.5, 1.0), "seeds": SEEDS}
+    runs = [diagonal_toys.finetuned(start, **told) for start in starts]
+    starts = [relu_toys.pretrained(SEEDS, layer_ratio=ratio) for ratio in (0.1, 1.0)]
+    told = {"main_features": (1, 2), "overlap": (0.0, 1.0), "samples": (4, 8), "seeds": SEEDS}
+    return {
+        "curve": plugins.call("theory.curves", "layer_scales", **small),
+        "risk": shards.measured("diagonal", "risk", runs),
+        "relu": shards.measured("relu", "risk", [relu_toys.finetuned(start, **told) for start in starts]),
+    }
 
 
 @cache
@@ -96,6 +114,10 @@ ROLES = {
     },
     "dimensionality": lambda: relu("dimensionality", "regimes", "overlap", "nested"),
     "endless_training": lambda: {"trajectory": endless()},
+    "layer_scales": lambda: {role: scaled_layers()[role] for role in ("curve", "risk")},
+    "layer_scales_beyond": lambda: {
+        "relu": scaled_layers()["relu"], "curve": plugins.call("theory.curves", "pretraining_time", dimension=8),
+    },
     "ntk_bound": lambda: {"bound": wide_relu()},
     "pretrained_rescaling": lambda: {role: convnet_runs.pretrained(1.0)[role] for role in ("pairs", "sets", "sizes")},
     "random_signs": lambda: {
@@ -154,6 +176,8 @@ CASES = {
     "endless_training": [({}, 3)],
     "frozen_layer": [({}, 3)],
     "gaussian_bounds": [({}, 3)],
+    "layer_scales": [({}, 5)],
+    "layer_scales_beyond": [({}, 4)],
     "linear_agreement": [({}, 8)],
     "mean_field_anchor": [({}, 3)],
     "mean_field_transfer": [({}, 17)],
