@@ -36,8 +36,8 @@ def layer_scales(data, p: Titled):
     balance = data["risk"]["pretrain_balance"]
     ratio, scale = np.sqrt((1 + balance) / (1 - balance)), 2 * data["risk"]["pretrain_initial_scale"] ** 2
     trained = select_runs(data["risk"].assign(ratio=ratio, scale=scale), protocol="finetuning")
-    size, shared = (8.4, 2.0 * len(sizes) + 1.2), {"sharex": True, "sharey": True, "squeeze": False}
-    fig, axes = plt.subplots(len(sizes), len(TASKS), figsize=size, **shared)
+    fig = plt.figure(figsize=(8.4, 2.0 * len(sizes) + 1.2))
+    axes = fig.subplots(len(sizes), len(TASKS), sharex=True, sharey=True, squeeze=False)
     look = {"cmap": "YlGnBu_r", "vmin": LOWEST, "vmax": 0.0}
     for row, n in zip(axes, sizes, strict=True):
         row[0].set_ylabel(f"n = {n}\nratio u/v")

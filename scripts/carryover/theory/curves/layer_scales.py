@@ -64,7 +64,9 @@ def layer_scales(p: LayerScales):
     bz = size * np.arcsinh(size / k)
     exponents = bz / (bz - size**2 / (np.hypot(size, k) + k))
     shape = risks["finetuning"].shape
-    variables = {name: (dims, np.broadcast_to(risks[name], shape), starts[name][2]) for name in starts}
+    variables: dict[str, tuple] = {
+        name: (dims, np.broadcast_to(risks[name], shape), starts[name][2]) for name in starts
+    }
     meaning = "risk of a readout alone on the pretrained features"
     variables["finetuning_probe"] = (dims, _probe_risk(n, counts, beta, squares), meaning)
     for place, name in enumerate(("pretrained", "new")):
@@ -133,7 +135,7 @@ def pretraining_time(p: PretrainingTime):
         weights = [
             turn * np.sqrt(p.scale * (1 + sign * balance) / 2) for turn, sign in zip(turns, (1, -1), strict=True)
         ]
-        kernels = balanced_flow(times, *weights, target)[:, : p.dimension, : p.dimension]
+        kernels = balanced_flow(times, weights[0], weights[1], target)[:, : p.dimension, : p.dimension]
         values, vectors = np.linalg.eigh(kernels)
         left = (vectors * np.exp(-p.readout_time * values)[:, None]) @ vectors.swapaxes(1, 2)
         squares = (left**2).sum(1)  # |e^{−KT} β|² for β along each axis
