@@ -182,3 +182,19 @@ def test_every_seed_has_the_anchor_that_is_best_for_the_others():
     columns = pd.MultiIndex.from_product([gained, [1, 2]], names=["anchor", "samples"])
     found = leave_one_out_choice(pd.DataFrame(np.repeat([*gained.values()], 2, axis=0).T, columns=columns))
     np.testing.assert_array_equal(found, [[2, 2], [1, 1], [1, 1]])
+
+
+def test_claims_are_about_the_longest_flow_times():
+    """Whatever shorter runs are like: all of the same times, also networks from scratch."""
+    data = networks(effect=1.0)
+    expected = checks_of("mean_field_transfer", data)
+    mixed = {}
+    for role, runs in data.items():
+        times = np.full(runs.sizes["run"], 1e3)
+        short, long = (
+            runs.assign_coords(pretrain_time=("run", factor * times), max_time=("run", factor * times))
+            for factor in (1, 30)
+        )
+        mixed[role] = xr.concat([-7.0 * short, long], "run")
+    found = checks_of("mean_field_transfer", mixed)
+    xr.testing.assert_equal(found[["statistic", "low", "high"]], expected[["statistic", "low", "high"]])

@@ -11,16 +11,24 @@ READOUT = "zero"  # how the readout was trained in the runs of linear transfer t
 
 def gains(risk, readout):
     """The data frame that `transferability` makes of the runs of linear transfer with this `readout`, a way to train
-    it, at its longest flow time, if it has one. Risks are shares of the target's variance.
+    it, at the longest flow times of both. Risks are shares of the target's variance.
 
     `risk` is a dataset of runs, also from scratch, with `risk_final` and `target_variance` (run,). UserError if no run
     has the readout.
     """
-    risk = normalise_risk(risk)
     # Descent only verifies what is solved.
-    solved = select_runs(risk, protocol="linear_transfer", readout=readout, solver="exact")
-    runs = transferability(solved, "linear_transfer", risk)
-    return runs[runs["max_time"].isna() | (runs["max_time"] == runs["max_time"].max())]
+    solved = select_runs(normalise_risk(risk), protocol="linear_transfer", readout=readout, solver="exact")
+    scratch = at_longest(select_runs(normalise_risk(risk), protocol="single_task"))
+    # A readout's flow time is not that of a network from scratch; least squares have none.
+    return transferability(at_longest(solved), "linear_transfer", scratch.drop_vars("max_time", errors="ignore"))
+
+
+def at_longest(runs):
+    """The runs of a dataset that had the longest flow times in pretraining, and in training; without one, they stay."""
+    for name in ("pretrain_time", "max_time"):
+        if name in runs.coords:
+            runs = runs.isel(run=(runs[name].isnull() | (runs[name] == runs[name].max())).values)
+    return runs
 
 
 def boundary(gain):

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from carryover.analysis.agreement import relative_differences
-from carryover.analysis.mean_field import READOUT, boundary, gains, leave_one_out_choice
+from carryover.analysis.mean_field import READOUT, at_longest, boundary, gains, leave_one_out_choice
 from carryover.analysis.run_tables import Runs, worst
 from carryover.analysis.transferability import FITTED, from_scratch
 from carryover.claims.support.checks import Check, checks
@@ -31,7 +31,7 @@ def mean_field_transfer(data):
     `ablated` is the share of the target's units that the source lacks. The features hardly move for a teacher of small
     scale (lazy), and do for a large one (rich). Tables have a row for each seed, and coordinates in their columns.
     """
-    gram, outside = (Runs(role, data[role]) for role in ("gram", "out_of_rkhs"))
+    gram, outside = (Runs(role, at_longest(data[role])) for role in ("gram", "out_of_rkhs"))
     lazy, rich = gram.extremes("teacher_scale")
 
     # Alignment of the network's kernel with that of the source's units, mean over ablated shares.
@@ -43,7 +43,7 @@ def mean_field_transfer(data):
     }
 
     # The pretrained network on a source that has all units of the target; its loss is half of the mean square.
-    unablated = select_runs(data["risk"], teacher_scale=rich, protocol="linear_transfer", ablated=0.0)
+    unablated = at_longest(select_runs(data["risk"], teacher_scale=rich, protocol="linear_transfer", ablated=0.0))
     source_risk = 2 * unablated["pretrained_loss"] / unablated["target_variance"]
     statistics["source_learned"] = source_risk.groupby("seed").first().to_series()
 
@@ -55,7 +55,7 @@ def mean_field_transfer(data):
 
     # Gains by seed (rows), and ablated share and n: `helps` is the least over n where nothing is ablated, `hurts` that
     # at most samples where most is, and `resembles` the correlation of the share with the n at which gain ends.
-    scratch = from_scratch(select_runs(data["risk"], teacher_scale=rich))
+    scratch = from_scratch(at_longest(select_runs(data["risk"], teacher_scale=rich, protocol="single_task")))
     runs = gains(data["risk"], READOUT).query("teacher_scale == @rich")
     gain = runs.pivot_table("transferability", "seed", ["ablated", "samples"])
     most, largest = (gain.columns.get_level_values(name).max() for name in ("samples", "ablated"))

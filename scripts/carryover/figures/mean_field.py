@@ -8,7 +8,7 @@ from itertools import pairwise
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.analysis.mean_field import READOUT, boundary, gains, leave_one_out_choice
+from carryover.analysis.mean_field import READOUT, at_longest, boundary, gains, leave_one_out_choice
 from carryover.analysis.transferability import FITTED, from_scratch
 from carryover.config import plugins
 from carryover.figures.drawing import layout, panels
@@ -30,14 +30,14 @@ def mean_field_transfer(data, p: Titled):
     titles = "b: risk from scratch", "c: its exponent ν", "d: left out by the features", "e: transferability"
     features = (("initial_out_of_rkhs", "features before pretraining", "0.6"),
                 ("out_of_rkhs", "pretrained features", panels.COLORS["finetuning"]))  # fmt: skip
-    risk = data["risk"]
+    risk, gram, left_out = (at_longest(data[role]) for role in ("risk", "gram", "out_of_rkhs"))
     scales = panels.values(risk, "teacher_scale")
     fig = plt.figure(figsize=(13.5, 3.1 * (len(scales) + 1) + 0.6))
     above, *below = fig.subfigures(len(scales) + 1, 1, height_ratios=[0.85, *[1] * len(scales)])  # type: ignore[misc]
-    _kernels(above, select_runs(data["gram"], ablated=ablated), select_runs(risk, ablated=0.0), scales)
+    _kernels(above, select_runs(gram, ablated=ablated), select_runs(risk, ablated=0.0), scales)
     rows = [part.subplots(1, 4, width_ratios=(1, 1, 1, 1.3)) for part in below]
     for part, row, scale in zip(below, rows, scales, strict=True):
-        runs, outside = (select_runs(role, teacher_scale=scale) for role in (risk, data["out_of_rkhs"]))
+        runs, outside = (select_runs(role, teacher_scale=scale) for role in (risk, left_out))
         law = _scratch(row[:2], from_scratch(runs))
         for name, label, color in features:
             table = outside[[name]].to_dataframe().pivot_table(name, "seed", "ablated")
@@ -53,10 +53,10 @@ def mean_field_transfer(data, p: Titled):
         low, high = np.transpose([ax.get_ylim() for ax in same])
         plt.setp(same, ylim=(low.min(), high.max()))
     notes = (
-        f"a: kernels at {data['gram'].sizes['point']} inputs, one seed, μ = {ablated:g}, mean centred alignment with "
+        f"a: kernels at {gram.sizes['point']} inputs, one seed, μ = {ablated:g}, mean centred alignment with "
         "the kernel on the right, and the risk that pretraining leaves on the whole target (μ = 0)",
         "b to d: means with 95 % intervals",
-        f"d: eigenvalues up to {float(data['out_of_rkhs']['cutoff'].values[0]):g} of the largest count as left out",
+        f"d: eigenvalues up to {float(left_out['cutoff'].values[0]):g} of the largest count as left out",
         f"e: means, cut at ±{CUT:g}, {panels.name(risk, 'readout', READOUT)}",
     )
     return layout.finish(fig, p.title, panels.seeds_in_words(risk), *notes)
@@ -149,7 +149,7 @@ def mean_field_anchor(data, p: Titled):
     features = {"alignment": ("c: pretrained features", "#D55E00"),
                 "initial_alignment": ("c: before pretraining", "0.6")}  # fmt: skip
     look = {"marker": "o", "ms": 4, "linewidth": 1.2}
-    risk, gram = data["risk"], data["gram"]
+    risk, gram = at_longest(data["risk"]), at_longest(data["gram"])
     by_anchor = gains(risk, READOUT).pivot_table("transferability", "seed", ["anchor", "samples"])
     interior = by_anchor.drop(columns=[0.0, np.inf], level="anchor")
     fig, (gain, mean, aligned) = plt.subplots(1, 3, figsize=(13.5, 4.2), width_ratios=(1.3, 1.2, 1))
