@@ -53,7 +53,8 @@ def replay(experiment, setup, seed, samples, factor=1.0, **condition):
 
 
 def find(experiment, setup, seed, samples, factor, **condition):
-    """{coordinate: value} of the published run that the arguments of `replay` tell; UserError."""
+    """The one published run, {coordinate: value}, that fits the arguments of `replay`, of which None fits every value;
+    UserError where none fits or several do."""
     shared = {"published": experiment, "setup": setup, "samples": samples, "rescale": factor, "seed": seed}
     found = protocols.select(**shared, **condition)
     if len(found) > 1:
@@ -64,7 +65,7 @@ def find(experiment, setup, seed, samples, factor, **condition):
 
 
 def train(run):
-    """What `replay` returns, of a `run` {coordinate: value}, one of those of `protocols.select`."""
+    """Train a published `run`, {coordinate: value} as `protocols.select` returns it; returns what `replay` returns."""
     protocol, network, seed = run["protocol"], run["network"], run["seed"]
     fitted = protocol.endswith(("_probe", "_kernel"))
     p = Finetune(network=network, protocol=protocol, solver="fitted" if fitted else "descent")

@@ -75,7 +75,10 @@ class _Group(Descent):
         self.layers[-1].add_(left.transpose(1, 2))
 
     def coefficients(self) -> np.ndarray:
-        """β = Vᵀa and what W_2 … W_L make of the constant rest of W_1, (R, d), in float64."""
+        """β = Vᵀa + S W_2 … W_L, (R, d), in float64, where S is the rest of W_1, which is constant.
+
+        V (k, d) and S (d, r), `still`, are kept for all runs; `self.runs` are the numbers (R,) of the group's runs.
+        """
         *rights, a = self._products()
         right = rights[-1] if rights else torch.ones(len(self), 1, 1)
         vectors = (values[:, :, 0].double().cpu().numpy() for values in (a, right))

@@ -88,7 +88,11 @@ def _feasible_set(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray | None, np.n
 
 
 def _solve_dual(Q: np.ndarray, t: np.ndarray, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """β = c sinh(h + Qμ) at the minimum of the dual, by Newton's method with a line search."""
+    """β = c sinh(h + Qμ), (D,), at the minimum of the dual, by Newton's method with a line search.
+
+    Q (D, r) and t (r,) are those of `_feasible_set`. A and B (D,), positive, are the `rates` of the weights at the
+    start. Raises ArithmeticError where the residual |Qᵀβ − t| stays above `_REQUIRED` times |t| or |Qᵀβ₀|.
+    """
     c, h = 2 * np.sqrt(A) * np.sqrt(B), 0.5 * (np.log(A) - np.log(B))
     mu = np.zeros(len(t))
     size = max(linalg.norm(t), np.finfo(float).tiny)

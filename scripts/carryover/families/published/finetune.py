@@ -63,7 +63,12 @@ def reuse_pretraining(shard):
 
 
 def draw(p, shard, run, outputs):
-    """What a run, {coordinate: value}, trains on, and the network that it starts from."""
+    """The `draws.Drawn` of a run, {coordinate: value}: its samples, and the network that it starts from.
+
+    `outputs` is the number of readouts, 2 if the network learns both tasks. A pretrained network gives its first layer
+    alone, (H, D), or (2, D) of the two paths of a diagonal one: the readout is drawn anew. `p.ours` and `p.switched`
+    name what is as in our own experiments, which matters to draws of ReLU networks alone.
+    """
     diagonal, pretrained = run["network"] == "diagonal", None
     if p.starts_pretrained:
         left = shard.pretrained.isel(run=shard.rows(seed=[run["seed"]])[0])

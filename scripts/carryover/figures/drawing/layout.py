@@ -109,7 +109,8 @@ def curves(title, columns, quantity, along, shown, ylabel, dodge=0.0, **axes):
 
 
 def compose(rows, title, *notes):
-    """A figure of rows, lists of what `group` returns; each group has its own legend, below all are the notes."""
+    """A figure of rows, each a list of what `group` returns: (width in panels, function that draws into a subfigure).
+    Each group has its own legend; below all stand the notes, texts on how it is drawn."""
     widest = max(sum(width for width, _ in groups) for groups in rows)
     fig = plt.figure(figsize=(2.1 * widest + 0.9, 2.9 * len(rows) + 0.5))
     for strip, groups in zip(fig.subfigures(len(rows), 1, squeeze=False)[:, 0], rows, strict=True):

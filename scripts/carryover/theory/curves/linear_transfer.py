@@ -86,6 +86,7 @@ def transfer_distances(p: TransferDistances):
     theta, norm, source = np.pi * np.array(p.angle, float), np.array(p.target_norm, float), np.array([1.0, 0.0])
     length = norm[:, None]
     targets = length[..., None] * np.stack([np.cos(theta), np.sin(theta)], axis=-1)
+    # A target of norm κ is κ times one of norm 1 with the noise σ/κ, so that its risks are κ² times as large.
     linear = length**2 * transfer.linear_transferability(p.gamma, theta, p.noise / length)
     finetuning = transfer.finetune_transferability(p.gamma, theta, p.noise, p.depth, target_norm=length)
     wasserstein, dudley = np.empty((2, *targets.shape[:2], p.repeats))
