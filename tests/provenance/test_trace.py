@@ -14,7 +14,11 @@ from toy.small_project import DESCENT, EXACT
 pytestmark = pytest.mark.xdist_group("audit")
 
 FIGURES = [f"results/figures/tiny_risk.{suffix}" for suffix in ("png", "pdf")]
-RISK, PRETRAINED, STYLE = "results/tiny/risk.nc", "results/tiny/pretrain/solver~exact/0.nc", "config/figures.mplstyle"
+RISK, PRETRAINED, STYLE = (
+    "results/tiny/risk.nc",
+    "results/tiny/pretrain/initial_scale~0.01_solver~exact/0.nc",
+    "config/figures.mplstyle",
+)
 
 
 def traced(capsys, *words):

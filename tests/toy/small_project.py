@@ -49,7 +49,7 @@ TINY = {
         "tiny_risk": {"plot": "facets", "data": {"risk": "tiny/risk"}, "options": {"only": ["solver=exact"]}},
     },
 }  # fmt: skip
-EXACT = "results/tiny/finetune/pretrain_solver~exact_protocol~finetuning_solver~exact/0.nc"
+EXACT = "results/tiny/finetune/pretrain_initial_scale~0.01_pretrain_solver~exact_protocol~finetuning_solver~exact/0.nc"
 DESCENT = "results/tiny/finetune/protocol~single_task_solver~descent/0.nc"
 
 

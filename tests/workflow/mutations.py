@@ -10,7 +10,7 @@ import numpy as np
 from carryover.provenance import job_record, store
 from toy.small_project import DESCENT, EXACT
 
-PRETRAINED = "results/tiny/pretrain/solver~exact/0.nc"
+PRETRAINED = "results/tiny/pretrain/initial_scale~0.01_solver~exact/0.nc"
 CURVE = "results/theory/relu_penalty.nc"
 RISK, SPARSITY = "results/tiny/risk.nc", "results/tiny/sparsity.nc"
 MEASURE = "scripts/carryover/measures/recorded.py"

@@ -13,6 +13,9 @@ from carryover.config.configuration import check_known
 from carryover.config.parameters import Model, applies, in_words, parameter_schema
 from carryover.errors import UserError
 
+NAMED = ("protocol", "solver")
+"""Axes that the name of each point has, also at their defaults."""
+
 
 @dataclass(frozen=True)
 class Point:
@@ -123,7 +126,8 @@ def _grid(model, section, split, sources, where, paths):
         given = {name: value for name, value in (section | chosen).items()
                  if name not in fields or applies(fields[name]["when"], chosen)}  # fmt: skip
         p = parameters.read(model, given, f"configuration: {where}.", paths)
-        coordinates = {name: getattr(p, name) for name in axes if name in given}
+        named = [name for name in axes if name in (*NAMED, *section) or values[name][1:]]  # others are at their default
+        coordinates = {name: getattr(p, name) for name in named if name in given}
         coordinates = {name: value[0] if isinstance(value, tuple) else value for name, value in coordinates.items()}
         if p.starts_pretrained and not sources:
             words = ", ".join(f"{name} {value}" for name, value in chosen.items())
