@@ -62,7 +62,7 @@ bench-gpu: $(READY)
 lint: $(READY_TO_TEST)
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/mypy
-	@$(VENV)/bin/snakefmt --check Snakefile rules
+	@$(VENV)/bin/snakefmt --check Snakefile workflow rules
 	@PATH="$$PWD/$(VENV)/bin:$$PATH" snakemake --lint
 
 # docs/ as a site, in an environment of its own, with the figures of results/ where there are any; first it compares the

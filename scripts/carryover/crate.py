@@ -27,7 +27,7 @@ from carryover.workflow import command_line
 ROOT = SCRIPTS.parent
 PROJECT = (
     "Snakefile", "Makefile", "README.md", "LICENSE", "CITATION.cff",
-    "config", "docs", "envs", "profiles", "resources", "rules", "scripts",
+    "config", "docs", "envs", "profiles", "resources", "rules", "scripts", "workflow",
 )  # fmt: skip
 RUN_CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
 PROFILES = {

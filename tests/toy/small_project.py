@@ -13,7 +13,19 @@ from types import SimpleNamespace
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("Snakefile", "rules", "scripts", "config", "envs", "profiles", "docs", "resources", "Makefile", "CITATION.cff")
+PARTS = (
+    "workflow",
+    "Snakefile",
+    "rules",
+    "scripts",
+    "config",
+    "envs",
+    "profiles",
+    "docs",
+    "resources",
+    "Makefile",
+    "CITATION.cff",
+)
 # As on a user's machine: jobs find our Python first, use one thread, and bytecode is kept.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | {
     "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",

@@ -51,8 +51,8 @@ def test_from_another_directory_with_the_same_keys_and_after_moving_both(home, t
 
 def test_two_configurations_as_modules_leave_the_outer_workflow_alone(home, tmp_path):
     outer = "shell.prefix('set -e; MINE=1; ')\n"
-    for name, points in (("first", 11), ("second", 13)):
-        where = f"    snakefile: {str(home / 'Snakefile')!r}\n    prefix: {name!r}\n    config: {config(points)}\n"
+    for name, points, file in (("first", 11, "Snakefile"), ("second", 13, "workflow/Snakefile")):
+        where = f"    snakefile: {str(home / file)!r}\n    prefix: {name!r}\n    config: {config(points)}\n"
         outer += f"module {name}:\n{where}use rule * from {name} as {name}_*\n"
     made = f"    input: 'first/{FIGURE}', 'second/{FIGURE}'\n    output: 'mine.txt'\n    default_target: True\n"
     outer += f"rule mine:\n{made}    shell: 'echo $MINE > {{output}}'\n"

@@ -37,7 +37,7 @@ def _not_of_workflow(folder):
     return folder
 
 
-_OWN = {"config", "docs", "envs", "profiles", "resources", "rules", "scripts", "tests", "tools"}
+_OWN = {"config", "docs", "envs", "profiles", "resources", "rules", "scripts", "tests", "tools", "workflow"}
 PATH = r"\w[\w.+-]*(/\w[\w.+-]*)*$"
 """Of characters that have no special meaning in a shell."""
 Folder = Annotated[str, Field(pattern=f"^{PATH}", max_length=250), AfterValidator(_not_of_workflow)]
