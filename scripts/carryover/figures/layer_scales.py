@@ -31,11 +31,8 @@ def layer_scales(data, p: Titled):
     Roles: `curve`, exact risks and exponents over `task`, `sample_size`, `scale` and `ratio`; `risk`, trained diagonal
     networks of several initial scales and balances.
     """
-    curve = data["curve"]
-    sizes, features = curve["sample_size"].values, panels.values(data["risk"], "main_features")
-    balance = data["risk"]["pretrain_balance"]
-    ratio, scale = np.sqrt((1 + balance) / (1 - balance)), 2 * data["risk"]["pretrain_initial_scale"] ** 2
-    trained = select_runs(data["risk"].assign(ratio=ratio, scale=scale), protocol="finetuning")
+    curve, risk = data["curve"], data["risk"]
+    sizes, features = curve["sample_size"].values, panels.values(risk, "main_features")
     fig = plt.figure(figsize=(8.4, 2.0 * len(sizes) + 1.2))
     axes = fig.subplots(len(sizes), len(TASKS), sharex=True, sharey=True, squeeze=False)
     look = {"cmap": "YlGnBu_r", "vmin": LOWEST, "vmax": 0.0}
@@ -50,19 +47,13 @@ def layer_scales(data, p: Titled):
             ax.contourf(*grid, worse, levels=[0.5, 1.5], colors="none", hatches=["////"])
             for name, (line, _) in EXPONENTS.items():
                 ax.contour(*grid, exact[name].T, levels=[1.5], colors="black", linestyles=line, linewidths=1.2)
-            runs = select_runs(trained, samples=n, overlap=overlap, main_features=features[place])
-            cells = runs[["risk_final", "scale", "ratio"]].to_dataframe().groupby(["scale", "ratio"])["risk_final"]
-            where = np.array([*cells.groups]).T
-            ax.scatter(
-                *where,
-                c=np.log10(cells.median()),
-                s=34,
-                edgecolors="black",
-                linewidths=0.8,
-                zorder=3,
-                clip_on=False,
-                **look,
-            )
+            runs = select_runs(risk, samples=n, overlap=overlap, main_features=features[place])
+            tuned, multi_task = _medians(runs)
+            where = tuned["scale"], tuned["ratio"]
+            circles = {"s": 34, "edgecolors": "black", "linewidths": 0.8, "zorder": 3, "clip_on": False}
+            ax.scatter(*where, c=np.log10(tuned["risk"]), **circles, **look)
+            beaten = tuned[MARGIN * tuned["scale"].map(multi_task).clip(lower=10**LOWEST) < tuned["risk"]]
+            ax.scatter(beaten["scale"], beaten["ratio"], s=16, c="black", marker="+", linewidths=0.8, zorder=4)
             ax.set(xscale="log", yscale="log", xlim=curve["scale"][[0, -1]], ylim=curve["ratio"][[0, -1]])
             ax.grid(False)
     for ax, (words, *_) in zip(axes[0], TASKS.values(), strict=True):
@@ -76,8 +67,21 @@ def layer_scales(data, p: Titled):
         "map: exact",
         "circles: trained, median over seeds",
         "hatched: a probe or training from scratch is better by a tenth",
+        "+: so is multi-task learning of that scale",
     )
     return layout.finish(fig, p.title, *notes, columns=1)
+
+
+def _medians(risk):
+    """Medians over seeds: a data frame of finetuned networks with the `scale` and `ratio` of their layers before
+    pretraining and their `risk`, and a Series of multi-task ones, from layers that are alike, by scale."""
+    runs = risk["risk_final"].to_dataframe()
+    tuned = runs[runs["protocol"] == "finetuning"].groupby(["pretrain_initial_scale", "pretrain_balance"])["risk_final"]
+    tuned = tuned.median().rename("risk").reset_index()
+    balance = tuned["pretrain_balance"]
+    tuned = tuned.assign(scale=2 * tuned["pretrain_initial_scale"] ** 2, ratio=np.sqrt((1 + balance) / (1 - balance)))
+    multi_task = runs[runs["protocol"] == "multi_task"]
+    return tuned, multi_task.groupby(2 * multi_task["initial_scale"] ** 2)["risk_final"].median()
 
 
 @plugins.figure(data=["curve", "relu"])
