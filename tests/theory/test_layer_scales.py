@@ -83,3 +83,17 @@ def test_the_curve_over_scales_meets_that_of_small_layers_alike():
     there = plugins.call("theory.curves", "diagonal_risk", **small, main_features=(8,), overlap=(1.0,)).isel(overlap=0)
     for name in ("finetuning", "single_task"):
         np.testing.assert_allclose(np.log10(here[name]), np.log10(there[name].squeeze(drop=True)), atol=0.02)
+
+
+def test_a_probe_has_the_risk_of_least_norm_solutions_on_drawn_samples():
+    point = {"smallest": 1.0, "largest": 1.1, "smallest_ratio": 0.3, "largest_ratio": 0.4, "points": 2}
+    task = {"dimension": 200, "auxiliary_features": 16, "few": 4, "samples": (40,)}
+    found = plugins.call("theory.curves", "layer_scales", **task, **point).isel(scale=0, ratio=0, sample_size=0)
+    balance = (0.3**2 - 1) / (0.3**2 + 1)
+    learned, beta = np.where(np.arange(200) < 16, 0.25, 0.0), np.where(np.arange(200) < 4, 0.5, 0.0)
+    features = np.sqrt(2 * finetuning_scale(learned, 1.0, balance, 0.0))
+    rng, risks = np.random.default_rng(3), []
+    for _ in range(200):
+        X = rng.standard_normal((40, 200))
+        risks.append(((features * (np.linalg.pinv(X * features) @ (X @ beta)) - beta) ** 2).sum())
+    assert found["finetuning_probe"].sel(task="nested") == pytest.approx(np.mean(risks), rel=0.03)
