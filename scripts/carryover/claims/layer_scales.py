@@ -15,7 +15,7 @@ from carryover.config import plugins
 from carryover.config.parameters import Model, parameter
 from carryover.statistics import intervals
 from carryover.theory.interpolation import interpolation_risk
-from carryover.theory.layer_scales import finetuning_rates
+from carryover.theory.layer_scales import finetuning_rates, task_kinds
 
 CELLS = ("main_features", "overlap", "samples", "pretrain_initial_scale", "pretrain_balance")
 FLOOR = 1e-6  # risk below which what training leaves unfitted counts
@@ -73,11 +73,7 @@ def _middle(data):
 
 def _exact_risk(p, cells):
     """Risk (cells,) in many dimensions after finetuning, of a data frame of the coordinates of cells."""
-    own, scale = cells["main_features"].values, 2 * cells["pretrain_initial_scale"].values[:, None] ** 2
-    old, learned = own * cells["overlap"].values, p.auxiliary_features**-0.5
-    unused = p.dimension - p.auxiliary_features - own + old
-    counts = np.stack([old, own - old, p.auxiliary_features - old, unused], axis=1)
-    task = own[:, None] ** -0.5 * [1, 1, 0, 0]
-    balance = scale * cells["pretrain_balance"].values[:, None]
-    rates = finetuning_rates(learned * np.array([1, 0, 1, 0]), scale, balance, READOUT)
+    main, scale = cells["main_features"].values, 2 * cells["pretrain_initial_scale"].values[:, None] ** 2
+    counts, task, learned = task_kinds(p.dimension, p.auxiliary_features, main, main * cells["overlap"].values)
+    rates = finetuning_rates(learned, scale, scale * cells["pretrain_balance"].values[:, None], READOUT)
     return interpolation_risk(cells["samples"].values, counts, task, *rates)

@@ -89,6 +89,14 @@ def finetuning_rates(beta: ArrayLike, scale: ArrayLike, balance: ArrayLike, read
     return up / 4, down / 4
 
 
+def task_kinds(dimension: int, auxiliary: ArrayLike, main: ArrayLike, shared: ArrayLike) -> tuple[Array, Array, Array]:
+    """Numbers of dimensions, main coefficients and auxiliary ones, each (..., 4): of dimensions that both tasks have,
+    the main one, the auxiliary one, and none. Arguments are the numbers of features; coefficients are 1/√k each."""
+    k, auxiliary, shared = np.broadcast_arrays(np.asarray(main, float), auxiliary, shared)
+    counts = np.stack([shared, k - shared, auxiliary - shared, dimension - auxiliary - k + shared], axis=-1)
+    return counts, k[..., None] ** -0.5 * [1, 1, 0, 0], auxiliary[..., None] ** -0.5 * [1, 0, 1, 0]
+
+
 def balanced_flow(times: ArrayLike, first: ArrayLike, second: ArrayLike, target: ArrayLike) -> Array:
     """The flow of a two-layer linear network on ½‖W₂W₁ − Σ‖²: whitened inputs, all samples.
 

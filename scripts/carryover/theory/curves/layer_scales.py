@@ -11,7 +11,7 @@ from carryover.config.parameters import Model, Several, parameter
 from carryover.errors import UserError
 from carryover.labels import make_dataset
 from carryover.theory.interpolation import interpolation_risk
-from carryover.theory.layer_scales import balanced_flow, finetuning_rates, finetuning_scale
+from carryover.theory.layer_scales import balanced_flow, finetuning_rates, finetuning_scale, task_kinds
 
 
 class LayerScales(Model):
@@ -44,14 +44,11 @@ def layer_scales(p: LayerScales):
     ratios = np.geomspace(p.smallest_ratio, p.largest_ratio, p.points)
     shared = {"same": p.auxiliary_features, "nested": p.few, "mixed": p.few / 2, "new": 0.0}  # features of both tasks
     old, own = np.array(list(shared.values())), np.array([p.auxiliary_features, p.few, p.few, p.few])
-    # dimensions of both tasks, of the main one, of the auxiliary one, of none
-    kinds = [old, own - old, p.auxiliary_features - old, p.dimension - p.auxiliary_features - own + old]
-    counts = np.stack(kinds, axis=-1)[:, None, None, None, :]
-    task = (own**-0.5)[:, None] * [1, 1, 0, 0]
-    learned = p.auxiliary_features**-0.5 * np.array([1, 0, 1, 0])
+    counts, task, learned = task_kinds(p.dimension, p.auxiliary_features, own, old)
+    counts, beta, learned = counts[:, None, None, None, :], task[:, None, None, None, :], learned[0]
     n, c = np.array(p.samples)[:, None, None], scales[:, None, None]
     balance = c * ((ratios**2 - 1) / (ratios**2 + 1))[:, None]
-    beta, squares = task[:, None, None, None, :], 2 * finetuning_scale(learned, c, balance, 0.0)  # u₊² + u₋²
+    squares = 2 * finetuning_scale(learned, c, balance, 0.0)  # u₊² + u₋²
     starts = {
         "finetuning": (*finetuning_rates(learned, c, balance, p.readout), "risk after finetuning"),
         "single_task": (c / 2, c / 2, "risk from scratch, from layers of the same scale"),
