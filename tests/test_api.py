@@ -44,6 +44,7 @@ PUBLIC = {
     "measures.clusters": ["inertia(W, weights, k, seed)", "alignment(centers, teacher)"],
     "diagnosis.comparison": ["compare(before, after, loader, layers, *, reduce, batch_axis, channel_axis, baseline)"],
     "diagnosis.diagnosis": ["diagnose(before, after, *, layers, p)"],
+    "diagnosis.forecast": ["forecast(model, loader, arms, *, labels, layer, baseline, factor, samples, seed)"],
     "diagnosis.layers": ["layer_similarity(before, after, layers, *, debiased, confidence)"],
     "diagnosis.recording": ["record(module, names, path)"],
     "diagnosis.rescaling": [

@@ -16,6 +16,7 @@ from carryover.workflow import command_line
 
 COMMANDS = {
     "diagnose": "say what finetuning did to the features of a network, from its activations before and after",
+    "forecast": "say whether pretraining will help a task, before any training",
     "rescale": "find the factor on a pretrained network's weights with which finetuning scores best in validation",
     "replay": "train a published run of Feature reuse again from its seed",
     "check": "say what is wrong with configuration files, before Snakemake reads them",

@@ -3,6 +3,7 @@
 MODULES = {
     "diagnosis.comparison": ("compare",),
     "diagnosis.diagnosis": ("diagnose",),
+    "diagnosis.forecast": ("forecast",),
     "diagnosis.layers": ("layer_similarity",),
     "diagnosis.recording": ("record",),
     "diagnosis.rescaling": ("choose_factor", "search_factor"),

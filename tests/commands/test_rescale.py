@@ -37,7 +37,7 @@ def network(tmp_path, monkeypatch):
 def test_it_finds_what_the_library_finds(network, capsys):
     rescale.main([network, "--factors", "0.25", "0.5", "2", "-o", "factor.nc"])
     lines = capsys.readouterr().out.splitlines()
-    defined = rescale.definitions(Path(network))
+    defined = rescale.definitions(Path(network), rescale.NEEDED)
     choice = choose_factor(**defined, factors=(0.25, 0.5, 2.0))
     assert choice.factor == 0.25
     assert lines[-1] == choice.sentence()

@@ -32,17 +32,20 @@ class Options(Model):
     fresh_seeds: Annotated[int, Field(ge=2)] = parameter(8, "other seeds, for the comparison with no rescaling")
 
 
-def definitions(file):
-    """{name: what the Python file defines under it} of what a search needs; UserError for a file that lacks some."""
+def definitions(file, needed, optional=(), functions=()):
+    """{name: what the Python file defines under it} of what a command needs and may have; UserError for a file that is
+    missing, that lacks some, or in which one of `functions` is none."""
+    if not file.is_file():
+        raise UserError(f"{file} is no file: name a Python file that defines {', '.join(needed)}")
     try:
         defined = runpy.run_path(str(file))
     except SyntaxError as error:
         raise UserError(f"{error.filename}, line {error.lineno}: this is no Python: {error.msg}") from None
-    if missing := [name for name in NEEDED if name not in defined]:
-        raise UserError(f"{file} does not define {', '.join(missing)}: it must define {', '.join(NEEDED)}")
-    if wrong := [name for name in NEEDED if name != "state" and not callable(defined[name])]:
+    if missing := [name for name in needed if name not in defined]:
+        raise UserError(f"{file} does not define {', '.join(missing)}: it must define {', '.join(needed)}")
+    if wrong := [name for name in functions if not callable(defined[name])]:
         raise UserError(f"{wrong[0]} of {file} is a {type(defined[wrong[0]]).__name__}, it must be a function")
-    return {name: defined[name] for name in (*NEEDED, "renew_statistics") if name in defined}
+    return {name: defined[name] for name in (*needed, *optional) if name in defined}
 
 
 def main(argv):
@@ -56,11 +59,9 @@ def main(argv):
     parameters.add_arguments(parser, Options)
     arguments = parser.parse_args(argv)
     p = parameters.from_arguments(Options, arguments)
-    if not arguments.network.is_file():
-        raise UserError(f"{arguments.network} is no file: name a Python file that defines {', '.join(NEEDED)}")
+    network = definitions(arguments.network, NEEDED, ["renew_statistics"], ("make", "finetune", "score"))
     inputs, outputs = [arguments.network], [arguments.output] if arguments.output else []
     with Job(rule="rescale", parameters=p, inputs=inputs, outputs=outputs, modules=[__name__]) as job:
-        network = definitions(arguments.network)
         options = {**p.model_dump(), "head": p.head or None}
         how = {"journal": arguments.journal, "jobs": arguments.jobs, "progress": not arguments.quiet}
         choice = choose_factor(**network, **options, **how)

@@ -40,7 +40,7 @@ from carryover.errors import UserError
 LARGEST = 4 * 2**30
 """Bytes that the activations of all networks may take in memory."""
 _ALIKE = 0.999  # CKA of a layer with itself
-_RENEWING = 8  # batches from which the baseline's statistics of normalisation are computed
+RENEWING = 8  # batches from which the baseline's statistics of normalisation are computed
 
 
 def compare(
@@ -118,7 +118,7 @@ def compare(
     with restore_random_state():
         loaded = iter(batches(loader))
         if isinstance(baseline, str):
-            first = list(islice(loaded, _RENEWING))
+            first = list(islice(loaded, RENEWING))
             baseline = reinitialise(before, seed)
             renew_statistics(baseline, partial(call, baseline), first)
             loaded = chain(first, loaded)
@@ -175,7 +175,7 @@ def _storages(network: nn.Module) -> set[int]:
     return {one.untyped_storage().data_ptr() for one in network.parameters() if one.numel()}
 
 
-def _rows(inputs: Any, count: int, start: int) -> list[int]:
+def sample_keys(inputs: Any, count: int, start: int = 0) -> list[int]:
     """What tells samples of a batch apart, of which a loader may repeat some: their inputs, or else their numbers."""
     given = [as_array(path, one) for path, one in tensors(inputs).items() if one.ndim and len(one) == count]
     if not given:
@@ -202,7 +202,7 @@ def _record_networks(
             inputs, named, labels = split_batch(networks["before"], batch, strict=call is call_network)
             left = find_unused(networks["before"], named)
             taken = {key: one for key, one in named.items() if key not in left}
-            rows += _rows((inputs, taken), sees["before"].samples - len(rows), len(rows))
+            rows += sample_keys((inputs, taken), sees["before"].samples - len(rows), len(rows))
             by_batch.append(labels)
             if (size := sum(see.nbytes for see in sees.values())) > LARGEST:
                 raise UserError(

@@ -1,0 +1,342 @@
+"""Whether pretraining will help a task, before any training.
+
+from carryover import forecast
+print(forecast(model, loader).headline)
+
+Labelled samples are predicted, each from all others, by regressions that stand for what could be trained: a readout of
+the pretrained features (probe), the network with the kernel of its gradients (finetune), networks with weights drawn
+anew (scratch), and that with rescaled weights (rescale).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import xarray as xr
+from scipy import stats
+from torch import Tensor, nn
+
+from carryover.diagnosis.comparison import LARGEST, RENEWING, sample_keys
+from carryover.diagnosis.held_out import HeldOut, compare_errors, predict_held_out
+from carryover.diagnosis.modules import (
+    Call,
+    bare,
+    batches,
+    call_network,
+    ready,
+    restore_random_state,
+    split_batch,
+    submodules,
+)
+from carryover.diagnosis.networks import reinitialise, renew_statistics
+from carryover.diagnosis.sources import as_array, common_samples, open_source
+from carryover.diagnosis.tangent import SKETCH, Views, look_at, single_samples
+from carryover.diagnosis.task import Targets
+from carryover.errors import UserError
+from carryover.networks.convnet_weights import rescaled_parameter_names
+
+ARMS = ("probe", "finetune", "scratch", "rescale")
+"""What can be trained, the cheaper of two pretrained ones first."""
+LEAST = 10  # samples
+UNDECIDED = "undecided"
+_REINITIALISATIONS = 2
+# Change of the weights, relative to their size, from which a kernel does not stand for training from rescaled weights:
+# rescaling is done for the sake of what features would become.
+_MOVED = 0.5
+MEANING = {
+    "score": "forecast of the held-out score: accuracy of classes, or R² of numbers",
+    "score_low": "lower end of the interval of the score",
+    "score_high": "upper end of the interval of the score",
+    "gain": "log10 of the mean squared held-out error from scratch over that of the arm",
+    "gain_low": "lower end of the interval of the gain",
+    "gain_high": "upper end of the interval of the gain",
+    "movement": "norm of the change of weights below the features that the regression stands for, over their norm",
+    "reason": "why there is no forecast",
+}
+
+
+class Forecast(xr.Dataset):
+    """What `forecast` returns, an xarray dataset by arm with a headline; attributes say what to choose."""
+
+    __slots__ = ()
+
+    @property
+    def headline(self) -> str:
+        """'Choose finetune. Forecast of the held-out accuracy from 500 samples: probe 0.91 [0.88, 0.94], …'"""
+        table = self.to_dataframe()
+        scores = [f"{name} {row['score']:.2f} [{row['score_low']:.2f}, {row['score_high']:.2f}]"
+                  for name, row in table.iterrows() if not row["reason"]]  # fmt: skip
+        reasons = [f" No forecast of {name}: {row['reason']}." for name, row in table.iterrows() if row["reason"]]
+        about = f"Forecast of the held-out {self.attrs['measure']} from {self.attrs['samples']} samples"
+        return f"{self.attrs['advice']} {about}: {', '.join(scores) or 'none'}.{''.join(reasons)}"
+
+
+def forecast(
+    model: nn.Module | Mapping[str, Any] | str | Path,
+    loader: Iterable[Any] | Tensor | None = None,
+    arms: Sequence[str] = ARMS,
+    *,
+    labels: Any = "loader",
+    layer: str | None = None,
+    baseline: Any = "reinitialised",
+    factor: float = 0.5,
+    samples: int = 500,
+    seed: int = 0,
+    confidence: float = 0.95,
+    call: Call = call_network,
+) -> Forecast:
+    """Forecast the held-out score of each way to use a pretrained network, from labelled samples, without training.
+
+    Each sample goes forward and backward by itself through the pretrained network, two with weights drawn anew, and the
+    rescaled one.
+
+    Parameters
+    ----------
+    model
+        The pretrained network; or activations, as `diagnose` takes them, of which only readouts can be forecast.
+    loader
+        Batches with labels, as `compare` takes them. Samples that it repeats count once.
+    arms
+        probe, a readout on fixed features; finetune, all weights and a new readout; scratch, the same from weights
+        drawn anew; rescale, finetuning after all pretrained weights but those of normalisation are multiplied.
+    labels
+        "loader", or (samples,) classes, or (samples,) or (samples, targets) numbers.
+    layer
+        The layer whose inputs are the features, if it is linear, or else whose outputs are. By default the last linear
+        layer, which a new readout replaces; of a network without one its outputs. Of activations, the layer itself.
+    baseline
+        "reinitialised": `model` with its parameters drawn anew; or a network made anew; or activations of one. None
+        leaves `scratch` without a forecast.
+    factor
+        The factor on weights of `rescale`.
+    samples
+        How many are taken, the first of the loader.
+    seed
+        Of weights drawn anew, random readouts, and projections of gradients.
+    confidence
+        Of the intervals.
+    call
+        call(network, batch) returns the network's output, for batches of other kinds.
+
+    Returns
+    -------
+    Forecast
+        The variables of `MEANING`, (arm,), NaN with a reason where an arm has no forecast. Its attribute `choice` is
+        the arm to choose, or "undecided"; `more_samples` is how many more labelled samples would decide.
+
+    Raises
+    ------
+    UserError
+        A ValueError, for batches without labels, fewer than ten different samples, one class, a model without
+        parameters or one that cannot be drawn anew, and for what would take more memory than 4 GiB.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> features, unrelated = rng.standard_normal((2, 200, 20))
+    >>> result = forecast({"top": features}, labels=features[:, 0] + 0.1 * rng.standard_normal(200),
+    ...                   baseline={"top": unrelated}, arms=["probe", "scratch"])
+    >>> result.attrs["choice"], bool(result["score"].sel(arm="probe") > 0.9)
+    ('probe', True)
+    """
+    if isinstance(arms, str) or not arms or not set(arms) <= set(ARMS):
+        raise UserError(f"arms must be some of {', '.join(ARMS)}, got {arms!r}")
+    if not isinstance(samples, int) or samples < LEAST:
+        raise UserError(f"samples must be a whole number from {LEAST}, got {samples!r}")
+    if not (factor > 0 and np.isfinite(factor) and 0 < confidence < 1):
+        raise UserError(f"factor must be positive and confidence between 0 and 1, got {factor!r} and {confidence!r}")
+    reasons: dict[str, str] = {}
+    if isinstance(model, nn.Module):
+        ready("model", model)
+        singles, first, targets = _load(model, loader, labels, samples, call)
+        linear = [name for name, part in submodules(model).items() if isinstance(bare(part), nn.Linear)]
+        where = ["", *linear][-1] if layer is None else layer
+        networks = _networks(model, arms, baseline, factor, where, seed, first, call)
+        count = sum(one.numel() for one in model.parameters())
+        needed = 12 * len(singles) * min(count, SKETCH) + 16 * count + 80 * len(singles) ** 2
+        if needed > LARGEST:
+            most = f"{needed / 2**30:.1f} GiB, and {LARGEST / 2**30:g} GiB are the most: take fewer samples"
+            raise UserError(f"gradients at {len(singles)} samples take {most}")
+        views = {name: [look_at(one, singles, call, where, name != "probe", seed) for one in of_arm]
+                 for name, of_arm in networks.items() if name != "probe" or "finetune" not in networks}  # fmt: skip
+        if {"probe", "finetune"} <= {*arms}:
+            views["probe"] = [Views(views["finetune"][0].features)]
+    else:
+        views, targets = _of_activations(model, labels, baseline, layer, samples)
+        reasons |= dict.fromkeys(("finetune", "rescale"), "activations have no gradients: give the network")
+    if "scratch" not in views:
+        reasons["scratch"] = "there is no baseline"
+    held = {name: [predict_held_out(one.kernels, targets.targets) for one in views[name]]
+            for name in arms if name in views}  # fmt: skip
+    movement = {name: float(np.mean([_movement(*pair) for pair in zip(views[name], found, strict=True)]))
+                for name, found in held.items()}  # fmt: skip
+    if movement.get("rescale", 0) > _MOVED:
+        reasons["rescale"] = (
+            f"weights would move by {movement['rescale']:.1f} times their size, and a kernel does not see how features "
+            "change: search with choose_factor"
+        )
+    return summarise_arms(arms, held, targets, reasons, movement, confidence)
+
+
+def summarise_arms(
+    arms: Sequence[str], held: Mapping[str, Sequence[HeldOut]], targets: Targets, reasons: Mapping[str, str],
+    movement: Mapping[str, float], confidence: float,
+) -> Forecast:  # fmt: skip
+    """The forecast from held-out predictions by arm, each of one network or several.
+
+    `reasons` {arm: why it has no forecast}, `movement` {arm: the variable of that name}.
+    """
+    known = {name: found for name, found in held.items() if name not in reasons}
+    errors = {name: [one.errors for one in found] for name, found in known.items()}
+    values = {name: dict.fromkeys(MEANING, np.nan) | {"reason": reasons.get(name, "")} for name in arms}
+    for name, found in known.items():
+        ends = _score(found, targets, confidence)
+        values[name] |= dict(zip(("score", "score_low", "score_high"), ends, strict=True))
+        values[name]["movement"] = movement.get(name, np.nan)
+        if "scratch" in errors and name != "scratch":
+            gain = compare_errors(errors["scratch"], errors[name], confidence)
+            values[name] |= {"gain": gain.value, "gain_low": gain.low, "gain_high": gain.high}
+    variables = {key: ("arm", [row[key] for row in values.values()], {"long_name": text, "units": "1"})
+                 for key, text in MEANING.items()}  # fmt: skip
+    choice, advice, more = _choose(errors, confidence)
+    about = {"choice": choice, "advice": advice, "more_samples": more, "samples": len(targets.targets),
+             "measure": "accuracy" if targets.classes else "R²", "confidence": confidence}  # fmt: skip
+    return Forecast(variables, {"arm": ("arm", list(arms), {"long_name": "what is trained", "units": "1"})}, about)
+
+
+def _load(model: nn.Module, loader: Any, labels: Any, samples: int, call: Call) -> tuple[list[Any], list[Any], Targets]:
+    """The first different samples of a loader as batches of one, its first batches, and the targets."""
+    singles: dict[int, Any] = {}
+    first: list[Any] = []
+    found: list[Any] = []  # labels of the batches
+    places: list[int] = []  # of the samples among all that were seen
+    seen = 0
+    with restore_random_state():
+        for batch in batches(loader):
+            inputs, named, given = split_batch(model, batch, strict=call is call_network)
+            rows = next((len(one) for one in (*inputs, *named.values()) if isinstance(one, Tensor) and one.ndim), 0)
+            keys = sample_keys((inputs, dict(named)), rows, seen)
+            for row, single in enumerate(single_samples(batch, rows)):
+                if keys[row] not in singles and len(singles) < samples:
+                    singles[keys[row]] = single
+                    places.append(seen + row)
+            found.append(given)
+            first += [batch] * (len(first) < RENEWING)
+            seen += rows
+            if len(singles) == samples:
+                break
+    if isinstance(labels, str):
+        if not found or any(one is None for one in found):
+            raise UserError("loader must give labels: batches (inputs, labels), a mapping with labels, or say labels=")
+        labels = np.concatenate([as_array("labels", one).reshape(len(one), -1) for one in found])
+    return [*singles.values()], first, _targets(labels, places)
+
+
+def _targets(labels: Any, places: Sequence[int]) -> Targets:
+    """The targets of the samples at these places; UserError for too few samples or labels."""
+    labels = as_array("labels", labels)
+    if len(places) < LEAST:
+        raise UserError(f"a forecast needs {LEAST} different samples or more, got {len(places)}")
+    if labels.ndim not in (1, 2) or len(labels) <= max(places):
+        raise UserError(f"labels must be one for each of {max(places) + 1} samples, got an array {labels.shape}")
+    labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
+    return Targets.of(labels[np.asarray(places)], len(places))
+
+
+def _networks(
+    model: nn.Module, arms: Sequence[str], baseline: Any, factor: float, layer: str, seed: int, first: Sequence[Any],
+    call: Call,
+) -> dict[str, list[nn.Module]]:  # fmt: skip
+    """{arm: its networks}: the pretrained one, those with weights drawn anew, and a copy with rescaled weights."""
+    if not any(one.numel() for one in model.parameters()):
+        raise UserError("model has no parameters: of activations a probe can be forecast")
+    if not (baseline in ("reinitialised", None) if baseline is None or isinstance(baseline, str) else
+            isinstance(baseline, nn.Module)):  # fmt: skip
+        raise UserError(f"baseline must be 'reinitialised', a torch module or None, got {baseline!r:.40}")
+    networks: dict[str, list[nn.Module]] = {name: [model] for name in ("probe", "finetune") if name in arms}
+    changed: list[nn.Module] = []
+    if "scratch" in arms and baseline is not None:
+        networks["scratch"] = [baseline]
+        if isinstance(baseline, str):
+            changed = networks["scratch"] = [reinitialise(model, seed + place) for place in range(_REINITIALISATIONS)]
+    if "rescale" in arms:
+        networks["rescale"] = [copy.deepcopy(model)]
+        parameters = dict(networks["rescale"][0].named_parameters())
+        with torch.no_grad():
+            for name in rescaled_parameter_names(parameters, "weights", layer or None):
+                parameters[name].mul_(factor)
+        changed = [*changed, *networks["rescale"]]
+    for network in changed:
+        renew_statistics(network, partial(call, network), first)
+    return networks
+
+
+def _of_activations(
+    model: Any, labels: Any, baseline: Any, layer: str | None, samples: int
+) -> tuple[dict[str, list[Views]], Targets]:
+    """Views of recorded activations, and of those of a network with other weights."""
+    if labels is None or isinstance(labels, str):
+        raise UserError("labels must be given beside activations, one for each sample")
+    given = {"probe": model} | ({} if baseline is None or isinstance(baseline, str) else {"scratch": baseline})
+    with ExitStack() as stack:
+        sources = [stack.enter_context(open_source(source, name)) for name, source in given.items()]
+        if layer is None and len(sources[0].layers) > 1:
+            raise UserError(f"layer must be one of {', '.join(sources[0].layers)}")
+        where = layer or next(iter(sources[0].layers))
+        count, ids = common_samples(sources, [where])
+        places = np.arange(count) if ids is None else np.sort(np.unique(ids, return_index=True)[1])
+        places = places[:samples]
+        targets = _targets(labels, places.tolist())
+        features = [source.matrix(where)[places].astype(np.float64) for source in sources]
+    return {name: [Views(one)] for name, one in zip(given, features, strict=True)}, targets
+
+
+def _movement(view: Views, found: HeldOut) -> float:
+    """√(tr αᵀKα) / ‖θ‖ with the duals α and the gradients' kernel K: the change of weights with which the linearised
+    network is the regression. 0 where the features' kernel was taken, NaN without gradients."""
+    if view.gradients is None:
+        return np.nan
+    square = np.einsum("ir,ij,jr->", found.duals, view.gradients, found.duals) if found.kernel else 0.0
+    return float(np.sqrt(max(square, 0.0)) / view.norm)
+
+
+def _score(found: Sequence[HeldOut], targets: Targets, confidence: float) -> tuple[float, float, float]:
+    """The held-out score with the ends of its interval, mean over networks."""
+    if targets.classes:  # Wilson's interval
+        truth, samples = targets.targets.argmax(axis=1), len(targets.targets)
+        hits = np.mean([(one.predictions.argmax(axis=1) == truth).mean() for one in found])
+        ends = stats.binomtest(round(hits * samples), samples).proportion_ci(confidence, "wilson")
+        return float(hits), ends.low, ends.high
+    spread = ((targets.targets - targets.targets.mean(axis=0)) ** 2).sum(axis=1)
+    ratio = compare_errors([one.errors for one in found], [spread], confidence)
+    return 1 - 10**ratio.value, 1 - 10**ratio.high, 1 - 10**ratio.low
+
+
+def _choose(errors: Mapping[str, Sequence[np.ndarray]], confidence: float) -> tuple[str, str, float]:
+    """The arm to choose or "undecided", the advice in words, and how many more samples would decide.
+
+    That is the arm of the least error, or a cheaper pretrained one that might be as good. It is undecided where either
+    training from scratch or a pretrained arm might be best.
+    """
+    order = [name for name in ARMS if name in errors]
+    if len(order) < 2:
+        return UNDECIDED, "Undecided: fewer than two arms have a forecast.", np.nan
+    best = min(order, key=lambda name: np.mean(errors[name]))
+    behind = {name: compare_errors(errors[name], errors[best], confidence) for name in order if name != best}
+    alike = {name: one.more_samples for name, one in behind.items() if one.low <= 0}
+    rivals = {name: more for name, more in alike.items() if "scratch" in (name, best)}
+    if rivals:
+        more = max(rivals.values())
+        about = f"about {float(f'{more:.1g}'):,.0f} more" if more < 1e5 else "not even 100,000 more"
+        would = f"Undecided between {best} and {' or '.join(rivals)}: {about} labelled samples would decide."
+        return UNDECIDED, would, more
+    choice = next(name for name in order if name == best or name in alike)
+    return choice, f"Choose {choice}.", 0.0

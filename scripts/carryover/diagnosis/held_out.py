@@ -1,0 +1,79 @@
+"""Held-out errors of kernel regression in closed form, and whether two regressions on the same samples differ.
+
+Every sample is predicted from all others by one eigendecomposition: nothing is trained, and no sample is set aside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg, stats
+
+from carryover.training.kernel_ridge import leave_one_out
+
+STRENGTHS = np.logspace(-8, 4, 25)
+"""Ridge strengths in units of the kernel's mean eigenvalue: from nearly interpolating to nearly constant."""
+_TINY = np.finfo(float).tiny
+
+
+class HeldOut(NamedTuple):
+    """Predictions (n, r) of the targets of each sample from all others, their squared errors (n,), summed over targets,
+    the place of the kernel that was taken, and duals (n, r): the regression of all samples is kernel @ duals plus a
+    constant."""
+
+    predictions: np.ndarray
+    errors: np.ndarray
+    kernel: int
+    duals: np.ndarray
+
+
+def predict_held_out(kernels: Sequence[np.ndarray], targets: np.ndarray) -> HeldOut:
+    """Kernel ridge regression with an intercept, of the kernel (n, n) and the strength of least leave-one-out error.
+
+    Targets (n, r) are numbers, or a column for each class.
+    """
+    best, least = None, np.inf
+    # The intercept has no penalty, so that only what is orthogonal to a constant is regressed.
+    varying = linalg.helmert(len(targets)).T  # (n, n − 1)
+    for place, kernel in enumerate(kernels):
+        values, vectors = np.linalg.eigh(varying.T @ kernel @ varying)
+        values, vectors = values.clip(min=0), varying @ vectors
+        scale = values.mean() or 1.0
+        errors = np.stack([leave_one_out(values / scale, vectors, y, STRENGTHS) for y in targets.T], axis=2)
+        squares = (errors**2).sum(axis=2)
+        chosen = squares.mean(axis=1).argmin()
+        if best is None or squares[chosen].mean() < least:
+            least = squares[chosen].mean()
+            duals = vectors @ ((vectors.T @ targets) / (values + STRENGTHS[chosen] * scale)[:, None])
+            best = HeldOut(targets - errors[chosen], squares[chosen], place, duals)
+    assert best is not None
+    return best
+
+
+class Difference(NamedTuple):
+    """log₁₀ of the ratio of two mean errors, Student's interval, and how many more samples would decide on its sign if
+    the ratio stayed as it is."""
+
+    value: float
+    low: float
+    high: float
+    more_samples: float
+
+
+def compare_errors(first: Sequence[np.ndarray], second: Sequence[np.ndarray], confidence: float) -> Difference:
+    """The difference of two lists of errors (n,), each of as many networks as were drawn at random, or of one.
+
+    It is positive where the second are smaller. Samples are paired. The standard error of a log ratio of means is that
+    of e/ē − e'/ē' (the delta method), to which the spread between drawn networks is added: half their range, which is
+    the standard error of a mean of two.
+    """
+    one, other = (np.maximum(np.mean(errors, axis=0), _TINY) for errors in (first, second))
+    samples, value = len(one), float(np.log10(one.mean() / other.mean()))
+    error = (one / one.mean() - other / other.mean()).std(ddof=1) / np.sqrt(samples) / np.log(10)
+    for errors in (first, second):
+        error = np.hypot(error, np.ptp([np.log10(max(of_network.mean(), _TINY)) for of_network in errors]) / 2)
+    half = float(stats.t.ppf((1 + confidence) / 2, samples - 1) * error)
+    more = samples * max((half / value) ** 2 - 1, 0) if value else np.inf
+    return Difference(value, value - half, value + half, float(more))

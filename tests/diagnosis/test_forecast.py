@@ -1,0 +1,162 @@
+"""A forecast is near what training gives, its regressions are exact, and what it cannot forecast it says."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+from sklearn.kernel_ridge import KernelRidge
+from torch import nn
+
+from carryover import forecast, record
+from carryover.diagnosis import tangent
+from carryover.diagnosis.held_out import predict_held_out
+from carryover.diagnosis.modules import call_network
+from carryover.errors import UserError
+
+
+def network(outputs, seed=0):
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        layers = (nn.Linear(10, 128), nn.ReLU(), nn.Linear(128, 32), nn.ReLU(), nn.Linear(32, outputs))
+        return nn.Sequential(*layers)
+
+
+def train(module, X, y, loss, steps=600, rate=0.05):
+    descent = torch.optim.SGD(module.parameters(), rate, momentum=0.9)
+    for _ in range(steps):
+        descent.zero_grad()
+        loss(module(X), y).backward()
+        descent.step()
+    return module
+
+
+@pytest.fixture(scope="module")
+def world():
+    """A network that was pretrained on four functions of its inputs, and a source of samples of these functions."""
+    draws = torch.Generator().manual_seed(1)
+    directions = torch.randn(4, 10, generator=draws) / 10**0.5
+
+    def sample(count):
+        X = torch.randn(count, 10, generator=draws)
+        return X, torch.tanh(3 * X @ directions.T)
+
+    return train(network(4), *sample(2000), nn.functional.mse_loss), sample
+
+
+@pytest.mark.parametrize("measure", ["R²", "accuracy"])
+def test_the_choice_is_right_and_the_score_near_what_training_gives(measure, world):
+    pretrained, sample = world
+    (X, features), (tests, test_features) = sample(150), sample(4000)
+    if measure == "accuracy":
+        y, truth = ((f[:, 0] * f[:, 1] > 0).long() for f in (features, test_features))
+    else:
+        y, truth = ((f[:, :1] + f[:, 1:2]) for f in (features, test_features))
+    found = forecast(pretrained, [(X, y)], arms=("probe", "finetune", "scratch"))
+    assert found.attrs["measure"] == measure
+    assert found.attrs["choice"] in ("probe", "finetune")
+    assert float(found["gain_low"].sel(arm="finetune")) > 0
+    trained = {}
+    for arm, start in (("finetune", pretrained), ("scratch", network(4, 7))):
+        module = copy.deepcopy(start)
+        module[4] = network(2 if measure == "accuracy" else 1, 9)[4]
+        train(module, X, y, nn.functional.cross_entropy if measure == "accuracy" else nn.functional.mse_loss)
+        with torch.no_grad():
+            outputs = module(tests)
+        error = (outputs - truth).square().mean() / truth.var() if measure == "R²" else 0
+        trained[arm] = 1 - float(error) if measure == "R²" else float((outputs.argmax(1) == truth).float().mean())
+    forecasts = found["score"].to_series()
+    assert trained["finetune"] > trained["scratch"]
+    if measure == "R²":  # accuracy is that of least squares, below that of cross-entropy
+        assert forecasts[[*trained]].to_dict() == pytest.approx(trained, abs=0.09)
+
+
+def test_every_sample_is_predicted_from_the_others():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 6)), rng.standard_normal((30, 2))
+    found = predict_held_out([X @ X.T], y)
+    strengths = np.trace((X - X.mean(0)) @ (X - X.mean(0)).T) / 29 * np.logspace(-8, 4, 25)
+
+    def left_out(strength):
+        rest = np.arange(29)[None] + (np.arange(29)[None] >= np.arange(30)[:, None])  # (30, 29)
+        predicted = []
+        for sample, others in enumerate(rest):
+            centre = X[others].mean(0)
+            ridge = KernelRidge(alpha=strength).fit(X[others] - centre, y[others] - y[others].mean(0))
+            predicted.append(ridge.predict(X[[sample]] - centre)[0] + y[others].mean(0))
+        return np.array(predicted)
+
+    all_of_them = [left_out(strength) for strength in strengths]
+    best = min(all_of_them, key=lambda one: ((one - y) ** 2).sum())
+    np.testing.assert_allclose(found.predictions, best, rtol=1e-6, atol=1e-8)
+
+
+def test_gradients_are_those_of_a_linear_readout_and_projections_keep_their_products(monkeypatch):
+    singles, linear = torch.randn(12, 1, 5), nn.Linear(5, 3, bias=False)
+    views = tangent.look_at(nn.Sequential(linear), singles, call_network, "", True, 0)
+    X = singles[:, 0].double().numpy()
+    # d(v·Wx)/dW = v xᵀ
+    v = views.gradients[0, 0] / (X[0] @ X[0])
+    np.testing.assert_allclose(views.gradients, v * X @ X.T, rtol=1e-5, atol=1e-6)
+    inputs = torch.randn(8, 1, 10)
+    exact = tangent.look_at(network(2), inputs, call_network, "4", True, 0).gradients
+    monkeypatch.setattr(tangent, "SKETCH", 2048)
+    projected = tangent.look_at(network(2), inputs, call_network, "4", True, 0).gradients
+    lengths = np.sqrt(np.outer(exact.diagonal(), exact.diagonal()))
+    assert 0 < (np.abs(projected - exact) / lengths).max() < 5 * np.sqrt(2 / 2048)
+
+
+def test_recorded_features_of_both_networks_give_the_probe_and_repeats_count_once(world, tmp_path):
+    pretrained, sample = world
+    X, features = sample(60)
+    for name, module in (("before", pretrained), ("other", network(4, 5))):
+        with record(module, "3", tmp_path / f"{name}.nc") as see:
+            see(X, sample_id=range(60))
+    files = {"model": tmp_path / "before.nc", "baseline": tmp_path / "other.nc"}
+    found = forecast(**files, labels=features[:, 0])
+    direct = forecast(pretrained, [(X, features[:, 0])] * 2, arms=["probe"])
+    assert direct.attrs["samples"] == 60
+    assert float(found["score"].sel(arm="probe")) == pytest.approx(float(direct["score"][0]), abs=1e-6)
+    assert "activations have no gradients" in found["reason"].sel(arm="finetune").item()
+
+
+class Bare(nn.Module):
+    """Weights that nothing draws anew."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(10, 3))
+
+    def forward(self, x):
+        return x @ self.weight
+
+
+X, CLASSES = torch.randn(20, 10), torch.arange(20) % 2
+
+
+@pytest.mark.parametrize(
+    ("model", "loader", "options", "sentence"),
+    [
+        (network(2), [X], {}, "loader must give labels"),
+        (network(2), [(X, 0 * CLASSES)], {}, "two classes or more, and all are 0"),
+        (network(2), [(X[:9], CLASSES[:9])], {}, "10 different samples or more, got 9"),
+        (network(2), [(X[:1].repeat(20, 1), CLASSES)], {}, "10 different samples or more, got 1"),
+        (nn.ReLU(), [(X, CLASSES)], {}, "model has no parameters"),
+        (Bare(), [(X, CLASSES)], {}, "no parameter of the network can be reset"),
+        (network(2), [(X, CLASSES)], {"arms": ["train"]}, "arms must be some of probe"),
+        (network(2), [(X, CLASSES)], {"labels": [0, 1]}, "labels must be one for each of 20 samples"),
+        (network(2), [(X, CLASSES)], {"layer": "5"}, "none is like 5"),
+        (network(2), [(X, CLASSES)], {"baseline": "mine"}, "baseline must be 'reinitialised'"),
+        ({"a": X, "b": X}, None, {"labels": CLASSES}, "layer must be one of a, b"),
+        ({"a": X}, None, {}, "labels must be given beside activations"),
+    ],
+)
+def test_bad_input_is_one_sentence(model, loader, options, sentence):
+    with pytest.raises(UserError, match=sentence):
+        forecast(model, loader, **options)
+
+
+def test_gradients_that_take_too_much_memory_are_refused(monkeypatch):
+    monkeypatch.setattr("carryover.diagnosis.forecast.LARGEST", 2**20)
+    with pytest.raises(UserError, match="GiB are the most: take fewer samples"):
+        forecast(network(2), [(X, CLASSES)])
