@@ -32,11 +32,13 @@ class HeldOut(NamedTuple):
 def predict_held_out(kernels: Sequence[np.ndarray], targets: np.ndarray) -> HeldOut:
     """Kernel ridge regression with an intercept, of the kernel (n, n) and the strength of least leave-one-out error.
 
-    Targets (n, r) are numbers, or a column for each class.
+    Targets (n, r) are numbers, or a column for each class. Predictions, though not errors, take the mean of all samples
+    in place of that of the others: where nothing is learnt, the mean without a sample is on the side of other classes.
     """
     best, least = None, np.inf
     # The intercept has no penalty, so that only what is orthogonal to a constant is regressed.
     varying = linalg.helmert(len(targets)).T  # (n, n − 1)
+    shift = (targets - targets.mean(axis=0)) / (len(targets) - 1)
     for place, kernel in enumerate(kernels):
         values, vectors = np.linalg.eigh(varying.T @ kernel @ varying)
         values, vectors = values.clip(min=0), varying @ vectors
@@ -47,7 +49,7 @@ def predict_held_out(kernels: Sequence[np.ndarray], targets: np.ndarray) -> Held
         if best is None or squares[chosen].mean() < least:
             least = squares[chosen].mean()
             duals = vectors @ ((vectors.T @ targets) / (values + STRENGTHS[chosen] * scale)[:, None])
-            best = HeldOut(targets - errors[chosen], squares[chosen], place, duals)
+            best = HeldOut(targets - errors[chosen] + shift, squares[chosen], place, duals)
     assert best is not None
     return best
 
