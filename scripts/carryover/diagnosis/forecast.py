@@ -206,7 +206,8 @@ def summarise_arms(
             values[name] |= {"gain": gain.value, "gain_low": gain.low, "gain_high": gain.high}
     variables = {key: ("arm", [row[key] for row in values.values()], {"long_name": text, "units": "1"})
                  for key, text in MEANING.items()}  # fmt: skip
-    choice, advice, more = _choose(errors, confidence)
+    fitted = {name: float(np.mean([one.fitted for one in found])) for name, found in known.items()}
+    choice, advice, more = _choose(errors, fitted, confidence)
     about = {"choice": choice, "advice": advice, "more_samples": more, "samples": len(targets.targets),
              "measure": "accuracy" if targets.classes else "R²", "confidence": confidence}  # fmt: skip
     return Forecast(variables, {"arm": ("arm", list(arms), {"long_name": "what is trained", "units": "1"})}, about)
@@ -320,23 +321,27 @@ def _score(found: Sequence[HeldOut], targets: Targets, confidence: float) -> tup
     return 1 - 10**ratio.value, 1 - 10**ratio.high, 1 - 10**ratio.low
 
 
-def _choose(errors: Mapping[str, Sequence[np.ndarray]], confidence: float) -> tuple[str, str, float]:
+def _choose(
+    errors: Mapping[str, Sequence[np.ndarray]], fitted: Mapping[str, float], confidence: float
+) -> tuple[str, str, float]:
     """The arm to choose or "undecided", the advice in words, and how many more samples would decide.
 
     That is the arm of the least error, or a cheaper pretrained one that might be as good. It is undecided where either
-    training from scratch or a pretrained arm might be best.
+    training from scratch or a pretrained arm might be best, by chance or by when training stops: `fitted` {arm: mean
+    error of regression without a penalty}.
     """
     order = [name for name in ARMS if name in errors]
     if len(order) < 2:
         return UNDECIDED, "Undecided: fewer than two arms have a forecast.", np.nan
     best = min(order, key=lambda name: np.mean(errors[name]))
     behind = {name: compare_errors(errors[name], errors[best], confidence) for name in order if name != best}
-    alike = {name: one.more_samples for name, one in behind.items() if one.low <= 0}
-    rivals = {name: more for name, more in alike.items() if "scratch" in (name, best)}
-    if rivals:
+    other = [name for name in behind if "scratch" in (name, best)]
+    if rivals := {name: behind[name].more_samples for name in other if behind[name].low <= 0}:
         more = max(rivals.values())
         about = f"about {float(f'{more:.1g}'):,.0f} more" if more < 1e5 else "not even 100,000 more"
         would = f"Undecided between {best} and {' or '.join(rivals)}: {about} labelled samples would decide."
         return UNDECIDED, would, more
-    choice = next(name for name in order if name == best or name in alike)
+    if turned := [name for name in other if fitted[name] <= fitted[best]]:
+        return UNDECIDED, f"Undecided: {best} wins if training stops early, {turned[0]} if it fits all samples.", np.nan
+    choice = next(name for name in order if name == best or (name not in other and behind[name].low <= 0))
     return choice, f"Choose {choice}.", 0.0

@@ -19,12 +19,16 @@ _TINY = np.finfo(float).tiny
 
 
 class HeldOut(NamedTuple):
-    """Predictions (n, r) of the targets of each sample from all others, their squared errors (n,), summed over targets,
-    the place of the kernel that was taken, and duals (n, r): the regression of all samples is kernel @ duals plus a
-    constant."""
+    """Each sample predicted from all others.
+
+    Attributes: predictions (n, r) of the targets; errors (n,), squared and summed over targets; fitted (n,), errors of
+    regression without a penalty, as of training until all samples are fitted; kernel, the place of the one that was
+    taken; duals (n, r), so that the regression of all samples is kernel @ duals plus a constant.
+    """
 
     predictions: np.ndarray
     errors: np.ndarray
+    fitted: np.ndarray
     kernel: int
     duals: np.ndarray
 
@@ -35,7 +39,7 @@ def predict_held_out(kernels: Sequence[np.ndarray], targets: np.ndarray) -> Held
     Targets (n, r) are numbers, or a column for each class. Predictions, though not errors, take the mean of all samples
     in place of that of the others: where nothing is learnt, the mean without a sample is on the side of other classes.
     """
-    best, least = None, np.inf
+    best, least, fitted = None, np.inf, np.array([np.inf])
     # The intercept has no penalty, so that only what is orthogonal to a constant is regressed.
     varying = linalg.helmert(len(targets)).T  # (n, n − 1)
     shift = (targets - targets.mean(axis=0)) / (len(targets) - 1)
@@ -46,12 +50,14 @@ def predict_held_out(kernels: Sequence[np.ndarray], targets: np.ndarray) -> Held
         errors = np.stack([leave_one_out(values / scale, vectors, y, STRENGTHS) for y in targets.T], axis=2)
         squares = (errors**2).sum(axis=2)
         chosen = squares.mean(axis=1).argmin()
+        if squares[0].mean() < fitted.mean():
+            fitted = squares[0]
         if best is None or squares[chosen].mean() < least:
             least = squares[chosen].mean()
             duals = vectors @ ((vectors.T @ targets) / (values + STRENGTHS[chosen] * scale)[:, None])
-            best = HeldOut(targets - errors[chosen] + shift, squares[chosen], place, duals)
+            best = HeldOut(targets - errors[chosen] + shift, squares[chosen], fitted, place, duals)
     assert best is not None
-    return best
+    return best._replace(fitted=fitted)
 
 
 class Difference(NamedTuple):

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from carryover.config.parameters import Model, parameter
+from carryover.config.parameters import Model, keeps, parameter
 
 
 class Images(Model):
@@ -15,6 +15,17 @@ class Images(Model):
     folder: str = parameter(
         "", "folder with the files of the set; empty for digits, and for those of Debian's package "
         "dataset-fashion-mnist", path=True)  # fmt: skip
+
+
+FORECAST = keeps("forecast_probe", when={"forecast": (True,)})
+
+
+class Forecast(Model):
+    """Whether runs that start from pretrained networks are forecast: see `families.forecasts`."""
+
+    forecast: bool = parameter(
+        False, "forecast each run that starts from a pretrained network, from its own samples, before it is trained"
+    )
 
 
 DESCENT, FLOW, TRAINED = {"solver": ("descent",)}, {"solver": ("flow",)}, {"solver": ("descent", "flow")}

@@ -6,6 +6,7 @@ A family is a folder carryover/families/<family>/, found by its name:
     pretrain.py, finetune.py     `problems(p, shard)` of each stage: a generator of `Batch`
     solvers.py                   a `Solver` for each value of the parameter `solver`, of that name
     labels.json                  labels of coordinates that only its runs have: see `carryover.labels`
+    views.py                     `views(problem, p)`, where runs can be forecast: see `families.forecasts`
 
 The models have the axis `solver`; `Finetune` also the axis `protocol`, `STARTS_FROM`, {axis: its values for which a run
 starts from a pretrained network}, and `KEEPS`, the variables of its datasets that measures need. A family whose loss is
@@ -174,6 +175,9 @@ def run(p: Any, experiment: str, seeds: Sequence[int], pretrained: xr.Dataset | 
             variables = batch.variables(trained)
             if hasattr(p, "protocol"):  # pretraining may have no risk
                 _check_risk(variables)
+            if getattr(p, "forecast", False) and p.starts_pretrained:
+                views = _module(p, "views").views(batch.problem, p)
+                variables |= plugins.load("carryover.families.forecasts").forecast_runs(views)
         except Divergence as error:  # who trains knows their indices alone
             raise Divergence(error.runs, error.what, columns) from error
         solved.append((columns, variables))  # without the problem, whose data are large

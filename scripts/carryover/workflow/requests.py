@@ -140,11 +140,14 @@ def _training(sweep, experiment, spec, stage):
     line `ALSO` stands before each point but the first. A declared version takes the place of the code of the modules.
     """
     folder, batches = f"{sweep.results}/{experiment}", sweep.batches[experiment][stage]
-    modules = [f"carryover.families.{spec.family}.{module}" for module in (stage, "solvers")]
+    family = f"carryover.families.{spec.family}"
+    common_modules = [f"{family}.{module}" for module in (stage, "solvers")]
     version = str(plugins.model_of(f"families.{spec.family}", stage).VERSION)
     _check_solvers(sweep, spec.family, batches)
     for (point, batch), (block, seeds) in product(batches.items(), sweep.blocks(experiment).items()):
         points = [member.parameters for member in batch]
+        forecast = any(getattr(p, "forecast", False) for p in points)
+        modules = [*common_modules, *[f"{family}.views", "carryover.families.forecasts"] * forecast]
         sources = [member.source.name for member in batch if member.source]
         common = as_flags({"experiment": experiment, "seeds": list(seeds)})
         first, *others = map(as_flags, points)

@@ -26,6 +26,8 @@ def main(stage, argv, description):
     files = [file for p in points for file in parameters.input_files(p)]
     if len(set(arguments.seeds)) < len(arguments.seeds) or min(arguments.seeds) < 0:
         raise UserError("--seeds must be different whole numbers from 0")
+    forecast = any(getattr(p, "forecast", False) for p in points)
+    modules = [f"{family}.{stage}", f"{family}.solvers", *[f"{family}.views", "forecasts"] * forecast]
     devices.keep_free_memory()
     logging.basicConfig(format=f"%(asctime)s {stage} {arguments.experiment}: %(message)s")
     logging.getLogger("carryover").setLevel(logging.INFO)
@@ -33,7 +35,7 @@ def main(stage, argv, description):
         stage,
         arguments,
         inputs=dict.fromkeys(file for file in (start, *files) if file),
-        modules=[f"carryover.families.{family}.{module}" for module in (stage, "solvers")],
+        modules=[f"carryover.families.{module}" for module in modules],
         parameters=points[0] if len(points) == 1 else {"together": points},
         seeds=arguments.seeds,
         device=getattr(points[0], "device", None),

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
 from carryover.config.parameters import keeps, parameter
-from carryover.families.parameters import DESCENT, Images
+from carryover.families.parameters import DESCENT, FORECAST, Forecast, Images
 
 Estimator = Annotated[str, Field(pattern=r"^(least_squares|(cutoff|ridge)_(0?\.\d+|1e-\d+)|descent_[1-9]\d*)$")]
 
@@ -28,9 +28,11 @@ class Pretrain(Task):
     solver: Literal["exact"] = parameter("exact", "the limit of gradient descent from 0", axis=True)
 
 
-class Finetune(Task):
+class Finetune(Task, Forecast):
     STARTS_FROM: ClassVar = {"protocol": ("finetuning",)}
-    KEEPS: ClassVar = keeps("distance", "benign_overfitting", "covariance", "covariance_top", "target_alignment")
+    KEEPS: ClassVar = FORECAST | keeps(
+        "distance", "benign_overfitting", "covariance", "covariance_top", "target_alignment"
+    )
 
     protocol: Literal["single_task", "finetuning"] = parameter(
         "finetuning", "finetuning starts from the source's coefficients, single_task from 0", axis=True)  # fmt: skip

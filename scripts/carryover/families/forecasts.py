@@ -1,0 +1,129 @@
+"""Forecasts of runs before they are trained, from their own samples, and scores of the literature beside them.
+
+A family may have a file views.py, whose function `views(problem, p)` yields a `View` of each run of a `Batch`, in
+order. Where the parameter `forecast` is set, runs that start from a pretrained network get the variables of `MEANING`.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from carryover.diagnosis.forecast import LEAST
+from carryover.diagnosis.held_out import HeldOut, compare_errors, predict_held_out
+from carryover.families.stages import Variables
+from carryover.measures import transfer_scores
+from carryover.measures.dimensionality import cka
+from carryover.statistics.intervals import LEVEL
+from carryover.training import kernel_ridge
+
+
+class Start(NamedTuple):
+    """Where training starts: kernels (n, n), any of which may stand for what it learns, and outputs (n,)."""
+
+    kernels: Sequence[np.ndarray]
+    outputs: np.ndarray | float = 0.0
+
+
+class View(NamedTuple):
+    """What a run has before it is trained.
+
+    Features (n, k) are those of the pretrained network and of networks drawn anew, starts those of finetuning and of
+    training from scratch, of one network each, or of several drawn anew."""
+
+    features: np.ndarray
+    fresh: Sequence[np.ndarray]
+    targets: np.ndarray
+    finetuning: Start
+    scratch: Sequence[Start]
+
+
+def relu_start(first: np.ndarray, inputs: np.ndarray) -> Start:
+    """Of ReLU units (H, D) with readouts of their own size: the kernels of the features, and of these and gradients."""
+    features = np.maximum(inputs @ first.T, 0)
+    return Start([features @ features.T, kernel_ridge.kernel(first, np.linalg.norm(first, axis=1), inputs, inputs)])
+
+
+SCORES = {
+    "logme": "LogME",
+    "h_score": "H-score, shrunk",
+    "transrate": "TransRate",
+    "gbc": "separability of classes (GBC)",
+    "parc": "PARC",
+    "alignment": "alignment of the kernel with the target",
+}
+ARMS = {
+    "probe": "readout of the pretrained features",
+    "finetune": "finetuned network",
+    "scratch": "network from scratch",
+}
+ENDS = {"": "", "_low": "lower end of: ", "_high": "upper end of: "}
+MEANING = (
+    {"forecast_variance": "variance of the run's targets at its samples"}
+    | {f"forecast_{arm}{end}": f"{words}forecast of the R² of the {what}"
+     for arm, what in ARMS.items() for end, words in ENDS.items()}
+    | {f"forecast_{arm}_gain{end}": f"{words}forecast of log10 of the error from scratch over that of the {ARMS[arm]}"
+       for arm in ("probe", "finetune") for end, words in ENDS.items()}
+    | {f"forecast_{arm}_gain_fitted": f"the same of the {ARMS[arm]}, if samples are fitted without a penalty"
+       for arm in ("probe", "finetune")}
+    | {f"score_{name}{kind}": f"{what}{of}" for name, what in SCORES.items()
+       for kind, of in (("", " of the pretrained features"), ("_fresh", " of features drawn anew"))}
+)  # fmt: skip
+"""Variables of a forecast; NaN of fewer than ten samples, and of a score that the features do not have."""
+
+
+def forecast_runs(views: Iterable[View]) -> Variables:
+    """`Variables` (run,) of the views of all runs."""
+    rows = [_forecast(view) if len(view.targets) >= LEAST else {} for view in views]
+    return {name: ("run", np.array([row.get(name, np.nan) for row in rows]), text) for name, text in MEANING.items()}
+
+
+def _forecast(view):
+    """{variable: value} of a view."""
+    y = view.targets[:, None]
+    spread = ((y - y.mean()) ** 2).sum(axis=1)
+
+    def predict(start) -> HeldOut:
+        return predict_held_out(start.kernels, (view.targets - start.outputs)[:, None])
+
+    held = {
+        "probe": [predict(Start([view.features @ view.features.T]))],
+        "finetune": [predict(view.finetuning)],
+        "scratch": [predict(start) for start in view.scratch],
+    }
+    errors = {name: [one.errors for one in found] for name, found in held.items()}
+    row = {"forecast_variance": spread.mean()}
+    for name, own in errors.items():
+        ratio = compare_errors(own, [spread], 1 - LEVEL)
+        ends = (ratio.value, ratio.high, ratio.low)
+        row |= {f"forecast_{name}{end}": 1 - 10**value for end, value in zip(ENDS, ends, strict=True)}
+        if name != "scratch":
+            gain = compare_errors(errors["scratch"], own, 1 - LEVEL)
+            row |= {f"forecast_{name}_gain{end}": value for end, value in zip(ENDS, gain[:3], strict=True)}
+            scratch, fitted = ([one.fitted for one in held[arm]] for arm in ("scratch", name))
+            row[f"forecast_{name}_gain_fitted"] = compare_errors(scratch, fitted, 1 - LEVEL).value
+    row |= {f"score_{name}": value for name, value in _scores(view.features, view.targets).items()}
+    fresh = [_scores(features, view.targets) for features in view.fresh]
+    return row | {f"score_{name}_fresh": np.mean([scores[name] for scores in fresh]) for name in SCORES}
+
+
+def _scores(features, targets):
+    """{score: value} of features (n, k), NaN where they do not have it."""
+    two = len(np.unique(targets)) == 2
+    labels = (targets > targets.mean()).astype(int) if two else transfer_scores.discretise(targets)
+    functions = {
+        "logme": partial(transfer_scores.logme, features, targets),
+        "h_score": partial(transfer_scores.h_score, features, labels),
+        "transrate": partial(transfer_scores.transrate, features, labels),
+        "gbc": partial(transfer_scores.gbc, features, labels),
+        "parc": partial(transfer_scores.parc, features, targets),
+        "alignment": partial(cka, features, targets[:, None]),
+    }
+    values = {}
+    for name, function in functions.items():
+        try:
+            values[name] = function()
+        except ValueError:  # of too few or constant features, UserError among them
+            values[name] = np.nan
+    return values

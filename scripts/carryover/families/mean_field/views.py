@@ -1,0 +1,21 @@
+"""What runs have before they are trained: see `families.forecasts`."""
+
+import numpy as np
+
+from carryover.families.forecasts import View, relu_start
+from carryover.streams import generator
+from carryover.tasks.sparse import unit_vectors
+
+DRAWN = 2  # networks
+
+
+def views(problem, p):
+    """As of ReLU networks (`families.relu.views`); input weights have unit length."""
+    task, (width, dimension) = problem.task, problem.start.first.shape[1:]
+    drawn = [unit_vectors(generator("forecast", "mean field", seed, "weights"), width, dimension)
+             for seed in range(DRAWN)]  # fmt: skip
+    for inputs, targets, network in zip(task.X[task.sets], task.y, problem.networks, strict=True):
+        first = problem.start.first[network].astype(float)
+        fresh = [relu_start(units, inputs) for units in drawn]
+        yield View(np.maximum(inputs @ first.T, 0), [np.maximum(inputs @ units.T, 0) for units in drawn], targets,
+                   relu_start(first, inputs), fresh)  # fmt: skip
