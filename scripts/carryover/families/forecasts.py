@@ -6,7 +6,7 @@ order. Where the parameter `forecast` is set, runs that start from a pretrained 
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -79,12 +79,12 @@ def forecast_runs(views: Iterable[View]) -> Variables:
     return {name: ("run", np.array([row.get(name, np.nan) for row in rows]), text) for name, text in MEANING.items()}
 
 
-def _forecast(view):
+def _forecast(view: View) -> dict[str, Any]:
     """{variable: value} of a view."""
     y = view.targets[:, None]
     spread = ((y - y.mean()) ** 2).sum(axis=1)
 
-    def predict(start) -> HeldOut:
+    def predict(start: Start) -> HeldOut:
         return predict_held_out(start.kernels, (view.targets - start.outputs)[:, None])
 
     held = {
@@ -93,7 +93,7 @@ def _forecast(view):
         "scratch": [predict(start) for start in view.scratch],
     }
     errors = {name: [one.errors for one in found] for name, found in held.items()}
-    row = {"forecast_variance": spread.mean()}
+    row: dict[str, Any] = {"forecast_variance": spread.mean()}
     for name, own in errors.items():
         ratio = compare_errors(own, [spread], 1 - LEVEL)
         ends = (ratio.value, ratio.high, ratio.low)
@@ -108,7 +108,7 @@ def _forecast(view):
     return row | {f"score_{name}_fresh": np.mean([scores[name] for scores in fresh]) for name in SCORES}
 
 
-def _scores(features, targets):
+def _scores(features: np.ndarray, targets: np.ndarray) -> dict[str, float]:
     """{score: value} of features (n, k), NaN where they do not have it."""
     two = len(np.unique(targets)) == 2
     labels = (targets > targets.mean()).astype(int) if two else transfer_scores.discretise(targets)
