@@ -1,0 +1,53 @@
+"""Forecasts of gains beside the gains that training then gave."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from carryover.analysis.forecasts import KINDS, transfers
+from carryover.config import plugins
+from carryover.figures.drawing import layout
+from carryover.figures.titled import Titled
+
+COLOURS = ("#332288", "#88CCEE", "#44AA99", "#DDCC77", "#CC6677", "#AA4499", "#117733", "#882255")
+MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
+CLIPPED, LINEAR = 4.0, 0.5  # gains, log₁₀ of a ratio of errors: the largest drawn; up to which the scale is linear
+
+
+@plugins.figure()
+def forecast_gain(data, p: Titled):
+    """Gain after training against its forecast, a panel for linear transfer and one for finetuning.
+
+    Roles: transfers of families, as comparisons.forecasts makes them, of which the reported half is drawn. Markers are
+    filled where the forecast decides.
+    """
+    table = transfers(data)
+    table = table[table["half"] == 1].sample(frac=1, random_state=0)  # no family covers another
+    families = sorted(table["family"].unique())
+    fig, axes = plt.subplots(1, len(KINDS), figsize=(9.6, 5.0), sharex=True, sharey=True)
+    for ax, (kind, tuned) in zip(axes, KINDS.items(), strict=True):
+        ax.fill_between([-CLIPPED, 0], -CLIPPED, 0, color="0.94", linewidth=0)
+        ax.fill_between([0, CLIPPED], 0, CLIPPED, color="0.94", linewidth=0)
+        ax.plot([-CLIPPED, CLIPPED], [-CLIPPED, CLIPPED], color="0.5", linewidth=0.8)
+        known = table[table["tuned"] == tuned]
+        for family, colour, marker in zip(families, COLOURS, MARKERS, strict=False):
+            own = known[known["family"] == family]
+            for decided, face in ((False, "none"), (True, colour)):
+                part = own[own["decided"] == decided]
+                x, y = (part[name].clip(-CLIPPED, CLIPPED) for name in ("predicted", "gain"))
+                label = family if decided else None
+                ax.scatter(x, y, 13, marker=marker, facecolors=face, edgecolors=colour, linewidths=0.6, label=label)
+        decided = known[known["decided"]]
+        right = (np.sign(decided["predicted"]) == np.sign(decided["gain"])).mean()
+        ax.set_title(f"{kind}: {len(decided)} of {len(known)} decided, {right:.0%} of these right")
+        for scale in (ax.set_xscale, ax.set_yscale):
+            scale("symlog", linthresh=LINEAR, linscale=0.8)
+        ticks = [-4, -2, -1, -0.5, 0, 0.5, 1, 2, 4]
+        names = [f"{tick:g}".replace("-", "−") for tick in ticks]
+        ax.set_xticks(ticks, names)
+        ax.set_yticks(ticks, names)
+        ax.minorticks_off()
+        ax.set_axisbelow(True)
+        ax.set(xlim=(-CLIPPED, CLIPPED), ylim=(-CLIPPED, CLIPPED), xlabel="forecast of the gain before training")
+    axes[0].set_ylabel("gain after training")
+    notes = "filled: decided; grey: the sign is as forecast; gains are clipped at 10⁴"
+    return layout.finish(fig, p.title, notes)
