@@ -22,6 +22,7 @@ from toy import (
 )
 from toy.atlas_runs import mapped
 from toy.diagonal_networks import SEEDS, classifying, endless, measured
+from toy.forecast_runs import transferred
 from toy.relu_networks import measured as measured_relu
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -114,6 +115,7 @@ ROLES = {
     },
     "dimensionality": lambda: relu("dimensionality", "regimes", "overlap", "nested"),
     "endless_training": lambda: {"trajectory": endless()},
+    "forecast_gain": lambda: {"one": transferred(), "other": transferred("Other", wrong=(1.0,))},
     "layer_scales": lambda: {role: scaled_layers()[role] for role in ("curve", "risk")},
     "layer_scales_beyond": lambda: {
         "relu": scaled_layers()["relu"], "curve": plugins.call("theory.curves", "pretraining_time", dimension=8),
@@ -174,6 +176,7 @@ CASES = {
     "diagonal_solutions": [({"samples": 4}, 12)],
     "dimensionality": [({}, 9), ({"nested_samples": (8,)}, 8)],
     "endless_training": [({}, 3)],
+    "forecast_gain": [({}, 2)],
     "frozen_layer": [({}, 3)],
     "gaussian_bounds": [({}, 3)],
     "layer_scales": [({}, 5)],

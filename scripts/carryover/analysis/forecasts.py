@@ -5,7 +5,13 @@ import pandas as pd
 
 from carryover.families.forecasts import SCORES
 
-OURS, CONSTANT = "carryover.forecast", "the more frequent sign"
+OURS, CONSTANT = "forecast", "constant"
+NAMES = (
+    {OURS: "carryover.forecast", CONSTANT: "the more frequent sign", "readout": "R² of a readout, samples left out"}
+    | {name: meaning.partition(",")[0] for name, meaning in SCORES.items()}
+    | {f"{name}_beyond": f"{meaning.partition(',')[0]}, beyond features drawn anew" for name, meaning in SCORES.items()}
+)
+"""{predictor: what it is}."""
 GROUPS = 10  # groups of settings of which each is left out in turn
 KINDS = {"linear transfer": False, "finetuning": True}
 """{kind of transfer: whether it is finetuning}."""
@@ -29,11 +35,10 @@ def predictors(table):
 
     Scores are those of the pretrained features, and the same less that of features drawn anew, whose zero is natural.
     """
-    found = {OURS: (table["predicted"], 0.0), "R² of a readout": (table["forecast"], None)}
-    for name, meaning in SCORES.items():
-        short = meaning.partition(",")[0]
-        found[short] = table[f"score_{name}"], None
-        found[f"{short}, beyond drawn anew"] = table[f"score_{name}"] - table[f"score_{name}_fresh"], 0.0
+    found = {OURS: (table["predicted"], 0.0), "readout": (table["forecast"], None)}
+    for name in SCORES:
+        found[name] = table[f"score_{name}"], None
+        found[f"{name}_beyond"] = table[f"score_{name}"] - table[f"score_{name}_fresh"], 0.0
     return found
 
 

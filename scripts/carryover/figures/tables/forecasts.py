@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from carryover.analysis.forecasts import KINDS, OURS, leave_settings_out, predictors, right, transfers
+from carryover.analysis.forecasts import KINDS, NAMES, OURS, leave_settings_out, predictors, right, transfers
 from carryover.config import plugins
 from carryover.statistics import jackknife
 
@@ -21,7 +21,7 @@ def forecasts(data):
     reported = table[table["half"] == 1]
     rows = []
     for name in known:
-        row = {"predictor": name}
+        row = {"predictor": NAMES[name]}
         for kind, tuned in KINDS.items():
             of_kind = reported[reported["tuned"] == tuned]
             shares = leave_settings_out(of_kind, lambda part, name=name: known.loc[part.index, name].mean())
@@ -32,7 +32,7 @@ def forecasts(data):
                 row[f"{kind}, order"] = _in_words(leave_settings_out(own, _order))
                 row[f"{kind}, order in a family"] = _in_words(leave_settings_out(own, _order_in_families))
         rows.append(row)
-    decided = {"predictor": f"{OURS}, where decided"}
+    decided = {"predictor": f"{NAMES[OURS]}, where decided"}
     for kind, tuned in KINDS.items():
         of_kind = reported[(reported["tuned"] == tuned) & reported["decided"]]
         shares = leave_settings_out(of_kind, lambda part: known.loc[part.index, OURS].mean())
@@ -41,11 +41,14 @@ def forecasts(data):
 
 
 def _order(rows):
+    """Rank correlation of a predictor with the gain; NaN where either is constant."""
+    if min(rows["value"].nunique(), rows["gain"].nunique()) < 2:
+        return np.nan
     return rows["value"].corr(rows["gain"], method="spearman")
 
 
 def _order_in_families(rows):
-    return np.mean([_order(own) for _, own in rows.groupby("family") if own["value"].nunique() > 1])
+    return pd.Series([_order(own) for _, own in rows.groupby("family")]).mean()
 
 
 def _in_words(values, scale=jackknife.DIFFERENCE):
