@@ -1,10 +1,10 @@
 """Whether committed pictures show what the archive gives: `python tools/pictures.py [--drawn | --write]`.
 
-docs/pictures/papers has every figure of the papers' scale that an item of a paper names; two more are on pages. Each
+docs/pictures/papers has every figure of the papers' scale that an item of a paper names; three more are on pages. Each
 picture keeps a digest of its archived data, options and published tables; another one means that it is stale.
 
---drawn also compares pictures with the figures that `make papers` and `snakemake --configfile config/config.yaml
-config/replay.yaml` draw, in squares: another digit in a title differs by more than `ALLOWED`, another processor's
+--drawn also compares pictures with the figures that `make papers` and `snakemake --configfile config/config.yaml` with
+config/replay.yaml and config/forecast.yaml draw, in squares: another digit in a title differs by more than `ALLOWED`, another processor's
 rounding does not. --write draws what differs anew, as wide as it was, 640 pixels if it is new, in 256 colours.
 """
 
@@ -19,7 +19,11 @@ from carryover.report.page import reproduction_items
 
 SQUARE, ALLOWED = 8, 8  # pixels, and levels of 255, mean over a square
 NEW = 640  # pixels across
-ON_PAGES = {"papers_atlas.png": ("paper", "atlas"), "replay.png": ("replay", "replay")}
+ON_PAGES = {
+    "papers_atlas.png": ("paper", "atlas"),
+    "replay.png": ("replay", "replay"),
+    "forecast_gain.png": ("forecast", "forecast_gain"),
+}
 SECTIONS = {"comparisons": "comparisons", "theory": "curves"}
 """{folder of results: section of the configuration} of what is not archived but computed."""
 

@@ -10,9 +10,9 @@ from torch import nn
 
 from carryover import forecast, record
 from carryover.diagnosis import tangent
-from carryover.diagnosis.held_out import predict_held_out
 from carryover.diagnosis.modules import call_network
 from carryover.errors import UserError
+from carryover.statistics.held_out import predict_held_out
 
 
 def network(outputs, seed=0):

@@ -33,6 +33,9 @@ def test_digits(tmp_path):
     assert {path.name for path in (tmp_path / "one").iterdir()} >= {"factor.png", "before.nc", "after_1.nc"}
     assert said[0].split(" gains ")[0] in PAGE
     assert any(line.startswith("layer1 ") and " unchanged" in line for line in said)
+    forecast, finetuned, scratch = said[-3:]
+    assert forecast.startswith("before training: Choose finetune.")
+    assert float(finetuned.split()[-1]) > float(scratch.split()[-1]) + 0.05
 
 
 def test_efficientnet_with_imagenet_weights_had_what_the_task_needs():

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from carryover.families.forecasts import SCORES
+from carryover.measures.transfer_scores import SCORES
 
 OURS, CONSTANT = "forecast", "constant"
 NAMES = (

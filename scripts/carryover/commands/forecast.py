@@ -13,8 +13,9 @@ from pydantic import Field, PositiveFloat
 from carryover.commands.rescale import definitions
 from carryover.config import parameters
 from carryover.config.parameters import Model, parameter
-from carryover.diagnosis.forecast import ARMS, LEAST, forecast
+from carryover.diagnosis.forecast import ARMS, forecast
 from carryover.provenance.job_record import Job
+from carryover.statistics.held_out import LEAST
 
 
 class Options(Model):

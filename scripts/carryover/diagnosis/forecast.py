@@ -24,7 +24,6 @@ from scipy import stats
 from torch import Tensor, nn
 
 from carryover.diagnosis.comparison import LARGEST, RENEWING, sample_keys
-from carryover.diagnosis.held_out import HeldOut, compare_errors, predict_held_out
 from carryover.diagnosis.modules import (
     Call,
     bare,
@@ -41,10 +40,10 @@ from carryover.diagnosis.tangent import SKETCH, Views, look_at, single_samples
 from carryover.diagnosis.task import Targets
 from carryover.errors import UserError
 from carryover.networks.convnet_weights import rescaled_parameter_names
+from carryover.statistics.held_out import LEAST, HeldOut, compare_errors, predict_held_out
 
 ARMS = ("probe", "finetune", "scratch", "rescale")
 """What can be trained, the cheaper of two pretrained ones first."""
-LEAST = 10  # samples
 UNDECIDED = "undecided"
 _REINITIALISATIONS = 2
 # Change of the weights, relative to their size, from which a kernel does not stand for training from rescaled weights:

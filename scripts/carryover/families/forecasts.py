@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from carryover.diagnosis.forecast import LEAST
-from carryover.diagnosis.held_out import HeldOut, compare_errors, predict_held_out
+from carryover.config import plugins
 from carryover.families.stages import Variables
 from carryover.measures import transfer_scores
 from carryover.measures.dimensionality import cka
+from carryover.measures.transfer_scores import SCORES
+from carryover.statistics.held_out import LEAST, HeldOut, compare_errors, predict_held_out
 from carryover.statistics.intervals import LEVEL
 from carryover.training import kernel_ridge
 
@@ -45,14 +46,6 @@ def relu_start(first: np.ndarray, inputs: np.ndarray) -> Start:
     return Start([features @ features.T, kernel_ridge.kernel(first, np.linalg.norm(first, axis=1), inputs, inputs)])
 
 
-SCORES = {
-    "logme": "LogME",
-    "h_score": "H-score, shrunk",
-    "transrate": "TransRate",
-    "gbc": "separability of classes (GBC)",
-    "parc": "PARC",
-    "alignment": "alignment of the kernel with the target",
-}
 ARMS = {
     "probe": "readout of the pretrained features",
     "finetune": "finetuned network",
@@ -71,6 +64,12 @@ MEANING = (
        for kind, of in (("", " of the pretrained features"), ("_fresh", " of features drawn anew"))}
 )  # fmt: skip
 """Variables of a forecast; NaN of fewer than ten samples, and of a score that the features do not have."""
+
+
+def forecast_problem(problem: Any, p: Any) -> Variables:
+    """`forecast_runs` of the runs of a `Batch` with this problem, of the family whose parameters these are."""
+    family = type(p).__module__.rpartition(".")[0]
+    return forecast_runs(plugins.load(f"{family}.views").views(problem, p))
 
 
 def forecast_runs(views: Iterable[View]) -> Variables:

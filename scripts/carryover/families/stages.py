@@ -176,8 +176,7 @@ def run(p: Any, experiment: str, seeds: Sequence[int], pretrained: xr.Dataset | 
             if hasattr(p, "protocol"):  # pretraining may have no risk
                 _check_risk(variables)
             if getattr(p, "forecast", False) and p.starts_pretrained:
-                views = _module(p, "views").views(batch.problem, p)
-                variables |= plugins.load("carryover.families.forecasts").forecast_runs(views)
+                variables |= plugins.load("carryover.families.forecasts").forecast_problem(batch.problem, p)
         except Divergence as error:  # who trains knows their indices alone
             raise Divergence(error.runs, error.what, columns) from error
         solved.append((columns, variables))  # without the problem, whose data are large

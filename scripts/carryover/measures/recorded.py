@@ -31,16 +31,6 @@ def coefficients(data):
     return data[["coefficients", "teacher"]].isel(output=0, drop=True)
 
 
-@plugins.measure(
-    needs=["forecast_probe"],
-    applies_to={"protocol": ("finetuning", "linear_transfer", "finetuning_probe")},
-    selects=True,
-)
-def forecast(data):
-    """What was forecast of each run before it was trained, and scores of the literature, (run,)."""
-    return data[[name for name in data.data_vars if name.startswith(("forecast_", "score_"))]]
-
-
 @plugins.measure(needs=["distance", "benign_overfitting", "covariance"], selects=True)
 def bounds(data):
     """Of linear functions on pairs of image tasks: error, each bound, and what the source says

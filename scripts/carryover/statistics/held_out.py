@@ -15,6 +15,8 @@ from carryover.training.kernel_ridge import leave_one_out
 
 STRENGTHS = np.logspace(-8, 4, 25)
 """Ridge strengths in units of the kernel's mean eigenvalue: from nearly interpolating to nearly constant."""
+LEAST = 10
+"""Samples of which a forecast says anything."""
 _TINY = np.finfo(float).tiny
 
 
