@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from carryover.config import plugins
-from carryover.families.forecasts import MEANING, View, forecast_runs
+from carryover.families.forecasts import View, forecast_runs
+from carryover.measures.forecast import MEANING
 from carryover.measures.transfer_scores import logme
 from carryover.networks import diagonal, relu
 from carryover.training.result import Samples

@@ -2,7 +2,7 @@
 
 from carryover.claims.comparisons import forecasts
 from carryover.config.plugins import model_of
-from carryover.families.forecasts import MEANING
+from carryover.measures.forecast import MEANING
 from toy.made_up_runs import dataset
 
 GRID = {"overlap": [0.0, 0.25, 0.75, 1.0], "samples": [12, 48], "noise": [0.0]}

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from carryover.measures.transfer_scores import SCORES
+from carryover.measures.forecast import SCORES
 
 OURS, CONSTANT = "forecast", "constant"
 NAMES = (

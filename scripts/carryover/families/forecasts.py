@@ -14,7 +14,7 @@ from carryover.config import plugins
 from carryover.families.stages import Variables
 from carryover.measures import transfer_scores
 from carryover.measures.dimensionality import cka
-from carryover.measures.transfer_scores import SCORES
+from carryover.measures.forecast import ENDS, MEANING, SCORES
 from carryover.statistics.held_out import LEAST, HeldOut, compare_errors, predict_held_out
 from carryover.statistics.intervals import LEVEL
 from carryover.training import kernel_ridge
@@ -44,26 +44,6 @@ def relu_start(first: np.ndarray, inputs: np.ndarray) -> Start:
     """Of ReLU units (H, D) with readouts of their own size: the kernels of the features, and of these and gradients."""
     features = np.maximum(inputs @ first.T, 0)
     return Start([features @ features.T, kernel_ridge.kernel(first, np.linalg.norm(first, axis=1), inputs, inputs)])
-
-
-ARMS = {
-    "probe": "readout of the pretrained features",
-    "finetune": "finetuned network",
-    "scratch": "network from scratch",
-}
-ENDS = {"": "", "_low": "lower end of: ", "_high": "upper end of: "}
-MEANING = (
-    {"forecast_variance": "variance of the run's targets at its samples"}
-    | {f"forecast_{arm}{end}": f"{words}forecast of the R² of the {what}"
-     for arm, what in ARMS.items() for end, words in ENDS.items()}
-    | {f"forecast_{arm}_gain{end}": f"{words}forecast of log10 of the error from scratch over that of the {ARMS[arm]}"
-       for arm in ("probe", "finetune") for end, words in ENDS.items()}
-    | {f"forecast_{arm}_gain_fitted": f"the same of the {ARMS[arm]}, if samples are fitted without a penalty"
-       for arm in ("probe", "finetune")}
-    | {f"score_{name}{kind}": f"{what}{of}" for name, what in SCORES.items()
-       for kind, of in (("", " of the pretrained features"), ("_fresh", " of features drawn anew"))}
-)  # fmt: skip
-"""Variables of a forecast; NaN of fewer than ten samples, and of a score that the features do not have."""
 
 
 def forecast_problem(problem: Any, p: Any) -> Variables:

@@ -17,15 +17,17 @@ class Images(Model):
         "dataset-fashion-mnist", path=True)  # fmt: skip
 
 
-FORECAST = keeps("forecast_probe", when={"forecast": (True,)})
-
-
 class Forecast(Model):
     """Whether runs that start from pretrained networks are forecast: see `families.forecasts`."""
 
     forecast: bool = parameter(
         False, "forecast each run that starts from a pretrained network, from its own samples, before it is trained"
     )
+
+
+def keeps_forecasts(protocols: tuple[str, ...]) -> dict[str, dict[str, tuple]]:
+    """`KEEPS` of the forecasts of a family whose runs start from pretrained networks under these protocols."""
+    return keeps("forecast_probe", when={"forecast": (True,), "protocol": protocols})
 
 
 DESCENT, FLOW, TRAINED = {"solver": ("descent",)}, {"solver": ("flow",)}, {"solver": ("descent", "flow")}

@@ -13,15 +13,6 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 
 from carryover.errors import UserError
 
-SCORES = {
-    "logme": "LogME",
-    "h_score": "H-score, shrunk",
-    "transrate": "TransRate",
-    "gbc": "separability of classes (GBC)",
-    "parc": "PARC",
-    "alignment": "alignment of the kernel with the target",
-}
-"""{score of a forecast: what it is}; the alignment is `dimensionality.cka` with the target."""
 _RANGE = (1e-10, 1e10)  # of LogME's ratio of precisions, in units of the mean eigenvalue of the features' kernel
 _STARTS = (1e-6, 1e-3, 1.0, 1e3)  # of its iteration, for there may be several maxima
 _ROUNDS = 1000  # of it at most; it is slow only where the maximum is flat

@@ -9,8 +9,8 @@ from carryover.analysis.transferability import pair_runs
 from carryover.claims.comparisons.atlas import log_ratio
 from carryover.config import plugins
 from carryover.config.parameters import Model, parameter
-from carryover.families.forecasts import MEANING
 from carryover.labels import make_dataset
+from carryover.measures.forecast import MEANING
 from carryover.runs import select_runs
 from carryover.streams import generator
 

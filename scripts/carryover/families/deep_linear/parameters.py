@@ -6,7 +6,7 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, Pos
 
 from carryover.config.parameters import Fraction, Model, keeps, parameter
 from carryover.errors import UserError
-from carryover.families.parameters import DESCENT, FORECAST, Device, Forecast
+from carryover.families.parameters import DESCENT, Device, Forecast, keeps_forecasts
 
 SIMULATED = {"solver": ("descent", "balanced")}
 PRETRAINED = ("linear_transfer", "finetuning")
@@ -45,9 +45,9 @@ class Pretrain(Training):
         (1e-5,), "standard deviation of weights, or norm of balanced layers", when=SIMULATED)  # fmt: skip
 
 
-class Finetune(Training, Forecast):
+class Finetune(Forecast, Training):
     STARTS_FROM: ClassVar = {"protocol": PRETRAINED}
-    KEEPS: ClassVar = FORECAST | keeps("time", "coefficients", "teacher")
+    KEEPS: ClassVar = keeps_forecasts(PRETRAINED) | keeps("time", "coefficients", "teacher")
 
     protocol: Literal["single_task", "linear_transfer", "finetuning"] = parameter(
         "finetuning", "finetuning trains all layers of the pretrained network, linear_transfer its last ones, as a "

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from carryover.config.parameters import Fraction, Model, keeps, parameter
-from carryover.families.parameters import DESCENT, FLOW, FORECAST, TRAINED, Device, Forecast
+from carryover.families.parameters import DESCENT, FLOW, TRAINED, Device, Forecast, keeps_forecasts
 
 PRETRAINED = ("finetuning", "finetuning_probe")
 SCRATCH = ("single_task", "single_task_probe", "multi_task")
@@ -51,9 +51,9 @@ class Pretrain(Training):
     learning_rate: PositiveFloat = parameter(0.5, "step of gradient descent", when=DESCENT)
 
 
-class Finetune(Training, Forecast):
+class Finetune(Forecast, Training):
     STARTS_FROM: ClassVar = {"protocol": PRETRAINED}
-    KEEPS: ClassVar = FORECAST | keeps(
+    KEEPS: ClassVar = keeps_forecasts(PRETRAINED) | keeps(
         "time", "coefficients", "teacher", "auxiliary_teacher", "start_first_plus", "start_first_minus",
         "start_second_plus", "start_second_minus")  # fmt: skip
 

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
 from carryover.config.parameters import keeps, parameter
-from carryover.families.parameters import DESCENT, FORECAST, Forecast, Images
+from carryover.families.parameters import DESCENT, Forecast, Images, keeps_forecasts
 
 Estimator = Annotated[str, Field(pattern=r"^(least_squares|(cutoff|ridge)_(0?\.\d+|1e-\d+)|descent_[1-9]\d*)$")]
 
@@ -28,9 +28,9 @@ class Pretrain(Task):
     solver: Literal["exact"] = parameter("exact", "the limit of gradient descent from 0", axis=True)
 
 
-class Finetune(Task, Forecast):
+class Finetune(Forecast, Task):
     STARTS_FROM: ClassVar = {"protocol": ("finetuning",)}
-    KEEPS: ClassVar = FORECAST | keeps(
+    KEEPS: ClassVar = keeps_forecasts(("finetuning",)) | keeps(
         "distance", "benign_overfitting", "covariance", "covariance_top", "target_alignment"
     )
 

@@ -6,7 +6,7 @@ from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt, model_validat
 
 from carryover.config.parameters import Fraction, Model, keeps, parameter
 from carryover.errors import UserError
-from carryover.families.parameters import ACCURACY, DESCENT, FLOW, FORECAST, TRAINED, Device, Forecast, Relative
+from carryover.families.parameters import ACCURACY, DESCENT, FLOW, TRAINED, Device, Forecast, Relative, keeps_forecasts
 
 MAX_TIME = 1000.0  # of the paper: 10⁵ steps of gradient descent at a rate of 0.01 · width
 SOLVERS = {
@@ -55,9 +55,9 @@ class Pretrain(Training):
     )
 
 
-class Finetune(Training, Forecast):
+class Finetune(Forecast, Training):
     STARTS_FROM: ClassVar = {"protocol": PRETRAINED}
-    KEEPS: ClassVar = FORECAST | keeps("time") | keeps(
+    KEEPS: ClassVar = keeps_forecasts(PRETRAINED) | keeps("time") | keeps(
         "first", "second", "start_first", "source_readout", "teacher_directions", "teacher_readout",
         when={"protocol": ("pretrained",)})  # fmt: skip
 

@@ -6,7 +6,7 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, Pos
 
 from carryover.config.parameters import Fraction, Model, keeps, parameter
 from carryover.errors import UserError
-from carryover.families.parameters import ACCURACY, DESCENT, FLOW, FORECAST, TRAINED, Device, Forecast, Relative
+from carryover.families.parameters import ACCURACY, DESCENT, FLOW, TRAINED, Device, Forecast, Relative, keeps_forecasts
 
 PRETRAINED = ("finetuning", "finetuning_probe", "finetuning_kernel")
 SCRATCH = ("single_task", "multi_task", "single_task_probe", "single_task_kernel")
@@ -51,9 +51,9 @@ class Pretrain(Training):
     batch_size: NonNegativeInt = parameter(0, "samples in a step; 0 for all", when=DESCENT)
 
 
-class Finetune(Training, Forecast):
+class Finetune(Forecast, Training):
     STARTS_FROM: ClassVar = {"protocol": PRETRAINED}
-    KEEPS: ClassVar = FORECAST | keeps("inputs", "targets", when={"keep_samples": (True,)}) | keeps(
+    KEEPS: ClassVar = keeps_forecasts(PRETRAINED) | keeps("inputs", "targets", when={"keep_samples": (True,)}) | keeps(
         "time", "first", "second", "start_first", "start_second", "teacher_directions", "teacher_readout",
         "auxiliary_directions", "auxiliary_readout")  # fmt: skip
 

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, PositiveFloat, PositiveInt
 
 from carryover.config.parameters import Model, keeps, parameter
-from carryover.families.parameters import ACCURACY, FLOW, FORECAST, Device, Forecast, Relative
+from carryover.families.parameters import ACCURACY, FLOW, Device, Forecast, Relative, keeps_forecasts
 
 
 class Task(Model):
@@ -30,9 +30,9 @@ class Pretrain(Training):
     samples: PositiveInt = parameter(500, "source samples n_S")
 
 
-class Finetune(Training, Forecast):
+class Finetune(Forecast, Training):
     STARTS_FROM: ClassVar = {"protocol": ("finetuning",)}
-    KEEPS: ClassVar = FORECAST | keeps("time", "bound", "corollary", "tangent_distance")
+    KEEPS: ClassVar = keeps_forecasts(("finetuning",)) | keeps("time", "bound", "corollary", "tangent_distance")
 
     protocol: Literal["finetuning", "single_task"] = parameter(
         "finetuning", "finetuning trains the first layer of the pretrained network, single_task that of one from "
