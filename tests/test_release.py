@@ -1,10 +1,14 @@
 """Version, date and papers are the same wherever they stand."""
 
+import importlib
 import re
 import tomllib
 from pathlib import Path
 
+import pytest
 import yaml
+
+from carryover.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -23,3 +27,12 @@ def test_the_citation_has_every_paper_as_a_reference():
     papers = [yaml.safe_load(file.read_text())["paper"] for file in (ROOT / "config/papers").glob("*.yaml")]
     titles = {paper["title"] for paper in papers if "venue" in paper}
     assert {reference["title"] for reference in citation["references"]} == titles
+
+
+def test_files_for_machines_are_written_from_what_stands_elsewhere(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    metadata = importlib.import_module("metadata")
+    for name, make in metadata.FILES.items():
+        assert (ROOT / name).read_text() == make(), f"python tools/metadata.py --write renews {name}"
+    with pytest.raises(UserError, match="names the figure none, which the papers' scale does not draw"):
+        metadata._drawn({"figures": ["none"]}, {"figures": {}})

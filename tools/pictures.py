@@ -3,9 +3,10 @@
 docs/pictures/papers has every figure of the papers' scale that an item of a paper names; three more are on pages. Each
 picture keeps a digest of its archived data, options and published tables; another one means that it is stale.
 
---drawn also compares pictures with the figures that `make papers` and `snakemake --configfile config/config.yaml` with
-config/replay.yaml and config/forecast.yaml draw, in squares: another digit in a title differs by more than `ALLOWED`, another processor's
-rounding does not. --write draws what differs anew, as wide as it was, 640 pixels if it is new, in 256 colours.
+--drawn also compares pictures with the figures that `make papers` and, with config/replay.yaml and config/forecast.yaml
+after config/config.yaml, `snakemake --configfile` draw, in squares: another digit in a title differs by more than
+`ALLOWED`, another processor's rounding does not. --write draws what differs anew, as wide as it was, 640 pixels if it is
+new, in 256 colours.
 """
 
 import sys

@@ -1,0 +1,113 @@
+"""Files for machines, written from what stands elsewhere: `python tools/metadata.py [--write]`.
+
+`codemeta.json` and `.zenodo.json` are made of CITATION.cff and pyproject.toml, `codecheck.yml` of the configuration: a
+manifest of every figure of the papers' scale that an item of a paper names, with the command that draws it. Without
+--write the files that are stale are named. No address of the project is public yet, so none is given.
+"""
+
+import json
+import sys
+import tomllib
+
+import yaml
+
+import findings
+from carryover.errors import UserError
+
+COMMAND = "snakemake --cores 2 --configfile config/config.yaml config/paper.yaml -- "
+
+
+def described():
+    """(citation, project): what CITATION.cff and pyproject.toml say."""
+    citation = yaml.safe_load((findings.ROOT / "CITATION.cff").read_text())
+    return citation, tomllib.loads((findings.ROOT / "pyproject.toml").read_text())["project"]
+
+
+def codemeta():
+    """CodeMeta 2.0 (codemeta.github.io)."""
+    citation, project = described()
+    return _json({
+        "@context": "https://doi.org/10.5063/schema/codemeta-2.0",
+        "@type": "SoftwareSourceCode",
+        "name": "Carryover",
+        "description": project["description"],
+        "version": project["version"],
+        "dateModified": str(citation["date-released"]),
+        "license": f"https://spdx.org/licenses/{citation['license']}",
+        "author": [{"@type": "Organization", "name": one["name"]} for one in citation["authors"]],
+        "keywords": citation["keywords"],
+        "programmingLanguage": ["Python", "Snakemake"],
+        "runtimePlatform": f"Python {project['requires-python']}",
+        "softwareRequirements": project["dependencies"] + project["optional-dependencies"]["workflow"],
+        "referencePublication": [
+            {"@type": "ScholarlyArticle", "name": one["title"],
+             **({"identifier": one["identifiers"][0]["value"]} if "identifiers" in one else {})}
+            for one in citation["references"]
+        ],
+    })  # fmt: skip
+
+
+def zenodo():
+    """What a deposit at Zenodo would say."""
+    citation, project = described()
+    arxiv = [one["identifiers"][0]["value"] for one in citation["references"] if "identifiers" in one]
+    return _json({
+        "title": citation["title"],
+        "description": project["description"],
+        "version": project["version"],
+        "upload_type": "software",
+        "license": citation["license"],
+        "creators": [{"name": one["name"]} for one in citation["authors"]],
+        "keywords": citation["keywords"],
+        "related_identifiers": [
+            {"identifier": identifier, "relation": "isSupplementTo", "scheme": "arxiv"} for identifier in arxiv
+        ],
+    })  # fmt: skip
+
+
+def codecheck():
+    """The manifest of a CODECHECK (codecheck.org.uk): figures, what they show, and commands."""
+    citation, _ = described()
+    config = findings.configured("config/config.yaml", "config/paper.yaml")
+    manifest = [
+        {"file": f"results/paper/figures/{name}.png",
+         "comment": f"{about['name']}, {item['item']}: {COMMAND}results/paper/figures/{name}.png"}
+        for about in config["papers"].values() for item in about.get("items", []) for name in _drawn(item, config)
+    ]  # fmt: skip
+    about = {
+        "version": "https://codecheck.org.uk/spec/config/1.0/",
+        "paper": {"title": citation["title"], "authors": [{"name": one["name"]} for one in citation["authors"]]},
+        "manifest": manifest,
+    }
+    return "---\n" + yaml.safe_dump(about, sort_keys=False, allow_unicode=True, width=120)
+
+
+def _drawn(item, config):
+    """The figures of an item; UserError for one that the configuration does not draw."""
+    if missing := [name for name in item.get("figures", []) if name not in config["figures"]]:
+        raise UserError(f"the manifest names the figure {missing[0]}, which the papers' scale does not draw")
+    return item.get("figures", [])
+
+
+def _json(values):
+    return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+
+
+FILES = {"codemeta.json": codemeta, ".zenodo.json": zenodo, "codecheck.yml": codecheck}
+
+
+def main(words):
+    stale = 0
+    for name, make in FILES.items():
+        file, text = findings.ROOT / name, make()
+        if not file.is_file() or file.read_text() != text:
+            if "--write" in words:
+                file.write_text(text)
+            else:
+                stale += 1
+                print(f"{name} is stale: python tools/metadata.py --write")
+    return bool(stale)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
