@@ -5,8 +5,8 @@ picture keeps a digest of its archived data, options and published tables; anoth
 
 --drawn also compares pictures with the figures that `make papers` and, with config/replay.yaml and config/forecast.yaml
 after config/config.yaml, `snakemake --configfile` draw, in squares: another digit in a title differs by more than
-`ALLOWED`, another processor's rounding does not. --write draws what differs anew, as wide as it was, 640 pixels if it is
-new, in 256 colours.
+`ALLOWED`, another processor's rounding does not. --write draws what differs anew, as wide as it was, 640 pixels if
+it is new, in 256 colours.
 """
 
 import sys
