@@ -1,5 +1,6 @@
 """The table of claims as text: Markdown and HTML."""
 
+import textwrap
 from collections import Counter
 from pathlib import Path
 
@@ -8,11 +9,10 @@ import numpy as np
 from carryover.claims.support import table as tables
 from carryover.claims.support.table import DIFFERS
 from carryover.provenance import store
-from carryover.report import typesetting
 from carryover.templates import rendering
 from carryover.workflow import command_line
 
-HEADS = ("Verdict", "Elsewhere", "Claim", "Checks")
+WIDTH = 100  # letters of a line in Markdown
 
 
 def main(argv):
@@ -96,17 +96,24 @@ def _check(row):
 
 
 def markdown(papers, note=""):
-    """The claims of `by_paper` in GitHub's Markdown: a line for each; its checks unfold. `note` is a comment."""
-    parts = ["# Claims", summary(papers)]
+    """The claims of `by_paper` in Markdown that reads well in a terminal: a list, with the checks of each below it.
+
+    `note` is a comment."""
+    parts = ["# Claims", _fill(summary(papers))]
     for paper, claims in papers.items():
-        rows = []
+        lines = []
         for claim in claims:
-            checks = ["{verdict}: {statement}: {statistic} ({bound}; {id})".format(**one) for one in claim["checks"]]
-            unfolding = f"<details><summary>{len(checks)}</summary>{'<br>'.join(checks)}</details>"
-            statement = f"{claim['statement']} ({claim['section']})"
-            rows.append((claim["verdict"], claim["elsewhere"], statement, unfolding))
-        parts += [f"## {paper}", typesetting.markdown(rows, HEADS)]
+            elsewhere = f"; {claim['elsewhere']}" if claim["elsewhere"] else ""
+            lines.append(_fill(f"- **{claim['verdict']}{elsewhere}**: {claim['statement']} ({claim['section']})", "  "))
+            for one in claim["checks"]:
+                lines.append(_fill("  - {verdict}: {statement}: {statistic} ({bound}; {id})".format(**one), "    "))
+        parts += [f"## {paper}", "\n".join(lines)]
     return "\n\n".join([*parts, f"<!-- {note} -->"]) + "\n"
+
+
+def _fill(text, indent=""):
+    """The text in lines of a terminal."""
+    return textwrap.fill(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def page(papers, note=""):
