@@ -5,14 +5,12 @@ import copy
 import numpy as np
 import pytest
 import torch
-from sklearn.kernel_ridge import KernelRidge
 from torch import nn
 
 from carryover import forecast, record
 from carryover.diagnosis import tangent
 from carryover.diagnosis.modules import call_network
 from carryover.errors import UserError
-from carryover.statistics.held_out import predict_held_out
 
 
 def network(outputs, seed=0):
@@ -69,31 +67,6 @@ def test_the_choice_is_right_and_the_score_near_what_training_gives(measure, wor
     assert trained["finetune"] > trained["scratch"]
     if measure == "R²":  # accuracy is that of least squares, below that of cross-entropy
         assert forecasts[[*trained]].to_dict() == pytest.approx(trained, abs=0.09)
-
-
-def test_every_sample_is_predicted_from_the_others():
-    rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((30, 6)), rng.standard_normal((30, 2))
-    found = predict_held_out([X @ X.T], y)
-
-    def leave_out(strength):
-        predicted = []
-        for sample in range(30):
-            rest = np.delete(np.arange(30), sample)
-            centre, mean = X[rest].mean(0), y[rest].mean(0)
-            ridge = KernelRidge(alpha=strength).fit(X[rest] - centre, y[rest] - mean)
-            predicted.append(ridge.predict(X[[sample]] - centre)[0] + mean)
-        return np.array(predicted)
-
-    scale = ((X - X.mean(0)) ** 2).sum() / 29
-    best = min(map(leave_out, scale * np.logspace(-8, 4, 25)), key=lambda one: ((one - y) ** 2).sum())
-    np.testing.assert_allclose(found.errors, ((y - best) ** 2).sum(1), rtol=1e-6)
-
-
-def test_where_nothing_is_learnt_the_accuracy_is_that_of_chance():
-    classes = np.eye(2)[np.arange(40) % 2]
-    found = predict_held_out([np.ones((40, 40))], classes)
-    assert (found.predictions.argmax(1) == classes.argmax(1)).mean() == 0.5
 
 
 def test_gradients_are_those_of_a_linear_readout_and_projections_keep_their_products(monkeypatch):
