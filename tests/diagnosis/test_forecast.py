@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 import torch
+import xarray as xr
 from torch import nn
 
 from carryover import forecast, record
@@ -90,12 +91,40 @@ def test_recorded_features_of_both_networks_give_the_probe_and_repeats_count_onc
     for name, module in (("before", pretrained), ("other", network(4, 5))):
         with record(module, "3", tmp_path / f"{name}.nc") as see:
             see(X, sample_id=range(60))
-    files = {"model": tmp_path / "before.nc", "baseline": tmp_path / "other.nc"}
+    files = {"model": f"{tmp_path}/before.nc", "baseline": f"{tmp_path}/other.nc"}
     found = forecast(**files, labels=features[:, 0])
     direct = forecast(pretrained, [(X, features[:, 0])] * 2, arms=["probe"])
     assert direct.attrs["samples"] == 60
     assert float(found["score"].sel(arm="probe")) == pytest.approx(float(direct["score"][0]), abs=1e-6)
+    assert np.isfinite(float(found["score"].sel(arm="scratch")))
     assert "activations have no gradients" in found["reason"].sel(arm="finetune").item()
+
+
+class Root(nn.Module):
+    """Features with infinite gradients where they are 0, or the same for all samples."""
+
+    def __init__(self, constant=False):
+        super().__init__()
+        self.first, self.fc, self.constant = nn.Linear(10, 16), nn.Linear(16, 2), constant
+
+    def forward(self, x):
+        hidden = self.first(x)
+        return self.fc(0 * hidden if self.constant else torch.where(hidden > 0, hidden.sqrt(), 0 * hidden))
+
+
+def test_where_nothing_can_be_learnt_nothing_is_forecast():
+    found = forecast(Root(constant=True), [(X, CLASSES)])
+    np.testing.assert_allclose(found["score"], 0.5)
+    assert found.attrs["choice"] == "undecided"
+
+
+def test_a_forecast_does_not_hang_on_gradients_being_switched_off_or_on_the_head():
+    model, loader = network(2), [(X, CLASSES)]
+    expected = forecast(model, loader)
+    with torch.no_grad():
+        assert forecast(model, loader).identical(expected)
+        model[4].weight.mul_(100)
+    xr.testing.assert_identical(forecast(model, loader, arms=["finetune"])["movement"], expected["movement"][1:2])
 
 
 class Bare(nn.Module):
@@ -125,6 +154,13 @@ X, CLASSES = torch.randn(20, 10), torch.arange(20) % 2
         (network(2), [(X, CLASSES)], {"labels": [0, 1]}, "labels must be one for each of 20 samples"),
         (network(2), [(X, CLASSES)], {"layer": "5"}, "none is like 5"),
         (network(2), [(X, CLASSES)], {"baseline": "mine"}, "baseline must be 'reinitialised'"),
+        (network(2), [(X[:16], CLASSES), (X[16:], CLASSES[16:])], {}, "a row of inputs for each label, got 16 for 20"),
+        (network(2), [(X, CLASSES)], {"labels": np.arange(40) % 2}, "labels must be one for each of 20 samples"),
+        (network(2), [(X, CLASSES)], {"layer": "*"}, "layer must be one, and"),
+        (network(2), [(X, CLASSES)], {"seed": -1}, "seed must be a whole number from 0"),
+        (network(2), [(X, CLASSES)], {"factor": "a"}, "factor must be a number between 0 and ∞"),
+        (Root(), [(X, CLASSES)], {}, "gradients of the features of fc must be finite"),
+        ({"a": X}, None, {"labels": CLASSES, "baseline": "none.nc"}, "none.nc cannot be read"),
         ({"a": X, "b": X}, None, {"labels": CLASSES}, "layer must be one of a, b"),
         ({"a": X}, None, {}, "labels must be given beside activations"),
     ],

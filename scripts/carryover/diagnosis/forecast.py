@@ -25,6 +25,7 @@ from torch import Tensor, nn
 
 from carryover.diagnosis.comparison import LARGEST, RENEWING, sample_keys
 from carryover.diagnosis.modules import (
+    LABELS,
     Call,
     bare,
     batches,
@@ -33,6 +34,7 @@ from carryover.diagnosis.modules import (
     restore_random_state,
     split_batch,
     submodules,
+    tensors,
 )
 from carryover.diagnosis.networks import reinitialise, renew_statistics
 from carryover.diagnosis.sources import as_array, common_samples, open_source
@@ -46,6 +48,7 @@ ARMS = ("probe", "finetune", "scratch", "rescale")
 """What can be trained, the cheaper of two pretrained ones first."""
 UNDECIDED = "undecided"
 _REINITIALISATIONS = 2
+_ROUNDING = 1e-9  # of predictions of classes, which are 0 or 1
 # Change of the weights, relative to their size, from which a kernel does not stand for training from rescaled weights:
 # rescaling is done for the sake of what features would become.
 _MOVED = 0.5
@@ -146,12 +149,7 @@ def forecast(
     >>> result.attrs["choice"], bool(result["score"].sel(arm="probe") > 0.9)
     ('probe', True)
     """
-    if isinstance(arms, str) or not arms or not set(arms) <= set(ARMS):
-        raise UserError(f"arms must be some of {', '.join(ARMS)}, got {arms!r}")
-    if not isinstance(samples, int) or samples < LEAST:
-        raise UserError(f"samples must be a whole number from {LEAST}, got {samples!r}")
-    if not (factor > 0 and np.isfinite(factor) and 0 < confidence < 1):
-        raise UserError(f"factor must be positive and confidence between 0 and 1, got {factor!r} and {confidence!r}")
+    arms = _check(arms, samples, factor, seed, confidence, call)
     reasons: dict[str, str] = {}
     if isinstance(model, nn.Module):
         ready("model", model)
@@ -168,6 +166,8 @@ def forecast(
                  for name, of_arm in networks.items() if name != "probe" or "finetune" not in networks}  # fmt: skip
         if {"probe", "finetune"} <= {*arms}:
             views["probe"] = [Views(views["finetune"][0].features)]
+    elif loader is not None or callable(model):
+        raise UserError(f"model must be a torch module, or activations without a loader, got {type(model).__name__}")
     else:
         views, targets = _of_activations(model, labels, baseline, layer, samples)
         reasons |= dict.fromkeys(("finetune", "rescale"), "activations have no gradients: give the network")
@@ -183,6 +183,24 @@ def forecast(
             "change: search with choose_factor"
         )
     return summarise_arms(arms, held, targets, reasons, movement, confidence)
+
+
+def _check(arms: Any, samples: Any, factor: Any, seed: Any, confidence: Any, call: Any) -> list[str]:
+    """The arms, each once; UserError for arms that are none, for numbers out of range, and for what is no number."""
+    if isinstance(arms, str) or not isinstance(arms, Iterable) or not (names := [*dict.fromkeys(map(str, arms))]):
+        raise UserError(f"arms must be some of {', '.join(ARMS)}, got {arms!r}")
+    if not {*names} <= {*ARMS}:
+        raise UserError(f"arms must be some of {', '.join(ARMS)}, got {', '.join(names)}")
+    if not isinstance(samples, int | np.integer) or samples < LEAST:
+        raise UserError(f"samples must be a whole number from {LEAST}, got {samples!r}")
+    if not isinstance(seed, int | np.integer) or not 0 <= seed < 2**30:
+        raise UserError(f"seed must be a whole number from 0 to {2**30 - 1}, got {seed!r}")
+    for name, value, highest in (("factor", factor, np.inf), ("confidence", confidence, 1)):
+        if not isinstance(value, int | float | np.number) or not 0 < value < highest:
+            raise UserError(f"{name} must be a number between 0 and {highest:g}, got {value!r}".replace("inf", "∞"))
+    if not callable(call):
+        raise UserError(f"call must be a function of a network and a batch, got {call!r}")
+    return names
 
 
 def summarise_arms(
@@ -222,8 +240,15 @@ def _load(model: nn.Module, loader: Any, labels: Any, samples: int, call: Call) 
     with restore_random_state():
         for batch in batches(loader):
             inputs, named, given = split_batch(model, batch, strict=call is call_network)
-            rows = next((len(one) for one in (*inputs, *named.values()) if isinstance(one, Tensor) and one.ndim), 0)
-            keys = sample_keys((inputs, dict(named)), rows, seen)
+            seen_inputs = (inputs, {key: one for key, one in named.items() if key not in LABELS})
+            tensors_of = [one for one in tensors(seen_inputs).values() if one.ndim]
+            if not tensors_of:
+                raise UserError("batches must have tensors, of which each row is a sample")
+            rows = len(tensors_of[0] if given is None else as_array("labels", given).reshape(np.shape(given) or (1,)))
+            if all(len(one) != rows for one in tensors_of):
+                sizes = ", ".join(str(len(one)) for one in tensors_of)
+                raise UserError(f"batches must have a row of inputs for each label, got {sizes} for {rows}")
+            keys = sample_keys(seen_inputs, rows, seen)
             for row, single in enumerate(single_samples(batch, rows)):
                 if keys[row] not in singles and len(singles) < samples:
                     singles[keys[row]] = single
@@ -233,7 +258,12 @@ def _load(model: nn.Module, loader: Any, labels: Any, samples: int, call: Call) 
             seen += rows
             if len(singles) == samples:
                 break
+        else:
+            if not isinstance(labels, str) and np.shape(labels)[:1] != (seen,):
+                raise UserError(f"labels must be one for each of {seen} samples, got an array {np.shape(labels)}")
     if isinstance(labels, str):
+        if labels != "loader":
+            raise UserError(f"labels must be 'loader' or one for each sample, got {labels!r}")
         if not found or any(one is None for one in found):
             raise UserError("loader must give labels: batches (inputs, labels), a mapping with labels, or say labels=")
         labels = np.concatenate([as_array("labels", one).reshape(len(one), -1) for one in found])
@@ -266,9 +296,13 @@ def _networks(
     if "scratch" in arms and baseline is not None:
         networks["scratch"] = [baseline]
         if isinstance(baseline, str):
-            changed = networks["scratch"] = [reinitialise(model, seed + place) for place in range(_REINITIALISATIONS)]
+            drawn = [_REINITIALISATIONS * seed + place for place in range(_REINITIALISATIONS)]
+            changed = networks["scratch"] = [reinitialise(model, number) for number in drawn]
     if "rescale" in arms:
-        networks["rescale"] = [copy.deepcopy(model)]
+        try:
+            networks["rescale"] = [copy.deepcopy(model)]
+        except (RuntimeError, TypeError, AttributeError) as error:
+            raise UserError(f"the network cannot be copied ({error}): leave the arm rescale out") from None
         parameters = dict(networks["rescale"][0].named_parameters())
         with torch.no_grad():
             for name in rescaled_parameter_names(parameters, "weights", layer or None):
@@ -285,7 +319,8 @@ def _of_activations(
     """Views of recorded activations, and of those of a network with other weights."""
     if labels is None or isinstance(labels, str):
         raise UserError("labels must be given beside activations, one for each sample")
-    given = {"probe": model} | ({} if baseline is None or isinstance(baseline, str) else {"scratch": baseline})
+    none = baseline is None or (isinstance(baseline, str) and baseline == "reinitialised")
+    given = {"probe": model} | ({} if none else {"scratch": baseline})
     with ExitStack() as stack:
         sources = [stack.enter_context(open_source(source, name)) for name, source in given.items()]
         if layer is None and len(sources[0].layers) > 1:
@@ -294,6 +329,8 @@ def _of_activations(
         count, ids = common_samples(sources, [where])
         places = np.arange(count) if ids is None else np.sort(np.unique(ids, return_index=True)[1])
         places = places[:samples]
+        if np.shape(labels)[:1] != (count,):
+            raise UserError(f"labels must be one for each of {count} samples, got an array {np.shape(labels)}")
         targets = _targets(labels, places.tolist())
         features = [source.matrix(where)[places].astype(np.float64) for source in sources]
     return {name: [Views(one)] for name, one in zip(given, features, strict=True)}, targets
@@ -312,12 +349,20 @@ def _score(found: Sequence[HeldOut], targets: Targets, confidence: float) -> tup
     """The held-out score with the ends of its interval, mean over networks."""
     if targets.classes:  # Wilson's interval
         truth, samples = targets.targets.argmax(axis=1), len(targets.targets)
-        hits = np.mean([(one.predictions.argmax(axis=1) == truth).mean() for one in found])
+        hits = np.mean([_share_right(one.predictions, truth) for one in found])
         ends = stats.binomtest(round(hits * samples), samples).proportion_ci(confidence, "wilson")
         return float(hits), ends.low, ends.high
-    spread = ((targets.targets - targets.targets.mean(axis=0)) ** 2).sum(axis=1)
+    # A mean without the sample itself is off by n/(n − 1) times as much: with it R² is 0 where nothing is learnt.
+    count = len(targets.targets)
+    spread = ((targets.targets - targets.targets.mean(axis=0)) ** 2).sum(axis=1) * (count / (count - 1)) ** 2
     ratio = compare_errors([one.errors for one in found], [spread], confidence)
     return 1 - 10**ratio.value, 1 - 10**ratio.high, 1 - 10**ratio.low
+
+
+def _share_right(predictions: np.ndarray, truth: np.ndarray) -> float:
+    """Share of the samples whose class (n,) has the largest prediction (n, r); equal ones, to rounding, share it."""
+    largest = predictions >= predictions.max(axis=1, keepdims=True) - _ROUNDING
+    return float((largest[np.arange(len(truth)), truth] / largest.sum(axis=1)).mean())
 
 
 def _choose(
@@ -336,11 +381,19 @@ def _choose(
     behind = {name: compare_errors(errors[name], errors[best], confidence) for name in order if name != best}
     other = [name for name in behind if "scratch" in (name, best)]
     if rivals := {name: behind[name].more_samples for name in other if behind[name].low <= 0}:
-        more = max(rivals.values())
+        more = max(max(rivals.values()), 1.0)
         about = f"about {float(f'{more:.1g}'):,.0f} more" if more < 1e5 else "not even 100,000 more"
         would = f"Undecided between {best} and {' or '.join(rivals)}: {about} labelled samples would decide."
         return UNDECIDED, would, more
     if turned := [name for name in other if fitted[name] <= fitted[best]]:
         return UNDECIDED, f"Undecided: {best} wins if training stops early, {turned[0]} if it fits all samples.", np.nan
-    choice = next(name for name in order if name == best or (name not in other and behind[name].low <= 0))
+
+    def might_be_best(name: str) -> bool:
+        """Whether a pretrained arm is as good as the best one, to chance, and beats training from scratch as surely."""
+        beats = "scratch" not in errors or (
+            compare_errors(errors["scratch"], errors[name], confidence).low > 0 and fitted[name] < fitted["scratch"]
+        )
+        return name not in other and behind[name].low <= 0 and beats
+
+    choice = next(name for name in order if name == best or might_be_best(name))
     return choice, f"Choose {choice}.", 0.0

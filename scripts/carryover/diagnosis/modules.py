@@ -281,11 +281,11 @@ def restore_random_state(seed: int | None = None) -> Iterator[None]:
     """
     python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
     with torch.random.fork_rng(range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()):
-        if seed is not None:
-            random.seed(seed)
-            np.random.seed(seed)  # noqa: NPY002
-            torch.manual_seed(seed)
         try:
+            if seed is not None:
+                random.seed(seed)
+                np.random.seed(seed)  # noqa: NPY002
+                torch.manual_seed(seed)
             yield
         finally:
             random.setstate(python)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ SKETCH = 2**16
 
 class Views(NamedTuple):
     """Of a network at n samples: features (n, k); the Gram matrix (n, n) of the gradients of one random readout, or
-    None where nobody asked for it; and the norm of all weights."""
+    None where nobody asked for it; and the norm of the weights below."""
 
     features: np.ndarray
     gradients: np.ndarray | None = None
@@ -65,39 +66,60 @@ def look_at(network: nn.Module, singles: Iterable[Any], call: Call, layer: str, 
     UserError
         For a layer that is not called, and features that are no tensor, not finite, or of another size at each sample.
     """
-    held: list[Any] = []
-    part = core(places(network, layer)[0].part) if layer else network
+    held: list[Tensor] = []
+    found = places(network, layer) if layer else []
+    if len(found) > 1:
+        raise UserError(f"layer must be one, and {layer} means {', '.join(place.name for place in found)}")
+    part = core(found[0].part) if found else network
     reads = bool(layer) and isinstance(part, nn.Linear)
     parameters = [one for one in network.parameters() if one.is_floating_point()]
+    if any(one.is_inference() for one in parameters):
+        raise UserError("the network has parameters made in inference mode, without gradients: make it outside")
     required = [one.requires_grad for one in parameters]
-    handle = part.register_forward_hook(lambda _, inputs, output: held.append(inputs[0] if reads else output))
-    rows, sketches = [], []
+
+    def keep(_: nn.Module, inputs: tuple, named: dict, output: Any) -> None:
+        """Keep the features of the first call; the layers that follow may change them in place."""
+        if not held:
+            held.append(_flatten([*inputs, *named.values()] if reads else output, layer).clone())
+
+    handle = part.register_forward_hook(keep, with_kwargs=True)
+    rows: list[np.ndarray] = []
+    sketches: list[np.ndarray] = []
+    trained: set[int] = set()  # numbers of the parameters below the features
+    sums = Sums(seed)
     try:
-        with evaluating(network), restore_buffers(network), restore_random_state(seed):
+        with ExitStack() as stack:
+            for context in (evaluating(network), restore_buffers(network), restore_random_state(seed)):
+                stack.enter_context(context)
+            stack.enter_context(torch.inference_mode(False))
+            stack.enter_context(torch.set_grad_enabled(gradients))
             for one in parameters:
                 one.requires_grad_(gradients)
             for single in tqdm(singles, "samples", file=sys.stderr, leave=False, disable=None):
                 held.clear()
-                with torch.set_grad_enabled(gradients):
-                    call(network, single)
-                    features = _flatten(held, layer)
-                rows.append(features.detach().double().cpu().numpy())
+                call(network, single)
+                if not held:
+                    raise UserError(f"{layer or 'the network'} is not called: name a layer with layer=")
+                rows.append(held[0].detach().double().cpu().numpy())
                 if gradients:
-                    sketches.append(_sketch(features, parameters, seed))
+                    own = _gradients(held[0], parameters, seed)
+                    trained |= own.keys()
+                    sketches.append(sums(own))
     finally:
         handle.remove()
         for one, needs in zip(parameters, required, strict=True):
             one.requires_grad_(needs)
     if len({len(row) for row in rows}) > 1 or not np.isfinite(rows).all():
         raise UserError(f"features of {layer or 'the network'} must be finite, and as many for each sample")
-    norm = float(sum(one.detach().double().square().sum() for one in parameters)) ** 0.5
+    norm = float(sum(parameters[place].detach().double().square().sum() for place in trained)) ** 0.5
     below = np.array(sketches, np.float64)
+    if not np.isfinite(below).all():
+        raise UserError(f"gradients of the features of {layer or 'the network'} must be finite")
     return Views(np.stack(rows), below @ below.T if gradients else None, norm)
 
 
-def _flatten(held: list[Any], layer: str) -> Tensor:
+def _flatten(value: Any, layer: str) -> Tensor:
     """Features of one sample, (k,): means over rows and columns of images, or over tokens."""
-    value = held[0] if held else None
     while isinstance(value, Mapping | tuple | list) and value:
         value = next(iter(value.values())) if isinstance(value, Mapping) else value[0]
     if not isinstance(value, Tensor):
@@ -106,22 +128,38 @@ def _flatten(held: list[Any], layer: str) -> Tensor:
     return value.mean(dim=(1, 2)) if value.ndim == 3 else value.mean(dim=0) if value.ndim == 2 else value.flatten()
 
 
-def _sketch(features: Tensor, parameters: list[nn.Parameter], seed: int) -> np.ndarray:
-    """The gradient of a random readout of the features (k,), or `SKETCH` signed sums of it where it is longer.
-
-    Each number is added, with a random sign, to one of the sums (Charikar, Chen and Farach-Colton 2002). The product of
-    two sketches is that of the gradients g and g', with a standard deviation below √(2/`SKETCH`) |g||g'|, .006 |g||g'|.
-    """
-    if not features.requires_grad:  # no weights below the features
-        return np.zeros(1)
+def _gradients(features: Tensor, parameters: list[nn.Parameter], seed: int) -> dict[int, Tensor]:
+    """{number of a parameter: gradient by it} of a random readout of the features (k,), of those below the features."""
+    if not features.requires_grad:
+        return {}
     drawn = generator("forecast", "", seed, "readout").uniform(-1, 1, len(features)) / np.sqrt(len(features))
     value = torch.as_tensor(drawn).to(features) @ features
     found = torch.autograd.grad(value, parameters, allow_unused=True)
-    gradients = [one.detach().flatten().float().cpu() for one in found if one is not None]
-    if sum(one.numel() for one in gradients) <= SKETCH:
-        return torch.cat(gradients).numpy()
-    sums, draws = torch.zeros(SKETCH), torch.Generator().manual_seed(seed)  # the same sums for every sample
-    for gradient in gradients:
-        numbers = torch.randint(2 * SKETCH, gradient.shape, generator=draws)
-        sums.index_add_(0, numbers >> 1, gradient * ((numbers & 1) * 2 - 1))
-    return sums.numpy()
+    return {place: one.detach().flatten().float().cpu() for place, one in enumerate(found) if one is not None}
+
+
+class Sums:
+    """Projects gradients {number of a parameter: gradient} to `SKETCH` sums where they are longer, else joins them.
+
+    Each number is added, with a random sign, to one of the sums (Charikar, Chen and Farach-Colton 2002), the same one
+    at all samples. The product of two sketches is that of the gradients g and g', with a standard deviation below
+    √(2/`SKETCH`) |g||g'|, .006 |g||g'|.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._draws = torch.Generator().manual_seed(seed)
+        self._drawn: dict[int, tuple[Tensor, Tensor]] = {}  # places among the sums, and signs
+
+    def __call__(self, gradients: Mapping[int, Tensor]) -> np.ndarray:
+        if not gradients:
+            return np.zeros(1)
+        if sum(one.numel() for one in gradients.values()) <= SKETCH:
+            return torch.cat([*gradients.values()]).numpy()
+        sums = torch.zeros(SKETCH)
+        for number, gradient in gradients.items():
+            if number not in self._drawn:
+                drawn = torch.randint(2 * SKETCH, gradient.shape, generator=self._draws)
+                self._drawn[number] = (drawn >> 1).int(), ((drawn & 1) * 2 - 1).to(torch.int8)
+            places, signs = self._drawn[number]
+            sums.index_add_(0, places, gradient * signs)
+        return sums.numpy()

@@ -64,7 +64,7 @@ def predict_held_out(kernels: Sequence[np.ndarray], targets: np.ndarray) -> Held
 
 class Difference(NamedTuple):
     """log₁₀ of the ratio of two mean errors, Student's interval, and how many more samples would decide on its sign if
-    the ratio stayed as it is."""
+    the ratio stayed as it is; ∞ where networks drawn anew differ by as much."""
 
     value: float
     low: float
@@ -81,9 +81,12 @@ def compare_errors(first: Sequence[np.ndarray], second: Sequence[np.ndarray], co
     """
     one, other = (np.maximum(np.mean(errors, axis=0), _TINY) for errors in (first, second))
     samples, value = len(one), float(np.log10(one.mean() / other.mean()))
-    error = (one / one.mean() - other / other.mean()).std(ddof=1) / np.sqrt(samples) / np.log(10)
-    for errors in (first, second):
-        error = np.hypot(error, np.ptp([np.log10(max(of_network.mean(), _TINY)) for of_network in errors]) / 2)
-    half = float(stats.t.ppf((1 + confidence) / 2, samples - 1) * error)
-    more = samples * max((half / value) ** 2 - 1, 0) if value else np.inf
+    sampling = (one / one.mean() - other / other.mean()).std(ddof=1) / np.sqrt(samples) / np.log(10)
+    ranges = [np.ptp([np.log10(max(of_one.mean(), _TINY)) for of_one in errors]) / 2 for errors in (first, second)]
+    spread = np.hypot(*ranges)
+    half = float(stats.t.ppf((1 + confidence) / 2, samples - 1) * np.hypot(sampling, spread))
+    # Sampling errors fall as 1/√n, the spread between networks does not.
+    quantile = stats.t.ppf((1 + confidence) / 2, samples - 1)
+    left = (value / quantile) ** 2 - spread**2
+    more = samples * max(sampling**2 / left - 1, 0) if left > 0 else np.inf
     return Difference(value, value - half, value + half, float(more))
