@@ -49,6 +49,15 @@ def test_from_another_directory_with_the_same_keys_and_after_moving_both(home, t
     assert "curve" in snakemake(tmp_path, "-s", home / "Snakefile", "-d", work, "-n", "--", FIGURE)
 
 
+def test_a_deployed_workflow_makes_everything_by_default(home, tmp_path):
+    """As snakedeploy writes it into a folder of one's own."""
+    (tmp_path / "Snakefile").write_text(
+        f"module carryover:\n    snakefile: {str(home / 'workflow/Snakefile')!r}\n    config: {config(11)}\n"
+        "use rule * from carryover\n"
+    )
+    assert "curve" in snakemake(tmp_path, "-n")
+
+
 def test_two_configurations_as_modules_leave_the_outer_workflow_alone(home, tmp_path):
     outer = "shell.prefix('set -e; MINE=1; ')\n"
     for name, points, file in (("first", 11, "Snakefile"), ("second", 13, "workflow/Snakefile")):
