@@ -171,6 +171,6 @@ def test_bad_input_is_one_sentence(model, loader, options, sentence):
 
 
 def test_gradients_that_take_too_much_memory_are_refused(monkeypatch):
-    monkeypatch.setattr("carryover.diagnosis.forecast.LARGEST", 2**20)
+    monkeypatch.setattr("carryover.diagnosis.arms.LARGEST", 2**20)
     with pytest.raises(UserError, match="GiB are the most: take fewer samples"):
         forecast(network(2), [(X, CLASSES)])

@@ -5,6 +5,6 @@
   `networks`: one that has learnt nothing, and changed weights.
 - Of one layer: `inheritance` (what another predicts of it), `regimes` (the verdict), `task` (what a probe reads).
 - `sources`: activations in files; `layers`: how alike all layers of two networks are.
-- `forecast`: what will help, by regression on features and gradients (`tangent`).
+- `forecast`: what will help, by regression on features and gradients (`arms`, `tangent`).
 - `rescaling`: a factor for pretrained weights; `search`: how it is found by noisy scores.
 """

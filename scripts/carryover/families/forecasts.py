@@ -40,10 +40,17 @@ class View(NamedTuple):
     scratch: Sequence[Start]
 
 
-def relu_start(first: np.ndarray, inputs: np.ndarray) -> Start:
-    """Of ReLU units (H, D) with readouts of their own size: the kernels of the features, and of these and gradients."""
-    features = np.maximum(inputs @ first.T, 0)
-    return Start([features @ features.T, kernel_ridge.kernel(first, np.linalg.norm(first, axis=1), inputs, inputs)])
+def relu_view(first: np.ndarray, drawn: Sequence[np.ndarray], inputs: np.ndarray, targets: np.ndarray) -> View:
+    """Of ReLU units (H, D), and of others drawn anew, with readouts as large as their input weights."""
+
+    def start(units: np.ndarray) -> tuple[np.ndarray, Start]:
+        features = np.maximum(inputs @ units.T, 0)
+        tangent = kernel_ridge.kernel(units, np.linalg.norm(units, axis=1), inputs, inputs)
+        return features, Start([features @ features.T, tangent])
+
+    features, own = start(first)
+    fresh, scratch = zip(*map(start, drawn), strict=True)
+    return View(features, fresh, targets, own, scratch)
 
 
 def forecast_problem(problem: Any, p: Any) -> Variables:

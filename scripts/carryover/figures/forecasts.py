@@ -35,7 +35,17 @@ def forecast_gain(data, p: Titled):
                 part = own[own["decided"] == decided]
                 x, y = (part[name].clip(-CLIPPED, CLIPPED) for name in ("predicted", "gain"))
                 label = family if decided else None
-                ax.scatter(x, y, 13, marker=marker, facecolors=face, edgecolors=colour, linewidths=0.6, label=label)
+                ax.scatter(
+                    x,
+                    y,
+                    13,
+                    marker=marker,
+                    facecolors=face,
+                    edgecolors=colour,
+                    linewidths=0.6,
+                    label=label,
+                    clip_on=False,
+                )
         decided = known[known["decided"]]
         right = (np.sign(decided["predicted"]) == np.sign(decided["gain"])).mean()
         ax.set_title(f"{kind}: {len(decided)} of {len(known)} decided, {right:.0%} of these right")
@@ -47,7 +57,11 @@ def forecast_gain(data, p: Titled):
         ax.set_yticks(ticks, names)
         ax.minorticks_off()
         ax.set_axisbelow(True)
-        ax.set(xlim=(-CLIPPED, CLIPPED), ylim=(-CLIPPED, CLIPPED), xlabel="forecast of the gain before training")
-    axes[0].set_ylabel("gain after training")
-    notes = "filled: decided; grey: the sign is as forecast; gains are clipped at 10⁴"
+        ax.set(
+            xlim=(-CLIPPED, CLIPPED),
+            ylim=(-CLIPPED, CLIPPED),
+            xlabel="forecast of the gain before training (log₁₀ of the ratio of errors)",
+        )
+    axes[0].set_ylabel("gain after training (log₁₀)")
+    notes = "filled: decided; grey: the sign is as forecast; gains beyond 10⁴ stand at the edges"
     return layout.finish(fig, p.title, notes)

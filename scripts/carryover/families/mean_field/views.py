@@ -1,8 +1,6 @@
 """What runs have before they are trained: see `families.forecasts`."""
 
-import numpy as np
-
-from carryover.families.forecasts import View, relu_start
+from carryover.families.forecasts import relu_view
 from carryover.streams import generator
 from carryover.tasks.sparse import unit_vectors
 
@@ -15,7 +13,4 @@ def views(problem, p):
     drawn = [unit_vectors(generator("forecast", "mean field", seed, "weights"), width, dimension)
              for seed in range(DRAWN)]  # fmt: skip
     for inputs, targets, network in zip(task.X[task.sets], task.y, problem.networks, strict=True):
-        first = problem.start.first[network].astype(float)
-        fresh = [relu_start(units, inputs) for units in drawn]
-        yield View(np.maximum(inputs @ first.T, 0), [np.maximum(inputs @ units.T, 0) for units in drawn], targets,
-                   relu_start(first, inputs), fresh)  # fmt: skip
+        yield relu_view(problem.start.first[network].astype(float), drawn, inputs, targets)

@@ -1,8 +1,6 @@
 """What runs have before they are trained: see `families.forecasts`."""
 
-import numpy as np
-
-from carryover.families.forecasts import View, relu_start
+from carryover.families.forecasts import relu_view
 from carryover.streams import generator
 
 DRAWN = 2  # networks
@@ -15,6 +13,4 @@ def views(problem, p):
     shape = start.first.shape[1:]
     drawn = [generator("forecast", "relu", seed, "weights").standard_normal(shape) for seed in range(DRAWN)]
     for inputs, targets, first in zip(task.X[task.sets], task.y, start.first.astype(float), strict=True):
-        fresh = [relu_start(units, inputs) for units in drawn]
-        yield View(np.maximum(inputs @ first.T, 0), [np.maximum(inputs @ units.T, 0) for units in drawn], targets,
-                   relu_start(first, inputs), fresh)  # fmt: skip
+        yield relu_view(first, drawn, inputs, targets)
