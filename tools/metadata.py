@@ -69,15 +69,15 @@ def codecheck():
     """The manifest of a CODECHECK (codecheck.org.uk): figures, what they show, and commands."""
     citation, _ = described()
     config = findings.configured("config/config.yaml", "config/paper.yaml")
-    manifest = [
-        {"file": f"results/paper/figures/{name}.png",
-         "comment": f"{about['name']}, {item['item']}: {COMMAND}results/paper/figures/{name}.png"}
-        for about in config["papers"].values() for item in about.get("items", []) for name in _drawn(item, config)
-    ]  # fmt: skip
+    comments: dict = {}  # papers of one text list the same items
+    for about in config["papers"].values():
+        for item in about.get("items", []):
+            for file in (f"results/paper/figures/{name}.png" for name in _drawn(item, config)):
+                comments.setdefault(file, f"{about['name']}, {item['item']}: {COMMAND}{file}")
     about = {
         "version": "https://codecheck.org.uk/spec/config/1.0/",
         "paper": {"title": citation["title"], "authors": [{"name": one["name"]} for one in citation["authors"]]},
-        "manifest": manifest,
+        "manifest": [{"file": file, "comment": comment} for file, comment in comments.items()],
     }
     return "---\n" + yaml.safe_dump(about, sort_keys=False, allow_unicode=True, width=120)
 

@@ -53,4 +53,4 @@ def as_runs(table):
     coords: dict = {name: ("run", runs[name].to_numpy()) for name in runs}
     coords["network"] = ("run", runs["network"].to_numpy(), {"value_labels": json.dumps(LABELS)})
     stages = {"stage": list(STAGES[network])} if of_stages else {}
-    return xr.Dataset(values, coords | stages, {"images": "cifar-100"})
+    return xr.Dataset(values, coords | stages, {"images": "cifar-100", "published": 1})

@@ -14,40 +14,13 @@ import pandas as pd
 from pydantic import PositiveFloat, PositiveInt
 
 from carryover.analysis.convnets import FACTOR, by_classes, in_words, most_common
-from carryover.analysis.published_convnets import by_network
 from carryover.config import plugins
 from carryover.config.parameters import parameter
-from carryover.figures.drawing import layout, panels
+from carryover.figures.drawing import layout, networks, panels
 from carryover.figures.titled import Titled
 from carryover.runs import run_mask, select_runs
 
-PERCENT = 0.0, 100.0
-INTERVALS = "means with 95 % t intervals over seeds"
-ACCURACY, GAIN = "test accuracy (%)", "gain (percentage points)"
-DONE = 0.95
-UNFINISHED = f"fewer than {DONE:.0%} of the networks reached the training loss at which training stops"
 LEAST_GAIN = -16.0  # that has a place on the axis of gains of a network from ImageNet
-
-
-def _accuracy(runs, *along):
-    """Test accuracy in percent, means over tasks, by seed (rows) and values of coordinates (columns)."""
-    errors = runs[["risk_final"]].to_dataframe().groupby(["seed", *along])["risk_final"].mean()
-    return 100 * (1 - (errors.unstack(along) if along else errors))
-
-
-def _points(ax, x, table, label=None, possible=(-np.inf, np.inf), **style):
-    """Draw the means over seeds of a table at x, with intervals clipped to possible values; returns the means."""
-    means = np.clip(panels.means(table), *possible)
-    panels.points(ax, x, means, label, **{"elinewidth": 1, "marker": "o"} | style)
-    return means[0]
-
-
-def _accuracies(ax, runs, along, label=None, shift=1.0, **style):
-    """Draw accuracies along a coordinate times `shift`, with a cross where too few networks were trained to the end."""
-    table = _accuracy(runs, along)
-    means = _points(ax, table.columns * shift, table, label, PERCENT, **style)
-    for value, mean in zip(table.columns, means, strict=True):
-        _cross(ax, value * shift, mean, select_runs(runs, **{along: value}))
 
 
 def _gain_rows(ax, rows, label):
@@ -58,32 +31,9 @@ def _gain_rows(ax, rows, label):
         [color] = panels.colors("protocol", runs["protocol"].values[:1])
         ax.plot(ends, [place, place], color=color, linewidth=1)
         ax.plot(mean, place, marker, color=color, markerfacecolor="none" if marker == "s" else color)
-        _cross(ax, mean, place, runs)
+        networks.cross_unfinished(ax, mean, place, runs)
     ax.set_yticks(range(len(rows)), rows)
     ax.set(ylim=(len(rows) - 0.5, -0.5), xlabel=label)
-
-
-def _cross(ax, x, y, runs):
-    if runs["converged"].mean() < DONE:
-        ax.plot(x, y, "kx", markersize=11, zorder=1.5, label=UNFINISHED)
-
-
-def _units(runs):
-    """'3 seeds × 8 tasks': those of each."""
-    tasks = len(panels.values(runs, "task"))
-    return f"{panels.seeds_in_words(runs)} × {tasks} task" + ("s" if tasks > 1 else "")
-
-
-def _factor_in_words(factor):
-    return "as it is" if factor == 1 else f"rescaled by {factor:g}"
-
-
-def _system(runs):
-    """What the finetuned among the runs are, in words: [network, target, source]."""
-    tuned = select_runs(runs, protocol="finetuning")
-    source = str(tuned["source_classes"].values[0])
-    pretrained = f"pretrained on {len(source.split())} others" if source else "published weights"
-    return [*in_words(tuned), pretrained]
 
 
 class ConvnetRescaling(Titled):
@@ -118,77 +68,20 @@ def convnet_rescaling(data, p: ConvnetRescaling):
             look = {"color": colors[protocol], "lw": 1.6 if protocol == "finetuning" else 0.9}
             style = {"linestyle": "--", "mfc": "white"} if rescaled else {}
             label = f"{name}, rescaled by {factor:g}" if rescaled else name
-            _accuracies(above, shown, "samples", label, shift, **style, **look)
+            networks.accuracies(above, shown, "samples", label, shift, **style, **look)
             if rescaled and protocol != "multi_task":
-                gains = _accuracy(shown, "samples") - _accuracy(
+                gains = networks.accuracy_table(shown, "samples") - networks.accuracy_table(
                     select_runs(runs, protocol=protocol, rescale=1.0), "samples"
                 )
-                _points(below, gains.columns * shift, gains, name, **look)
-        above.set_title("{}\n{},\n{}\n({})".format(*_system(runs), _units(runs)), fontsize="small")
+                networks.mean_points(below, gains.columns * shift, gains, name, **look)
+        above.set_title(
+            "{}\n{},\n{}\n({})".format(*networks.system_in_words(runs), networks.units_in_words(runs)), fontsize="small"
+        )
         below.set_xlabel("training images of the task")
         layout.name_ticks(below, panels.values(select_runs(runs, protocol="finetuning"), "samples"), 2)
-    axes[0, 0].set(ylabel=ACCURACY, ylim=(0, 103))
+    axes[0, 0].set(ylabel=networks.ACCURACY, ylim=(0, 103))
     axes[1, 0].set_ylabel(f"gain by the factor {p.rescale:g}\n(percentage points, paired)")
-    return layout.finish(fig, p.title, INTERVALS, "scales of gains differ")
-
-
-@plugins.figure()
-def convnet_factors(data, p: Titled):
-    """Gain of finetuning by each factor on the weights, against samples (Figs. 2h and 7).
-
-    A column for each role, a `risk` dataset, or each network of the published table: differences between runs of the
-    same seed, task and samples.
-    """
-    systems = {
-        role: select_runs(runs, protocol="finetuning", rescaled="all") for role, runs in by_network(data).items()
-    }
-    fig, axes = plt.subplots(1, len(systems), figsize=(2.9 * len(systems) + 1, 4.2), sharey=True, squeeze=False)
-    for ax, tuned in zip(axes[0], systems.values(), strict=True):
-        tuned = select_runs(tuned, learning_rate=most_common(tuned, "learning_rate"))
-        plain, place = _accuracy(select_runs(tuned, rescale=1.0), "samples"), 0
-        ax.axhline(0, **layout.ZERO)
-        for factor, runs, color in panels.assign_colors(tuned, "rescale"):
-            if factor != 1:
-                gains, place = _accuracy(runs, "samples") - plain, place + 1
-                _points(ax, gains.columns * 1.03**place, gains, f"rescaled by {factor:g}", color=color)
-        network, target, source = _system(tuned)
-        ax.set_title(f"{network}, {target}\n({source}; {_units(tuned)})", fontsize="small")
-        ax.set_xlabel("training images of the task")
-        layout.name_ticks(ax, panels.values(tuned, "samples"), 2)
-    axes[0, 0].set_ylabel(GAIN)
-    return layout.finish(fig, p.title, INTERVALS)
-
-
-class ConvnetDimensions(Titled):
-    samples: PositiveInt = parameter(1000, "training images of the task")
-
-
-@plugins.figure()
-def convnet_dimensions(data, p: ConvnetDimensions):
-    """How many dimensions finetuning leaves of those before, and how many of them it inherits, by stage and factor
-    (Fig. 8d).
-
-    A column for each role, a `stages` dataset, or each network of the published table, at one number of samples.
-    """
-    systems = {
-        role: select_runs(runs, protocol="finetuning", samples=p.samples) for role, runs in by_network(data).items()
-    }
-    fig, axes = plt.subplots(2, len(systems), figsize=(3.4 * len(systems) + 1, 6.2), sharex="col", sharey="row",
-                             squeeze=False)  # fmt: skip
-    for (change, inherited), runs in zip(axes.T, systems.values(), strict=True):
-        after = runs["participation_ratio"]
-        runs = runs.assign(change=after / runs["participation_ratio_start"], inherited=runs["ensd"] / after)
-        for ax, quantity in ((change, "change"), (inherited, "inherited")):
-            ax.axhline(1, **layout.ZERO)
-            for place, (factor, own, color) in enumerate(panels.assign_colors(runs, "rescale")):
-                _by_stage(ax, own, quantity, 0.07 * (place - 2), _factor_in_words(factor), color=color)
-            ax.tick_params(axis="x", rotation=60)
-        network, target, source = _system(runs)
-        change.set(xlabel="", title=f"{network}, {target}\n({source}; {_units(runs)})")
-        change.title.set_fontsize("small")
-    axes[0, 0].set_ylabel("PR after / PR before")
-    axes[1, 0].set_ylabel("ENSD / PR after")
-    return layout.finish(fig, p.title, f"n = {p.samples:g}", INTERVALS)
+    return layout.finish(fig, p.title, networks.INTERVALS, "scales of gains differ")
 
 
 class ConvnetControls(Titled):
@@ -212,7 +105,7 @@ def convnet_controls(data, p: ConvnetControls):
         """A row of `_gain_rows`."""
         same = select_runs(risk, protocol=protocol, learning_rate=rate)
         scaled, plain = select_runs(same, rescale=FACTOR, rescaled=part), select_runs(same, rescale=1.0, rescaled="all")
-        return _accuracy(scaled) - _accuracy(plain), scaled, "o"
+        return networks.accuracy_table(scaled) - networks.accuracy_table(plain), scaled, "o"
 
     usual = p.learning_rate
     parts = panels.values(select_runs(tuned, rescale=FACTOR, learning_rate=usual), "rescaled")
@@ -227,17 +120,19 @@ def convnet_controls(data, p: ConvnetControls):
     whole = select_runs(tuned, rescaled="all")
     for factor, runs, color in panels.assign_colors(whole, "rescale"):
         if factor in (FACTOR, 1.0):
-            label, shift = f"PT+FT, {_factor_in_words(factor)}", 1.03 if factor == 1 else 0.97
-            _accuracies(middle, runs, "learning_rate", label, shift, color=color)
+            label, shift = f"PT+FT, {networks.factor_in_words(factor)}", 1.03 if factor == 1 else 0.97
+            networks.accuracies(middle, runs, "learning_rate", label, shift, color=color)
     layout.name_ticks(middle, panels.values(whole, "learning_rate"))
-    middle.set(xlabel="learning rate", ylabel=ACCURACY, title="b  PT+FT by learning rate")
+    middle.set(xlabel="learning rate", ylabel=networks.ACCURACY, title="b  PT+FT by learning rate")
 
     # c: mean accuracy at every step at which a run was looked at, and its interval at the last. Between two checkpoints
     # accuracies follow the logarithm of the steps, and after a run's end they stay.
     courses = select_runs(trajectory, learning_rate=p.learning_rate, rescaled="all")
     words = {"finetuning": "PT+FT", "single_task": "STL"}
-    shown = panels.curves_by(courses, "rescale", "protocol", protocol=[*words],
-                             label=lambda factor, name: f"{words[name]}, {_factor_in_words(factor)}")  # fmt: skip
+    shown = panels.curves_by(
+        courses, "rescale", "protocol", protocol=[*words],
+        label=lambda factor, name: f"{words[name]}, {networks.factor_in_words(factor)}",
+    )  # fmt: skip
     for condition, label, style in shown:
         runs = select_runs(courses, **condition)
         frame = runs[["time", "risk_curve"]].to_dataframe()
@@ -246,10 +141,12 @@ def convnet_controls(data, p: ConvnetControls):
         accuracy = 100 * (1 - table.groupby("seed").mean())
         right.plot(np.exp(accuracy.columns), accuracy.mean(), label=label, **style)
         last = accuracy.iloc[:, -1:]
-        _points(right, np.exp(last.columns), last, possible=PERCENT, color=style["color"])
-    right.set(xscale="log", xlabel="steps of gradient descent", ylabel=ACCURACY, title="c  Accuracy along training")
+        networks.mean_points(right, np.exp(last.columns), last, possible=networks.PERCENT, color=style["color"])
+    right.set(
+        xscale="log", xlabel="steps of gradient descent", ylabel=networks.ACCURACY, title="c  Accuracy along training"
+    )
     layout.plain_decades(right.xaxis)
-    notes = f"n = {p.samples}", _units(risk), INTERVALS, "c: ended runs keep their last value"
+    notes = f"n = {p.samples}", networks.units_in_words(risk), networks.INTERVALS, "c: ended runs keep their last value"
     return layout.finish(fig, p.title, *notes)
 
 
@@ -263,7 +160,7 @@ def pretrained_rescaling(data, p: Titled):
     fig, axes = plt.subplots(1, 3, figsize=(11.5, 4.2), width_ratios=(1, 1, 0.8))
     for ax, letter, role in zip(axes, "ab", ("pairs", "sets"), strict=False):
         risk, samples = data[role], panels.values(data[role], "samples")[0]
-        ax.set_title(f"{letter}  {in_words(risk)[1]}, n = {samples}\n({_units(risk)})")
+        ax.set_title(f"{letter}  {in_words(risk)[1]}, n = {samples}\n({networks.units_in_words(risk)})")
         usual = most_common(risk, "learning_rate")
         tuned, scratch = (select_runs(risk, protocol=protocol) for protocol in ("finetuning", "single_task"))
         plain = select_runs(tuned, rescale=1.0)
@@ -273,9 +170,9 @@ def pretrained_rescaling(data, p: Titled):
         kinds += [(rate / usual, f"learning rate × {rate / usual:g}", runs, "s")
                   for rate, runs, _ in panels.assign_colors(plain, "learning_rate") if rate != usual]  # fmt: skip
         kinds = [*sorted(kinds, key=lambda kind: -kind[0]), (None, "from scratch", scratch, "o")]
-        accuracy = _accuracy(select_runs(plain, learning_rate=usual))
-        rows = {name: (_accuracy(runs) - accuracy, runs, marker) for _, name, runs, marker in kinds}
-        _gain_rows(ax, rows, GAIN)
+        accuracy = networks.accuracy_table(select_runs(plain, learning_rate=usual))
+        rows = {name: (networks.accuracy_table(runs) - accuracy, runs, marker) for _, name, runs, marker in kinds}
+        _gain_rows(ax, rows, networks.GAIN)
         # A factor with which nothing is learned would press all others together: its mean is written at the left end.
         ax.set_xlim(LEAST_GAIN, None)
         ax.xaxis.set_major_locator(plt.MultipleLocator(5))
@@ -287,15 +184,15 @@ def pretrained_rescaling(data, p: Titled):
     gains = []
     for risk in (data["sizes"], data["pairs"]):
         tuned = select_runs(risk, protocol="finetuning", learning_rate=most_common(risk, "learning_rate"))
-        accuracy = _accuracy(tuned, "rescale", "samples")
+        accuracy = networks.accuracy_table(tuned, "rescale", "samples")
         gains.append(accuracy[FACTOR] - accuracy[1.0])
     table, last = pd.concat(gains, axis=1).sort_index(axis=1), axes[2]
     last.axhline(0, **layout.ZERO)
-    _points(last, table.columns, table, color=panels.COLORS["finetuning"])
+    networks.mean_points(last, table.columns, table, color=panels.COLORS["finetuning"])
     layout.name_ticks(last, table.columns)
-    last.set(xlabel="training images", ylabel=GAIN, title=f"c  Rescaled by {FACTOR:g}, 2 classes")
+    last.set(xlabel="training images", ylabel=networks.GAIN, title=f"c  Rescaled by {FACTOR:g}, 2 classes")
     order = "gains over the network as it is, in the order of the learning rate, times 1/factor²"
-    return layout.finish(fig, p.title, INTERVALS, order)
+    return layout.finish(fig, p.title, networks.INTERVALS, order)
 
 
 @plugins.figure(data=["stages", "risk"])
@@ -322,7 +219,7 @@ def stage_dimensionality(data, p: Titled):
     rates = [rate for rate in panels.values(every, "learning_rate") if rate != usual]
     reds = plt.get_cmap("Reds")(np.linspace(0.5, 0.9, len(rates)))
     fig, ((dimensions, shared, accuracy), below) = plt.subplots(2, 3, figsize=(11.0, 6.8))
-    _by_stage(
+    networks.by_stage(
         dimensions, select_runs(stages, rescale=factors[0]), before, 0, "before finetuning", color="k", linestyle="--"
     )
     for ax in below[:2]:
@@ -330,24 +227,22 @@ def stage_dimensionality(data, p: Titled):
     for ax, (quantity, (title, label, most)) in zip((dimensions, shared, *below), quantities.items(), strict=True):
         ax.set(title=title, ylabel=label)
         for place, (factor, runs, color) in enumerate(panels.assign_colors(stages, "rescale")):
-            shift, name = 0.07 * (place - (len(factors) - 1) / 2), f"after, {_factor_in_words(factor)}"
-            _by_stage(ax, runs, quantity, shift, name, most, color=color)
+            shift, name = 0.07 * (place - (len(factors) - 1) / 2), f"after, {networks.factor_in_words(factor)}"
+            networks.by_stage(ax, runs, quantity, shift, name, most, color=color)
         for rate, color in zip(rates, reds, strict=True):
             runs, name = select_runs(every, learning_rate=rate), f"after, learning rate × {rate / usual:g}"
-            _by_stage(ax, runs, quantity, 0, name, most, color=color, linestyle=":")
+            networks.by_stage(ax, runs, quantity, 0, name, most, color=color, linestyle=":")
     dimensions.set_ylim(bottom=0)
     shared.sharey(dimensions)
     for _, runs, color in panels.assign_colors(risk, "rescale"):
-        _accuracies(accuracy, runs, "rescale", color=color)
+        networks.accuracies(accuracy, runs, "rescale", color=color)
     layout.name_values(accuracy, risk, "rescale")
-    accuracy.set(title="c  Test accuracy", xlabel="factor on the weights before finetuning", ylabel=ACCURACY)
-    return layout.finish(fig, p.title, ", ".join(_system(risk)), _units(stages), INTERVALS, columns=3)
-
-
-def _by_stage(ax, runs, quantity, shift, label, most=np.inf, **style):
-    """Draw a quantity (run, stage), up to `most`, by stage in the order of the network, shifted to be seen apart."""
-    names = runs["stage"].values
-    table = runs[quantity].to_dataframe().groupby(["seed", "stage"])[quantity].mean().unstack()[names]  # over tasks
-    _points(ax, np.arange(len(names)) + shift, table, label, (0.0, most), **style)
-    ax.set_xticks(range(len(names)), [name.removeprefix("stage") for name in names])
-    ax.set_xlabel("stage")
+    accuracy.set(title="c  Test accuracy", xlabel="factor on the weights before finetuning", ylabel=networks.ACCURACY)
+    return layout.finish(
+        fig,
+        p.title,
+        ", ".join(networks.system_in_words(risk)),
+        networks.units_in_words(stages),
+        networks.INTERVALS,
+        columns=3,
+    )
