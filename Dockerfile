@@ -7,7 +7,7 @@ ENV HOME=/tmp USER=carryover XDG_CACHE_HOME=/tmp/cache MPLCONFIGDIR=/tmp/matplot
 RUN apt-get update && apt-get install -y --no-install-recommends git make && rm -rf /var/lib/apt/lists/*
 WORKDIR /carryover
 COPY Makefile ./
-COPY envs/lock.txt envs/torch.txt envs/
+COPY envs/requirements.lock envs/torch.txt envs/
 RUN make .venv/.ready
 COPY . .
 RUN mkdir -p results .snakemake && chmod a+rwX . results .snakemake

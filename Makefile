@@ -1,5 +1,5 @@
 # `make first` draws a figure of each paper, `make` runs the small configuration to all figures, `make test` the tests of
-# five minutes. They set up `.venv` by themselves, from envs/lock.txt, the tests from envs/tests-lock.txt besides; they
+# five minutes. They set up `.venv` by themselves, from envs/requirements.lock, the tests from envs/tests.lock besides; they
 # need nothing but Python >= 3.11.
 
 PYTHON ?= python3
@@ -75,14 +75,14 @@ docs: $(DOCS)/.ready $(READY)
 schema: $(READY)
 	@$(VENV)/bin/python scripts/schema.py > config/schema.json && echo "config/schema.json"
 
-# envs/lock.txt and envs/tests-lock.txt, with hashes for every platform, from requirements.in and tests.in; what stands
+# envs/requirements.lock and envs/tests.lock, with hashes for every platform, from requirements.in and tests.in; what stands
 # in the locks stays where it fits (UPGRADE=--upgrade takes the newest)
 COMPILE := .venv-lock/bin/uv pip compile -q --universal --generate-hashes --no-annotate --python-version 3.11 \
   --custom-compile-command "make lock" --excludes envs/torch.txt $(UPGRADE)
 lock:
 	@$(PYTHON) -m venv .venv-lock && .venv-lock/bin/pip install -q uv
-	@$(COMPILE) envs/requirements.in -o envs/lock.txt
-	@$(COMPILE) envs/tests.in -c envs/lock.txt -o envs/tests-lock.txt
+	@$(COMPILE) envs/requirements.in -o envs/requirements.lock
+	@$(COMPILE) envs/tests.in -c envs/requirements.lock -o envs/tests.lock
 	@rm -rf .venv-lock
 
 unlock: $(READY)
@@ -106,21 +106,21 @@ help:
 	@echo "make lint    ruff, mypy, snakefmt, snakemake --lint"
 	@echo "make docs    docs/, the library's reference and the figures of results/ as a site: site/index.html"
 	@echo "make schema  write config/schema.json, by which an editor checks a configuration"
-	@echo "make lock    resolve envs/requirements.in into envs/lock.txt, and tests.in into tests-lock.txt, with hashes"
+	@echo "make lock    resolve envs/requirements.in into envs/requirements.lock, and tests.in into tests.lock, with hashes"
 	@echo "make unlock  clear the lock that a killed run has left"
 	@echo "make clean   remove results/, site/ and Snakemake's metadata"
 	@echo "CORES=8 make uses eight cores; PYTHON=python3.12 names the interpreter of a new .venv"
 
-$(READY): envs/lock.txt envs/torch.txt
+$(READY): envs/requirements.lock envs/torch.txt
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("carryover: Python 3.11 or later is needed; name one with PYTHON=...")'
-	@echo "Setting up $(VENV) from envs/lock.txt (once, a few minutes)"
+	@echo "Setting up $(VENV) from envs/requirements.lock (once, a few minutes)"
 	@$(PIP) --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
-	@$(INSTALL) --require-hashes -r envs/lock.txt && $(INSTALL) -r envs/torch.txt || { $(OLD_PIP); }
+	@$(INSTALL) --require-hashes -r envs/requirements.lock && $(INSTALL) -r envs/torch.txt || { $(OLD_PIP); }
 	@touch $@
 
-$(READY_TO_TEST): $(READY) envs/tests-lock.txt
-	@echo "Adding to $(VENV) what tests and style checks need, from envs/tests-lock.txt (once)"
-	@$(INSTALL) --require-hashes -r envs/tests-lock.txt || { $(OLD_PIP); }
+$(READY_TO_TEST): $(READY) envs/tests.lock
+	@echo "Adding to $(VENV) what tests and style checks need, from envs/tests.lock (once)"
+	@$(INSTALL) --require-hashes -r envs/tests.lock || { $(OLD_PIP); }
 	@touch $@
 
 UNLOCKED = if [ -n "$$(ls -A .snakemake/locks 2>/dev/null)" ]; then \

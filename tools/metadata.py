@@ -1,8 +1,9 @@
 """Files for machines, written from what stands elsewhere: `python tools/metadata.py [--write]`.
 
 `codemeta.json` and `.zenodo.json` are made of CITATION.cff and pyproject.toml, `codecheck.yml` of the configuration: a
-manifest of every figure of the papers' scale that an item of a paper names, with the command that draws it. Without
---write the files that are stale are named. No address of the project is public yet, so none is given.
+manifest of every figure of the papers' scale that an item of a paper names, with the command that draws it;
+`.adduce/manifest.yaml` of README's claims. Without --write the files that are stale are named. No address of the
+project is public yet, so none is given.
 """
 
 import json
@@ -12,7 +13,9 @@ import tomllib
 import yaml
 
 import findings
+from carryover.claims.support import table as claims_table
 from carryover.errors import UserError
+from carryover.tasks.images import PUBLISHED
 
 COMMAND = "snakemake --cores 2 --configfile config/config.yaml config/paper.yaml -- "
 
@@ -82,6 +85,35 @@ def codecheck():
     return "---\n" + yaml.safe_dump(about, sort_keys=False, allow_unicode=True, width=120)
 
 
+def reproducibility_manifest():
+    """What an auditor of artifacts reads (adduce): data with digests, and the command behind each claim of README."""
+    readme = (findings.ROOT / "README.md").read_text()
+    names = next(block["names"] for block in findings.BLOCK.finditer(readme) if block["kind"] == "headlines").split()
+    table = claims_table.read(findings.ARCHIVE / "claims.csv").drop_duplicates("headline").set_index("headline")
+    claims = [
+        {"id": name, "text": row["sentence"], "kind": "statement", "where": f"README, {row['headline_paper']}",
+         "seeds": list(range(int(row["seeds"]))), "status": "confirmed",
+         "produced_by": {"command": f"{COMMAND}results/paper/claims.csv", "config": "config/paper.yaml",
+                         "data": "resources/archive/paper"}}
+        for name, row in table.loc[names].iterrows()
+    ]  # fmt: skip
+    datasets = [{"id": name, "source": one.source} | ({"checksum": f"md5:{one.checksums[0]}"} if one.checksums else {})
+                for name, one in PUBLISHED.items()]  # fmt: skip
+    about = {
+        "schema": "adduce/1",
+        "environment": {
+            "python": described()[1]["requires-python"],
+            "lockfile": "envs/requirements.lock", "container": "Dockerfile",
+            "hardware": "two cores and 4 GiB; a GPU is used where there is one, and nothing needs it",
+            "precision": "double; single in networks of images, without TF32; bfloat16 only where precision says so",
+        },
+        "datasets": datasets,
+        "claims": claims,
+        "smoke": {"command": "make first", "max_runtime_minutes": 5, "expected_outputs": ["results/figures"]},
+    }  # fmt: skip
+    return yaml.safe_dump(about, sort_keys=False, allow_unicode=True, width=120)
+
+
 def _drawn(item, config):
     """The figures of an item; UserError for one that the configuration does not draw."""
     if missing := [name for name in item.get("figures", []) if name not in config["figures"]]:
@@ -93,7 +125,8 @@ def _json(values):
     return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
 
 
-FILES = {"codemeta.json": codemeta, ".zenodo.json": zenodo, "codecheck.yml": codecheck}
+FILES = {"codemeta.json": codemeta, ".zenodo.json": zenodo, "codecheck.yml": codecheck,
+         ".adduce/manifest.yaml": reproducibility_manifest}  # fmt: skip
 
 
 def main(words):

@@ -150,7 +150,12 @@ def test_samples_of_one_name_are_left_out_together():
 
 def test_all_networks_see_the_same_batches_of_a_loader_that_shuffles(given):
     before, after = small(), changed(small())
-    loader = DataLoader(TensorDataset(SAMPLES, torch.arange(300)), batch_size=64, shuffle=True)
+    loader = DataLoader(
+        TensorDataset(SAMPLES, torch.arange(300)),
+        batch_size=64,
+        shuffle=True,
+        generator=torch.Generator().manual_seed(0),
+    )
     compare(before, after, loader, ["0.0.0", "1"], samples=250, baseline="reinitialised", seed=3, progress=False)
     old, new, told = given[0]
     assert old["1"].shape == (250, 3)
@@ -231,7 +236,7 @@ def test_networks_gradients_and_random_numbers_are_left_as_they_were(given):
     values = {name: value.clone() for name, value in before.state_dict().items()}
     modes, hooks = [one.training for one in before.modules()], [len(one._forward_hooks) for one in before.modules()]
     numbers_before = state()
-    loader = DataLoader(TensorDataset(SAMPLES), batch_size=50, shuffle=True)
+    loader = DataLoader(TensorDataset(SAMPLES), batch_size=50, shuffle=True, generator=torch.Generator().manual_seed(0))
     compare(before, after, loader, "*", progress=False)
     with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
         compare(before, after, [SAMPLES[:, :4]], "*", progress=False)

@@ -86,9 +86,10 @@ def at_hand():
         with torch.no_grad():
             net.layer.bias.add_(0.01 * seed)
 
+    data, draws = TensorDataset(samples, samples[:, 0]), torch.Generator().manual_seed(0)
     return {
         "torch": torch, "before": before, "after": after, "make": make, "finetune": finetune,
-        "loader": DataLoader(TensorDataset(samples, samples[:, 0]), batch_size=64, shuffle=True),
+        "loader": DataLoader(data, batch_size=64, shuffle=True, generator=draws),
         "state": make(99).state_dict(), "score": lambda net: -float(net.layer.bias.detach().square().sum()),
     }  # fmt: skip
 

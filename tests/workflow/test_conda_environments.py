@@ -23,7 +23,7 @@ def normal(name):
 
 
 def lock(*files):
-    pairs = (line.split("==") for file in files or ("lock.txt", "torch.txt") for line in lines(file))
+    pairs = (line.split("==") for file in files or ("requirements.lock", "torch.txt") for line in lines(file))
     return {normal(name): version for name, version in pairs}
 
 
@@ -50,7 +50,7 @@ def test_an_environment_has_the_versions_of_the_lock(file):
 
 
 def test_the_two_locks_have_what_is_asked_for_and_agree():
-    main, tests = lock(), lock("tests-lock.txt")
+    main, tests = lock(), lock("tests.lock")
     assert {name: tests[name] for name in main.keys() & tests} == {name: main[name] for name in main.keys() & tests}
     for file, locked in (("requirements.in", main), ("tests.in", tests)):
         for name, limits in (re.match(r"([\w-]+)(.*)", line).groups() for line in lines(file)):

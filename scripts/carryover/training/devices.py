@@ -20,7 +20,12 @@ def torch_device(name: str = "auto") -> torch.device:
     available = torch.cuda.is_available()
     if name == "cuda" and not available:
         raise UserError("device is cuda, but no CUDA GPU can be used here: choose auto or cpu")
-    return torch.device("cuda" if available and name != "cpu" else "cpu")
+    if not available or name == "cpu":
+        return torch.device("cpu")
+    # The same run gives the same numbers on one GPU: convolutions are not chosen by how fast they were a moment ago.
+    torch.backends.cudnn.deterministic = True
+    torch.backends.cudnn.benchmark = False
+    return torch.device("cuda")
 
 
 def tensor(values: Any, device: torch.device, dtype: torch.dtype = torch.float64) -> torch.Tensor:

@@ -20,7 +20,7 @@ def descent(problem, p):
     statistics = getattr(p, "statistics", "kept")  # pretraining has none to renew, and no protocol
     # Without TensorFloat-32, which keeps 10 bits, "float32" is on a GPU what it is on a CPU.
     try:
-        with torch.backends.cudnn.flags(enabled=True, allow_tf32=p.precision != "float32"):
+        with torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=p.precision != "float32"):
             return gradient_descent(
                 problem, learning_rate=p.learning_rate, decay="constant" if hasattr(p, "protocol") else "cosine",
                 weight_decay=p.weight_decay, batch_size=p.batch_size, tolerance=p.tolerance, max_epochs=p.max_epochs,
