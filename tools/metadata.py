@@ -94,7 +94,7 @@ def reproducibility_manifest():
         {"id": name, "text": row["sentence"], "kind": "statement", "where": f"README, {row['headline_paper']}",
          "seeds": list(range(int(row["seeds"]))), "status": "confirmed",
          "produced_by": {"command": f"{COMMAND}results/paper/claims.csv", "config": "config/paper.yaml",
-                         "data": "resources/archive/paper"}}
+                         "data": "resources/archive/paper/claims.csv"}}
         for name, row in table.loc[names].iterrows()
     ]  # fmt: skip
     datasets = [{"id": name, "source": one.source} | ({"checksum": f"md5:{one.checksums[0]}"} if one.checksums else {})

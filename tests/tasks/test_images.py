@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 from sklearn.datasets import load_digits
 
+import download_images
 from carryover.tasks.images import CIFAR10, IDX_FILES, PUBLISHED, images, unit_pixels
 from toy.refusal import refused
 
@@ -157,3 +158,22 @@ def test_jpeg_files_are_read_by_class_and_counted(tmp_path, monkeypatch):
     assert refused(images, kind, tmp_path).startswith(f"{path} cannot be read (")
     path.unlink()
     assert f"{path.parent} has 0 JPEG files, not 1" in refused(images, kind, tmp_path)
+
+
+def test_downloaded_files_are_the_published_ones_or_are_not_kept(tmp_path, monkeypatch):
+    rng, place = np.random.default_rng(0), tmp_path / "mirror"
+    files = written("mnist", [(rng.integers(256, size=(count, 1, 4, 3)), [0] * count) for count in (5, 3)])
+    checksums = [hashlib.md5(files[name]).hexdigest() for name in IDX_FILES]
+    monkeypatch.setitem(PUBLISHED, "mnist", replace(MNIST, checksums=checksums))
+    monkeypatch.chdir(tmp_path)
+    place.mkdir()
+    words = ["mnist", "--source", f"{place.as_uri()}/"]
+    assert f"{FIRST}.gz cannot be had" in refused(download_images.main, words)
+    for name, content in files.items():
+        (place / f"{name}.gz").write_bytes(gzip.compress(content))
+    (place / f"{FIRST}.gz").write_bytes(gzip.compress(b"other"))
+    assert "has the MD5 checksum" in refused(download_images.main, words)
+    assert not (tmp_path / "data").exists()
+    (place / f"{FIRST}.gz").write_bytes(gzip.compress(files[FIRST]))
+    download_images.main(words)
+    assert len(images("mnist", "data/mnist").train) == 5
