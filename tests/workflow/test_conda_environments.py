@@ -1,15 +1,24 @@
-"""Environment files against the locks of pip: what runs under conda is what is tested under pip."""
+"""Environment files against the locks of pip: what runs under conda is what is tested under pip.
 
+Conda's solver finds them in a channel that has the locked packages, with what each says that it requires.
+"""
+
+import asyncio
+import importlib.metadata
+import json
 import re
 
 import pytest
+import rattler
 import yaml
+from packaging.markers import default_environment
+from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from toy.small_project import ROOT
 
 FILES = sorted(path.name for path in ROOT.glob("envs/*.yaml"))
-ON_PYPI = {"pytorch": "torch"}
+IN_CONDA = {"torch": "pytorch"}
 
 
 def lines(file):
@@ -27,26 +36,43 @@ def lock(*files):
     return {normal(name): version for name, version in pairs}
 
 
-def listed(file):
-    """{name on PyPI: version or limits} of an environment file."""
-    entries = yaml.safe_load((ROOT / "envs" / file).read_text())["dependencies"]
-    parts = [re.fullmatch(r"([\w.-]+)\s*(.*)", entry).groups() for entry in entries]
-    return {ON_PYPI.get(name, name): limits for name, limits in parts}
+@pytest.fixture(scope="module")
+def channel(tmp_path_factory):
+    """A channel of conda with the locked packages that are installed here, and Python."""
+    environment, packages = default_environment() | {"extra": ""}, {}
+    locked = {name: version for name, version in lock().items() if installed(name)}
+    for name, version in (locked | {"python": "3.11.9"}).items():
+        requires = map(Requirement, (installed(name).requires or []) if name in locked else [])
+        needed = [one for one in requires if one.marker is None or one.marker.evaluate(environment)]
+        name = IN_CONDA.get(name, name)
+        packages[f"{name}-{version}-0.conda"] = {
+            "name": name, "version": version, "build": "0", "build_number": 0, "subdir": "noarch",
+            "depends": [f"{IN_CONDA.get(normal(one.name), normal(one.name))} {one.specifier}".strip() for one in needed],
+        }  # fmt: skip
+    place = tmp_path_factory.mktemp("channel")
+    (place / "noarch").mkdir()
+    about = {"info": {"subdir": "noarch"}, "packages": {}, "packages.conda": packages}
+    (place / "noarch/repodata.json").write_text(json.dumps(about))
+    return rattler.Channel(place.as_uri())
 
 
-def satisfies(version, limits):
-    """Whether a version keeps conda's limits; =1.2 is any 1.2 there, as ==1.2.* elsewhere."""
-    fuzzy = re.fullmatch(r"=(?!=)([\w.]+?)(?:\.\*)?", limits)
-    return SpecifierSet(f"=={fuzzy[1]}.*" if fuzzy else limits).contains(version, prereleases=True)
+def installed(name):
+    try:
+        return importlib.metadata.distribution(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_an_environment_has_the_versions_of_the_lock(file):
-    locked = lock()
-    for name, limits in listed(file).items():
-        assert limits, f"{file}: {name} has no version"
-        if name != "python":
-            assert satisfies(locked[name], limits), f"{file}: {name}{limits}, but the lock has {locked[name]}"
+def test_an_environment_is_solved_to_the_versions_of_the_lock(file, channel):
+    asked = yaml.safe_load((ROOT / "envs" / file).read_text())["dependencies"]
+    specs = [rattler.MatchSpec(one) for one in asked]
+    assert all(spec.version for spec in specs), f"{file}: a package has no version"
+    found = asyncio.run(rattler.solve([channel], specs, platforms=["noarch"]))
+    versions = {record.name.normalized: str(record.version) for record in found}
+    locked = {IN_CONDA.get(name, name): version for name, version in lock().items()}
+    assert {spec.name.normalized for spec in specs} <= versions.keys()
+    assert {name: locked.get(name, versions["python"]) for name in versions} == versions
 
 
 def test_the_two_locks_have_what_is_asked_for_and_agree():
