@@ -63,13 +63,13 @@ def networks(effect):
 
     def outside(seed, ablated, teacher_scale):
         slope = size(effect if teacher_scale == RICH else -9, seed)
-        return {"out_of_rkhs": 2 ** (slope * ablated), "least_risk": 2 ** (-EXPONENT * PREDICTED)}
+        return {"rkhs_residual": 2 ** (slope * ablated), "least_risk": 2 ** (-EXPONENT * PREDICTED)}
 
     grid = {"ablated": [0.0, HALF, MOST], "teacher_scale": [LAZY, RICH]}
     return {
         "risk": risks(lambda **point: gain(effect, **point), {**grid, "samples": SAMPLES}, "ablated", effect),
         "gram": dataset(kernels, grid),
-        "out_of_rkhs": dataset(outside, grid),
+        "rkhs_residual": dataset(outside, grid),
         "anchored": risks(lambda **point: anchored_gain(effect, **point),
                           {"anchor": [0.0, 0.01, 0.1, np.inf], "samples": list(FREE)}, "anchor"),
     }  # fmt: skip
@@ -103,9 +103,9 @@ def of_sizes(transferred, scratch, least=0.1):
     alone = {**common, "protocol": ["single_task"], "ablated": [np.nan], "readout": [""], "max_time": [np.nan],
              "solver": ["flow"]}  # fmt: skip
     data = networks(1.0)
-    outside = data["out_of_rkhs"]
+    outside = data["rkhs_residual"]
     outside = outside.assign(least_risk=xr.full_like(outside["least_risk"], least).where(outside["ablated"] > 0, 1e-9))
-    return data | {"risk": dataset(values, moved, alone), "out_of_rkhs": outside}
+    return data | {"risk": dataset(values, moved, alone), "rkhs_residual": outside}
 
 
 def verdicts(*told, **more):

@@ -69,7 +69,7 @@ def test_the_function_of_least_penalty_is_drawn_beside_that_which_is_found(monke
     apart = runs("spread", "least_penalty", samples=3, correlation=0.8)
     expected = ratios(apart[apart["unfitted"] <= unfitted], "penalty", "penalty_least")
     np.testing.assert_allclose(line(penalties, "ρ = 0.8, turned apart")[1], expected)
-    turned = tuned.groupby("magnitude")["turned"].median()
+    turned = tuned.groupby("magnitude")["rotation"].median()
     np.testing.assert_allclose(line(axes["1 − cosine", "n = 3"], "ρ = 0.8")[1], turned)
     names, floor = ["risk_found", "risk_predicted"], relu_penalties.FLOOR
     risks = [one.set_index(["magnitude", "seed"])[names].clip(lower=floor) for one in (scratch, tuned)]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from carryover.config.plugins import model_of
-from carryover.measures.pretrained_features import gram, out_of_rkhs
+from carryover.measures.pretrained_features import gram, rkhs_residual
 from carryover.streams import generator
 from toy import made_up_networks
 from toy.students import unit
@@ -51,19 +51,19 @@ def share(units, X, y):
     return ((y - features @ np.linalg.lstsq(features, y)[0]) ** 2).mean()
 
 
-def test_out_of_rkhs_is_what_least_squares_leaves_of_many_samples():
+def test_rkhs_residual_is_what_least_squares_leaves_of_many_samples():
     data = networks()
-    result = out_of_rkhs(data, model_of("measures", "out_of_rkhs")())
+    result = rkhs_residual(data, model_of("measures", "rkhs_residual")())
     X = np.random.default_rng(0).standard_normal((100_000, 5))
     for run in range(2):
         first, start, directions, readout = (data[name].values[run] for name in ("first", "start_first", *TEACHER))
         y = np.maximum(X @ directions.T, 0) @ readout
         for units, name, whole in (
-            (first, "out_of_rkhs", (y**2).mean()),
-            (start, "initial_out_of_rkhs", (y**2).mean()),
+            (first, "rkhs_residual", (y**2).mean()),
+            (start, "initial_rkhs_residual", (y**2).mean()),
             (first, "least_risk", y.var()),
         ):
             assert result[name].values[run] == pytest.approx(share(units, X, y) / whole, rel=0.02)
-    cut = out_of_rkhs(data, model_of("measures", "out_of_rkhs")(cutoff=1e-3))
+    cut = rkhs_residual(data, model_of("measures", "rkhs_residual")(cutoff=1e-3))
     assert (cut["cutoff"] == 1e-3).all()
-    assert (cut["out_of_rkhs"] >= result["out_of_rkhs"]).all()
+    assert (cut["rkhs_residual"] >= result["rkhs_residual"]).all()

@@ -34,17 +34,17 @@ def test_one_unit_that_only_grows_is_the_function_of_least_penalty():
     least = relu_penalty(2**0.5, 1.0, 1.0, 0.0)
     for name in ("penalty", "penalty_least", "penalty_bound"):
         assert found[name] == pytest.approx(least, rel=1e-5)
-    for name in ("risk_found", "risk_predicted", "difference", "unfitted", "turned", "turned_predicted"):
+    for name in ("risk_found", "risk_predicted", "difference", "unfitted", "rotation", "rotation_predicted"):
         assert found[name] == pytest.approx(0, abs=1e-6)
 
 
 def test_a_unit_that_has_turned_and_missed_is_told_by_how_much():
     """At 60° to its start and with half of the magnitude the unit gives a quarter of the target."""
     found = measured([0.5, 3**0.5 / 2], 2**-0.5)
-    assert found["turned"] == pytest.approx(0.5)
+    assert found["rotation"] == pytest.approx(0.5)
     assert found["unfitted"] == pytest.approx(0.75**2)
     assert found["penalty"] == pytest.approx(relu_penalty(2**-0.5, 1.0, 0.5, 0.0))
-    assert found["turned_predicted"] == pytest.approx(0, abs=1e-6)
+    assert found["rotation_predicted"] == pytest.approx(0, abs=1e-6)
     # E relu(u·x) relu(v·x) = (sin θ + (π − θ) cos θ)/2π and E relu(u·x)² = 1/2, for magnitudes √½ and √2.
     cross = (np.sin(np.pi / 3) + np.pi / 3) / (2 * np.pi)
     risk = (0.25 - 2 * cross + 1) / 1

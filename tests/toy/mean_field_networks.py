@@ -6,7 +6,7 @@ from itertools import product
 from toy import shards
 
 SEEDS = [0, 1]
-MEASURES = {"gram": {"samples": 40}, "out_of_rkhs": {}}
+MEASURES = {"gram": {"samples": 40}, "rkhs_residual": {}}
 QUICK = {"max_steps": 200}
 READOUTS = {"readout": ("zero", "pretrained", "least_squares"), "max_time": (3.0, 30.0)}
 # {experiment: what its pretraining and its teacher are told}

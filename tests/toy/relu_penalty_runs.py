@@ -116,8 +116,8 @@ def least_penalty(effect):
             "risk_found": 10 ** (-gain * size(effect, seed)),
             "penalty": 3 * (1.1 - 0.01 * size(effect, seed)),
             "penalty_least": 3.0,
-            "turned": 0.1 * 10 ** size(effect, seed),
-            "turned_predicted": 0.1 if protocol == "finetuning" else np.nan,
+            "rotation": 0.1 * 10 ** size(effect, seed),
+            "rotation_predicted": 0.1 if protocol == "finetuning" else np.nan,
             "unfitted": 1e-9,
         }
 

@@ -44,10 +44,11 @@ def channel(tmp_path_factory):
     for name, version in (locked | {"python": "3.11.9"}).items():
         requires = map(Requirement, (installed(name).requires or []) if name in locked else [])
         needed = [one for one in requires if one.marker is None or one.marker.evaluate(environment)]
-        name = IN_CONDA.get(name, name)
+        name, in_conda = IN_CONDA.get(name, name), [normal(one.name) for one in needed]
         packages[f"{name}-{version}-0.conda"] = {
             "name": name, "version": version, "build": "0", "build_number": 0, "subdir": "noarch",
-            "depends": [f"{IN_CONDA.get(normal(one.name), normal(one.name))} {one.specifier}".strip() for one in needed],
+            "depends": [f"{IN_CONDA.get(other, other)} {one.specifier}".strip()
+                        for other, one in zip(in_conda, needed, strict=True)],
         }  # fmt: skip
     place = tmp_path_factory.mktemp("channel")
     (place / "noarch").mkdir()

@@ -23,15 +23,15 @@ FACTOR = 2.0  # factor between predicted and found boundary that counts as near
 ROUNDING = 1e-12  # relative error of what agrees exactly
 
 
-@plugins.check(data=["risk", "gram", "out_of_rkhs", "anchored"])
+@plugins.check(data=["risk", "gram", "rkhs_residual", "anchored"])
 def mean_field_transfer(data):
-    """Roles: `risk`, `gram`, `out_of_rkhs` over ablated shares and scales of the teacher, and `anchored`, the risks of
-    networks pretrained with several anchors. Statistics are means over seeds, risks shares of the target's variance.
+    """Roles: `risk`, `gram`, `rkhs_residual` over ablated shares and scales of the teacher, and `anchored`, the risks
+    of networks pretrained with several anchors. Statistics are means over seeds, risks shares of the target's variance.
 
     `ablated` is the share of the target's units that the source lacks. The features hardly move for a teacher of small
     scale (lazy), and do for a large one (rich). Tables have a row for each seed, and coordinates in their columns.
     """
-    gram, outside = (Runs(role, at_longest(data[role])) for role in ("gram", "out_of_rkhs"))
+    gram, outside = (Runs(role, at_longest(data[role])) for role in ("gram", "rkhs_residual"))
     lazy, rich = gram.extremes("teacher_scale")
 
     # Alignment of the network's kernel with that of the source's units, mean over ablated shares.
@@ -49,7 +49,7 @@ def mean_field_transfer(data):
 
     # Does the part of the target that features cannot represent grow with the ablated share? A correlation by seed.
     outside = outside.where(teacher_scale=rich)
-    least, rkhs_distance = (outside.table(quantity, "ablated") for quantity in ("least_risk", "out_of_rkhs"))
+    least, rkhs_distance = (outside.table(quantity, "ablated") for quantity in ("least_risk", "rkhs_residual"))
     shares = pd.Series(rkhs_distance.columns, rkhs_distance.columns)
     statistics["left_out"] = Check(rkhs_distance.T.corrwith(shares, method="spearman"), intervals.median)
 

@@ -143,7 +143,7 @@ def relu_least_penalty(data):
         """log₁₀ of quantities of a `Runs`, not below a floor, a table for each, by seed (rows) and `CELL` (columns)."""
         return (np.log10(networks.table(name, *CELL).clip(lower=floor)) for name in names)
 
-    penalty, smallest, turned, turned_least = logs(runs, "penalty", "penalty_least", "turned", "turned_predicted")
+    penalty, smallest, turned, turned_least = logs(runs, "penalty", "penalty_least", "rotation", "rotation_predicted")
     excess = penalty - smallest
     # Units that need not turn together come nearer to the least penalty than those that must.
     spread_penalty, spread_smallest = logs(spread, "penalty", "penalty_least")

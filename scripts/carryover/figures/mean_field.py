@@ -20,17 +20,17 @@ PUBLISHED = 1.18  # the paper's exponent ν
 CUT = 0.5  # transferability at which colours end
 
 
-@plugins.figure(data=["risk", "gram", "out_of_rkhs"])
+@plugins.figure(data=["risk", "gram", "rkhs_residual"])
 def mean_field_transfer(data, p: Titled):
     """What pretraining makes of the features, and where transfer beats training from scratch (Fig. 3).
 
-    Roles: `risk`, `gram` and `out_of_rkhs` of an experiment of the family mean_field.
+    Roles: `risk`, `gram` and `rkhs_residual` of an experiment of the family mean_field.
     """
     ablated = 0.5  # share of ablated units of the kernels that are shown
     titles = "b: risk from scratch", "c: its exponent ν", "d: left out by the features", "e: transferability"
-    features = (("initial_out_of_rkhs", "features before pretraining", "0.6"),
-                ("out_of_rkhs", "pretrained features", panels.COLORS["finetuning"]))  # fmt: skip
-    risk, gram, left_out = (at_longest(data[role]) for role in ("risk", "gram", "out_of_rkhs"))
+    features = (("initial_rkhs_residual", "features before pretraining", "0.6"),
+                ("rkhs_residual", "pretrained features", panels.COLORS["finetuning"]))  # fmt: skip
+    risk, gram, left_out = (at_longest(data[role]) for role in ("risk", "gram", "rkhs_residual"))
     scales = panels.values(risk, "teacher_scale")
     fig = plt.figure(figsize=(13.5, 3.1 * (len(scales) + 1) + 0.6))
     above, *below = fig.subfigures(len(scales) + 1, 1, height_ratios=[0.85, *[1] * len(scales)])  # type: ignore[misc]

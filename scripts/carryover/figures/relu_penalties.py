@@ -165,7 +165,7 @@ def relu_least_penalty(data, p: Titled):
             ax.axhline(1, **ONE)
 
     gains = partial(draw_comparison, trained="gain", predicted="gain_predicted")
-    turns = partial(draw_comparison, trained="turned", predicted="turned_predicted")
+    turns = partial(draw_comparison, trained="rotation", predicted="rotation_predicted")
     over_least = panels.relative(xr.concat([runs, spread], "run"), "penalty", "penalty_least")
     # One panel alone is as wide as two, for its texts.
     group = partial(layout.group, width=max(2, len(panels.values(runs, "samples"))))

@@ -11,7 +11,7 @@ from carryover.measures.dimensionality import cka
 from carryover.networks.relu import Weights
 from carryover.runs import measure_each_run
 from carryover.streams import generator
-from carryover.theory.kernels import function_moments, rkhs_residual
+from carryover.theory import kernels
 
 POINTS = 40  # inputs that the kernels are given at, the first of those that alignments are taken over
 
@@ -56,14 +56,14 @@ def gram(data, p: Gram):
     return measure_each_run(data, of_run, point=points, other_point=points)
 
 
-class OutOfRkhs(Model):
+class RkhsResidual(Model):
     cutoff: Annotated[float, Field(gt=0, le=1)] = parameter(
         1e-10, "eigenvalues of the features' kernel, relative to the largest, up to which a direction counts as "
         "outside")  # fmt: skip
 
 
 @plugins.measure(needs=["first", "start_first", "source_readout", "teacher_directions"])
-def out_of_rkhs(data, p: OutOfRkhs):
+def rkhs_residual(data, p: RkhsResidual):
     """How much of the target f* the features cannot represent: ‖P⊥f*‖²/‖f*‖² over the inputs' distribution, between 0
     and 1, (run,), of either features (equations 151–156, Fig. 3d); the risk of linear transfer to endless samples,
     ‖P⊥f*‖²/Var f*; and the cutoff that they hang on.
@@ -74,13 +74,13 @@ def out_of_rkhs(data, p: OutOfRkhs):
     def of_run(network):
         target = network["teacher_readout"].values, network["teacher_directions"].values
         after, before = (
-            rkhs_residual(*target, network[name].values, cutoff=p.cutoff) for name in ("first", "start_first")
+            kernels.rkhs_residual(*target, network[name].values, cutoff=p.cutoff) for name in ("first", "start_first")
         )
-        power, variance = function_moments(*target)
+        power, variance = kernels.function_moments(*target)
         return {
-            "out_of_rkhs": (after / power,
+            "rkhs_residual": (after / power,
                             "share of the target's mean square outside the span of the pretrained features"),
-            "initial_out_of_rkhs": (before / power, "share of the target's mean square outside the span of the "
+            "initial_rkhs_residual": (before / power, "share of the target's mean square outside the span of the "
                                     "features before pretraining"),
             "least_risk": (after / variance,
                            "least risk of a readout on the pretrained features, as a share of the target's variance"),

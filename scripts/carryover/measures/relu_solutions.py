@@ -96,7 +96,7 @@ def least_penalty(data, p: LeastPenalty):
     output. All of shape (run,).
     """
 
-    def mean_turn(first, start):
+    def mean_rotation(first, start):
         """Mean of 1 − cosine, weighted by squared length at the start; NaN where all are new. What has no length has
         not turned."""
         squares = (start**2).sum(1)
@@ -123,9 +123,10 @@ def least_penalty(data, p: LeastPenalty):
                            "mean square of the difference of these functions, over the teacher's"),
             "unfitted": ((errors**2).mean() / (y**2).mean(),
                          "mean squared error on the samples, over the mean square of their targets"),
-            "turned": (mean_turn(end.first, start.first), "1 − cosine by which weights have turned, mean over units "
-                       "weighted by their squared length at the start"),
-            "turned_predicted": (mean_turn(least.first, least.start), "the same of the function of least penalty"),
+            "rotation": (mean_rotation(end.first, start.first), "1 − cosine by which weights have turned, mean over "
+                         "units weighted by their squared length at the start"),
+            "rotation_predicted": (mean_rotation(least.first, least.start),
+                                   "the same of the function of least penalty"),
         }  # fmt: skip
 
     return measure_each_run(data, of_run)
