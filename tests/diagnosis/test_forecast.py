@@ -12,6 +12,7 @@ from carryover import forecast, record
 from carryover.diagnosis import tangent
 from carryover.diagnosis.modules import call_network
 from carryover.errors import UserError
+from carryover.measures import gradient_sketches
 
 
 def network(outputs, seed=0):
@@ -79,7 +80,7 @@ def test_gradients_are_those_of_a_linear_readout_and_projections_keep_their_prod
     np.testing.assert_allclose(views.gradients, v * X @ X.T, rtol=1e-5, atol=1e-6)
     inputs = torch.randn(8, 1, 10)
     exact = tangent.look_at(network(2), inputs, call_network, "4", True, 0).gradients
-    monkeypatch.setattr(tangent, "SKETCH", 2048)
+    monkeypatch.setattr(gradient_sketches, "SKETCH", 2048)
     projected = tangent.look_at(network(2), inputs, call_network, "4", True, 0).gradients
     lengths = np.sqrt(np.outer(exact.diagonal(), exact.diagonal()))
     assert 0 < (np.abs(projected - exact) / lengths).max() < 5 * np.sqrt(2 / 2048)

@@ -1,5 +1,6 @@
 """What runs have before they are trained: kernels are those of automatic differentiation of their networks."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +12,10 @@ from carryover.families.forecasts import View, forecast_runs
 from carryover.measures.forecast import MEANING
 from carryover.measures.transfer_scores import logme
 from carryover.networks import diagonal, relu
+from carryover.networks.convnet import VGG5
+from carryover.streams import generator
+from carryover.tasks.image_tasks import PreparedImages, class_task
+from carryover.tasks.images import images
 from carryover.training.result import Samples
 from toy.shards import shard
 
@@ -89,6 +94,31 @@ def test_pairs_of_images_start_from_the_function_of_the_source():
     expected, outputs = gram(lambda x, beta: x @ beta, beta[0])
     np.testing.assert_allclose(found.finetuning.kernels[0], expected)
     np.testing.assert_allclose(found.finetuning.outputs, outputs)
+
+
+def test_convolutional_networks_have_the_gradients_of_a_random_readout_of_their_features():
+    network = VGG5(torch.Generator().manual_seed(1), 2, 2, "small", 1)
+    digits = images()
+    task = class_task(digits, (3, 8))
+    task = replace(task, train=task.train[:12], train_labels=task.train_labels[:12])
+    problem = {"network": network, "state": lambda run: network.state_dict(), "tasks": [[task]],
+               "images": PreparedImages(digits)}  # fmt: skip
+    found = view("convnet", problem, rescale=(1.0,))
+    body = torch.nn.Sequential(network.features, network.avgpool, torch.nn.Flatten(), *network.classifier[:3]).eval()
+    readout = torch.as_tensor(generator("forecast", "", 0, "readout").uniform(-1, 1, found.features.shape[1]))
+    batch = problem["images"].batch("train", task.train)
+    features = body(batch).detach()
+    np.testing.assert_allclose(found.features, features, atol=1e-5)
+
+    def value(parameters, image):
+        return torch.func.functional_call(body, parameters, (image[None],))[0] @ readout.float()
+
+    gradients = [torch.func.grad(value)(dict(body.named_parameters()), image).values() for image in batch]
+    rows = torch.stack([torch.cat([one.flatten() for one in of_image]) for of_image in gradients]).detach()
+    below = found.finetuning.kernels[1] - found.finetuning.kernels[0]
+    np.testing.assert_allclose(below * len(readout), rows @ rows.T, rtol=1e-3)
+    assert set(found.targets) == {-1, 1}
+    assert len(found.scratch) == len(found.fresh) == 2
 
 
 def test_forecasts_know_which_features_hold_the_target_and_say_nothing_of_few_samples():

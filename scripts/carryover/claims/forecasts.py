@@ -12,10 +12,10 @@ from carryover.statistics import jackknife
 def forecast(data):
     """Roles: transfers of families, as comparisons.forecasts makes them.
 
-    Of linear transfers and of finetuning: `right`, share of decided transfers whose sign is as forecast; `undecided`,
-    share of all that are not decided; `covered`, share of scores within the interval of their forecast; `over_…`, what
-    forecasts get right of decided transfers beyond each other predictor. `most_undecided` is that of the family with
-    most.
+    Of linear transfers and of finetuning, where there are some: `right`, share of decided transfers whose sign is as
+    forecast; `undecided`, share of all that are not decided; `covered`, share of scores, if known, within the interval
+    of their forecast; `over_…`, what forecasts get right of decided transfers beyond each other predictor.
+    `most_undecided` is that of the family with most.
     """
     table = transfers(data)
     known = right(table)
@@ -27,12 +27,15 @@ def forecast(data):
     found = {"most_undecided": Check(most, share_of, {"family": worst})}
     for kind, tuned in KINDS.items():
         of_kind = reported[reported["tuned"] == tuned]
+        if not len(of_kind):
+            continue
         decided, scored = of_kind[of_kind["decided"]], of_kind.dropna(subset="score")
         values = {
             "right": leave_settings_out(decided, lambda rows: known.loc[rows.index, OURS].mean()),
             "undecided": leave_settings_out(of_kind, lambda rows: 1 - rows["decided"].mean()),
-            "covered": leave_settings_out(scored, _share_within),
         }
+        if len(scored):
+            values["covered"] = leave_settings_out(scored, _share_within)
         facts, name = {"kind": kind, "transfers": len(of_kind)}, kind.replace(" ", "_")
         found |= {f"{name}_{check}": Check(of_check, share_of, facts) for check, of_check in values.items()}
         for other in (column for column in known if column != OURS):

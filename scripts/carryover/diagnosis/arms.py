@@ -27,9 +27,10 @@ from carryover.diagnosis.modules import (
 )
 from carryover.diagnosis.networks import reinitialise, renew_statistics
 from carryover.diagnosis.sources import as_array, common_samples, open_source
-from carryover.diagnosis.tangent import SKETCH, Views, look_at, single_samples
+from carryover.diagnosis.tangent import Views, look_at, single_samples
 from carryover.diagnosis.task import Targets
 from carryover.errors import UserError
+from carryover.measures.gradient_sketches import SKETCH
 from carryover.networks.convnet_weights import rescaled_parameter_names
 from carryover.statistics.held_out import LEAST
 

@@ -20,10 +20,7 @@ from tqdm import tqdm
 
 from carryover.diagnosis.modules import Call, core, evaluating, places, restore_buffers, restore_random_state
 from carryover.errors import UserError
-from carryover.streams import generator
-
-SKETCH = 2**16
-"""Numbers that the gradient at a sample is projected to where the network has more parameters."""
+from carryover.measures.gradient_sketches import Sums, readout_gradients
 
 
 class Views(NamedTuple):
@@ -102,7 +99,7 @@ def look_at(network: nn.Module, singles: Iterable[Any], call: Call, layer: str, 
                     raise UserError(f"{layer or 'the network'} is not called: name a layer with layer=")
                 rows.append(held[0].detach().double().cpu().numpy())
                 if gradients:
-                    own = _gradients(held[0], parameters, seed)
+                    own = readout_gradients(held[0], parameters, seed)
                     trained |= own.keys()
                     sketches.append(sums(own))
     finally:
@@ -126,40 +123,3 @@ def _flatten(value: Any, layer: str) -> Tensor:
         raise UserError(f"{layer or 'the network'} gives no tensor of features: name a layer with layer=")
     value = value[0] if value.ndim > 1 and len(value) == 1 else value
     return value.mean(dim=(1, 2)) if value.ndim == 3 else value.mean(dim=0) if value.ndim == 2 else value.flatten()
-
-
-def _gradients(features: Tensor, parameters: list[nn.Parameter], seed: int) -> dict[int, Tensor]:
-    """{number of a parameter: gradient by it} of a random readout of the features (k,), of those below the features."""
-    if not features.requires_grad:
-        return {}
-    drawn = generator("forecast", "", seed, "readout").uniform(-1, 1, len(features)) / np.sqrt(len(features))
-    value = torch.as_tensor(drawn).to(features) @ features
-    found = torch.autograd.grad(value, parameters, allow_unused=True)
-    return {place: one.detach().flatten().float().cpu() for place, one in enumerate(found) if one is not None}
-
-
-class Sums:
-    """Projects gradients {number of a parameter: gradient} to `SKETCH` sums where they are longer, else joins them.
-
-    Each number is added, with a random sign, to one of the sums (Charikar, Chen and Farach-Colton 2002), the same one
-    at all samples. The product of two sketches is that of the gradients g and g', with a standard deviation below
-    √(2/`SKETCH`) |g||g'|, .006 |g||g'|.
-    """
-
-    def __init__(self, seed: int) -> None:
-        self._draws = torch.Generator().manual_seed(seed)
-        self._drawn: dict[int, tuple[Tensor, Tensor]] = {}  # places among the sums, and signs
-
-    def __call__(self, gradients: Mapping[int, Tensor]) -> np.ndarray:
-        if not gradients:
-            return np.zeros(1)
-        if sum(one.numel() for one in gradients.values()) <= SKETCH:
-            return torch.cat([*gradients.values()]).numpy()
-        sums = torch.zeros(SKETCH)
-        for number, gradient in gradients.items():
-            if number not in self._drawn:
-                drawn = torch.randint(2 * SKETCH, gradient.shape, generator=self._draws)
-                self._drawn[number] = (drawn >> 1).int(), ((drawn & 1) * 2 - 1).to(torch.int8)
-            places, signs = self._drawn[number]
-            sums.index_add_(0, places, gradient * signs)
-        return sums.numpy()

@@ -15,7 +15,7 @@ CLIPPED, LINEAR = 4.0, 0.5  # gains, log₁₀ of a ratio of errors: the largest
 
 @plugins.figure()
 def forecast_gain(data, p: Titled):
-    """Gain after training against its forecast, a panel for linear transfer and one for finetuning.
+    """Gain after training against its forecast, a panel for linear transfer and one for finetuning if there are some.
 
     Roles: transfers of families, as comparisons.forecasts makes them, of which the reported half is drawn. Markers are
     filled where the forecast decides.
@@ -23,8 +23,10 @@ def forecast_gain(data, p: Titled):
     table = transfers(data)
     table = table[table["half"] == 1].sample(frac=1, random_state=0)  # no family covers another
     families = sorted(table["family"].unique())
-    fig, axes = plt.subplots(1, len(KINDS), figsize=(9.6, 5.0), sharex=True, sharey=True)
-    for ax, (kind, tuned) in zip(axes, KINDS.items(), strict=True):
+    kinds = {kind: tuned for kind, tuned in KINDS.items() if (table["tuned"] == tuned).any()}
+    size = (4.4 * len(kinds) + 0.8, 5.0)
+    fig, axes = plt.subplots(1, len(kinds), figsize=size, sharex=True, sharey=True, squeeze=False)
+    for ax, (kind, tuned) in zip(axes[0], kinds.items(), strict=True):
         ax.fill_between([-CLIPPED, 0], -CLIPPED, 0, color="0.94", linewidth=0)
         ax.fill_between([0, CLIPPED], 0, CLIPPED, color="0.94", linewidth=0)
         ax.plot([-CLIPPED, CLIPPED], [-CLIPPED, CLIPPED], color="0.5", linewidth=0.8)
@@ -35,17 +37,8 @@ def forecast_gain(data, p: Titled):
                 part = own[own["decided"] == decided]
                 x, y = (part[name].clip(-CLIPPED, CLIPPED) for name in ("predicted", "gain"))
                 label = family if decided else None
-                ax.scatter(
-                    x,
-                    y,
-                    13,
-                    marker=marker,
-                    facecolors=face,
-                    edgecolors=colour,
-                    linewidths=0.6,
-                    label=label,
-                    clip_on=False,
-                )
+                ax.scatter(x, y, 13, marker=marker, facecolors=face, edgecolors=colour, linewidths=0.6, label=label,
+                           clip_on=False)  # fmt: skip
         decided = known[known["decided"]]
         right = (np.sign(decided["predicted"]) == np.sign(decided["gain"])).mean()
         ax.set_title(f"{kind}: {len(decided)} of {len(known)} decided, {right:.0%} of these right")
@@ -57,11 +50,8 @@ def forecast_gain(data, p: Titled):
         ax.set_yticks(ticks, names)
         ax.minorticks_off()
         ax.set_axisbelow(True)
-        ax.set(
-            xlim=(-CLIPPED, CLIPPED),
-            ylim=(-CLIPPED, CLIPPED),
-            xlabel="forecast of the gain before training (log₁₀ of the ratio of errors)",
-        )
-    axes[0].set_ylabel("gain after training (log₁₀)")
+        ax.set(xlim=(-CLIPPED, CLIPPED), ylim=(-CLIPPED, CLIPPED))
+        ax.set_xlabel("forecast of the gain before training (log₁₀ of the ratio of errors)")
+    axes[0, 0].set_ylabel("gain after training (log₁₀)")
     notes = "filled: decided; grey: the sign is as forecast; gains beyond 10⁴ stand at the edges"
     return layout.finish(fig, p.title, notes)

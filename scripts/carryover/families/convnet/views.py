@@ -1,0 +1,58 @@
+"""What runs have before they are trained: see `families.forecasts`."""
+
+import copy
+from functools import lru_cache
+
+import numpy as np
+import torch
+
+from carryover.errors import UserError
+from carryover.families.forecasts import Start, View
+from carryover.measures.gradient_sketches import Sums, readout_gradients
+from carryover.networks.convnet_layers import renewing_statistics
+from carryover.streams import generator
+
+DRAWN = 2  # networks
+
+
+def views(problem, p):
+    """Features are what the last layer reads, and gradients those of a readout drawn at random. Normalisations have the
+    statistics of the samples, as in training. Networks from scratch are drawn anew.
+
+    Raises UserError for tasks of more than two classes.
+    """
+    kind, network = type(problem.network), copy.deepcopy(problem.network)
+    shape = [getattr(network, name) for name in ("classes", "width", "stem", "channels")]
+    seeds = [int(generator("forecast", "convnet", seed, "weights").integers(2**63)) for seed in range(DRAWN)]
+    fresh = [kind(torch.Generator().manual_seed(seed), *shape) for seed in seeds]
+
+    @lru_cache(maxsize=len(p.rescale))  # runs that differ in the factor have the same samples
+    def of_fresh(samples):
+        batch = problem.images.batch("train", np.array(samples))
+        return [_start(one, batch) for one in fresh]
+
+    for run, task in enumerate(problem.tasks[0]):
+        if len(task.classes) != 2:
+            raise UserError("forecast takes tasks of two classes: set classes: 2, and targets: sets.")
+        network.load_state_dict(problem.state(run))
+        features, own = _start(network, problem.images.batch("train", task.train))
+        drawn, scratch = zip(*of_fresh(tuple(task.train.tolist())), strict=True)
+        yield View(features, drawn, 2.0 * task.train_labels - 1, own, scratch)
+
+
+def _start(network, batch):
+    """Features (n, k) of a batch (n, channels, height, width), and where training of the network starts."""
+    with renewing_statistics(network):
+        network(batch)
+    held: list = []
+    handle = network.get_submodule(network.READOUT).register_forward_pre_hook(lambda _, inputs: held.append(inputs[0]))
+    rows, sketches, sums = [], [], Sums(0)
+    for image in batch:
+        network(image[None])
+        features = held.pop()[0]
+        rows.append(features.detach().double().numpy())
+        sketches.append(sums(readout_gradients(features, list(network.parameters()), 0)))
+    handle.remove()
+    found, below = np.array(rows), np.array(sketches, np.float64)
+    probe = found @ found.T
+    return found, Start([probe, probe + below @ below.T])
