@@ -5,8 +5,7 @@ picture keeps a digest of its archived data, options and published tables; anoth
 
 --drawn also compares pictures with the figures that `make papers` and, with config/replay.yaml and config/forecast.yaml
 after config/config.yaml, `snakemake --configfile` draw, in squares: another digit in a title differs by more than
-`ALLOWED`, another processor's rounding does not. --write draws what differs anew, as wide as it was, 640 pixels if
-it is new, in 256 colours.
+`ALLOWED`, another processor's rounding does not. --write draws what differs anew, 1,600 pixels wide, in 256 colours.
 """
 
 import sys
@@ -19,7 +18,7 @@ from carryover.provenance.job_record import json_digest
 from carryover.report.page import reproduction_items
 
 SQUARE, ALLOWED = 8, 8  # pixels, and levels of 255, mean over a square
-NEW = 640  # pixels across
+WIDTH = 1600  # pixels across
 ON_PAGES = {
     "papers_atlas.png": ("paper", "atlas"),
     "replay.png": ("replay", "replay"),
@@ -59,7 +58,7 @@ def opened(file):
     return image
 
 
-def scaled(figure, width):
+def scaled(figure, width=WIDTH):
     """A figure as it is committed."""
     image = opened(figure)
     size = width, round(image.height * width / image.width)
@@ -86,7 +85,7 @@ def main(*words, pictures=findings.ROOT / "docs/pictures", results=findings.ROOT
         if words and not drawn.is_file():
             wrong.append(f"{name}: {drawn} is not drawn")
             continue
-        picture = scaled(drawn, committed.width if committed else NEW) if words else committed
+        picture = scaled(drawn) if words else committed
         if stale or not alike(committed, picture):
             wrong.append(f"{name}: is stale")
             if "--write" in words:
