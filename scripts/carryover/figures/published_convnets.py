@@ -75,7 +75,7 @@ def convnet_factors(data, p: Titled):
                 gains = networks.accuracy_table(scaled, "samples") - plain
                 networks.mean_points(ax, gains.columns * 1.05 ** (place - 1), gains, _label(runs), **_look(runs))
         ax.set(title=f"rescaled by {factor:g}", xlabel="training images of the task")
-        layout.name_ticks(ax, panels.values(systems[0], "samples"), 2)
+        layout.name_ticks(ax, panels.values(systems[0], "samples"), 1.9)
         ax.tick_params(axis="x", rotation=60)
     axes[0, 0].set_ylabel(networks.GAIN)
     return layout.finish(fig, p.title, networks.INTERVALS, columns=1)

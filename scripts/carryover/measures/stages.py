@@ -74,7 +74,8 @@ def stages(data, p: Stages):
 
     device = next(network.parameters()).device
     names = [name for name, _ in network.stage_outputs(prepared.batch("test", np.arange(1), device=device))]
-    return measure_each_run(data, of_run, stage=(names, "stage of the network, by its output"))
+    result = measure_each_run(data, of_run, stage=(names, "stage of the network, by its output"))
+    return result.assign_attrs(images=data.attrs["images"])  # which figures and claims name
 
 
 def network_and_images(attrs, device):
