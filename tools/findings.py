@@ -2,8 +2,8 @@
 
 Pages are README.md, CONTRIBUTING.md and those of docs/ and config/. A page with `<!-- claims archived in FILE -->`
 quotes that table of claims. There a comment after a number names the claim whose statistic it is, `+3.5 [1.7,
-5.3]<!-- convnet_rescaling/resnet_pairs * 100 -->`, and one after a sentence names claims that must hold, `<!-- rests
-on linear_transfer/positive -->`. On every page a comment can name a record and a key instead, `4.8<!--
+5.3]<!-- convnet_rescaling/resnet_pairs * 100 -->`, and one after a sentence names claims that must hold,
+`<!-- supported by linear_transfer/positive -->`. On every page a comment can name a record and a key instead, `4.8<!--
 tools/small_scale.json clock / 60 -->`. Digits are compared as they stand. Tables end with `<!-- end -->`: verdicts of
 some claims begin with `<!-- headlines NAME … -->`, links from the items of a paper to our figures and data with
 `<!-- reproduction PAPER -->`. --write puts what is found in the place of what is there.
