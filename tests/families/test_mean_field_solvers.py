@@ -73,6 +73,12 @@ def test_training_that_stops_at_a_time_is_there_where_longer_training_was():
             expected = np.exp(np.interp(end, times[known], losses[known]))
             np.testing.assert_allclose(stopped["loss"][run], expected, rtol=0.03)
     assert flow["converged"].values.tolist() == [0, 0, 1]
+    # Runs that differ in time alone share a trajectory: a later one has the steps of an earlier one, and goes on.
+    alone, _, _ = followed(None, "single_task", seeds=(0,), samples=(5,), scratch_time=(8.0,), **told)
+    for shared, single in ((flow, alone), (two, one)):
+        np.testing.assert_allclose(shared["loss"][1], single["loss"][0], rtol=0.01)
+        assert set(shared["time"].values[0]) & set(shared["time"].values[1]) >= {2.0}
+        assert shared["evaluations"][1] > shared["evaluations"][0]
 
 
 def test_the_risk_is_the_mean_over_new_inputs(start):

@@ -99,6 +99,10 @@ class Ensemble(ABC):
         """The mask (R,) of networks that are recorded if they end here, None for none."""
         return None
 
+    def go_on(self, ended: torch.Tensor, history: History) -> torch.Tensor:
+        """Let networks in the mask go on as other runs, from where they ended; the mask (R,) of those that do."""
+        return torch.zeros_like(ended)
+
     def prepare(self) -> None:  # noqa: B027
         """Allocate what the steps of these networks need besides."""
 
@@ -165,7 +169,7 @@ def integrate(ensemble: Ensemble, history: History) -> Sequence[int]:
             weights = [take_runs(layer, ended) for layer in ensemble.weights()]
             history.end(runs, weights, {**observed, **take_runs(ensemble.outcome(), ended)})
             # Times of training differ by decades; networks that have ended would go on costing as much as the others.
-            ensemble.keep(~ended)
+            ensemble.keep(~ended | ensemble.go_on(ended, history))
         if not len(ensemble):
             break
         report(step=ensemble.steps, active=len(ensemble), loss=ensemble.loss)
@@ -260,6 +264,11 @@ class History:
         """Drop the checkpoints of `runs` (R,), whose training begins, perhaps again."""
         for run in runs:
             self._recorded[run] = []
+
+    def branch(self, old: np.ndarray, new: np.ndarray) -> None:
+        """Give runs `new` (R,) the checkpoints of the runs `old` (R,), from whose ends they go on."""
+        for before, after in zip(old, new, strict=True):
+            self._recorded[after] = self._recorded[before].copy()
 
     def record(self, runs: np.ndarray, values: Mapping[str, Values]) -> None:
         """Add a checkpoint of `runs` (R,): observables (R,) by name."""

@@ -34,7 +34,7 @@ from carryover.training.devices import tensor, torch_device
 from carryover.training.integrate import History, Values, train
 from carryover.training.relu import BYTES
 from carryover.training.result import Trained
-from carryover.training.steppers import RKC2, TINY, Flow, error_scale
+from carryover.training.steppers import RKC2, TINY, Flow, error_scale, first_runs
 
 _STAGES = 100  # at most: beyond, single precision would show
 _RADIUS = 1.2  # times the spectral radius, which power iteration approaches from below
@@ -58,6 +58,8 @@ def population_flow(teacher: Weights, start: Weights, *, device: str = "auto", *
         first (runs, H, D), second (runs, 1, H).
     max_time : float or (runs,)
         Time is the sum of learning rates.
+    longer : (runs,) of int, optional
+        The run that goes on, to a later `max_time`, from where this one ends, −1 for none: it differs in nothing else.
     anchor : float or (runs,)
     accuracy : float
         Bound of the error that one step makes in the weights of any unit, relative to its displacement since the
@@ -80,7 +82,7 @@ def population_flow(teacher: Weights, start: Weights, *, device: str = "auto", *
     place, history, H = torch_device(device), History(len(start.first)), start.first.shape[1]
     flow = partial(_Flow, start=start, teacher=teacher, place=place, **settings)
     angles = 2 * torch.float64.itemsize * H * (H + teacher.first.shape[1])  # in bytes
-    train(flow, history, BYTES[place.type] // angles)
+    train(flow, history, BYTES[place.type] // angles, first_runs(settings.get("longer"), len(history)))
     return history.result(start.like)
 
 
@@ -146,11 +148,11 @@ class _Flow(Flow):
 
     def __init__(
         self, runs: np.ndarray, *, start: Weights, teacher: Weights, place: torch.device, tolerance: float,
-        max_time: float | np.ndarray, accuracy: float = 0.03, max_steps: int = 100_000,
-        anchor: float | np.ndarray = 0.0, precision: str = "float32",
+        max_time: float | np.ndarray, longer: np.ndarray | None = None, accuracy: float = 0.03,
+        max_steps: int = 100_000, anchor: float | np.ndarray = 0.0, precision: str = "float32",
     ) -> None:  # fmt: skip
         self.runs, self.tolerance = np.asarray(runs), tolerance
-        self.max_time = tensor(np.broadcast_to(max_time, len(start.first))[runs], place)
+        self.set_times(max_time, longer, len(start.first), place)
         self.accuracy, self.max_steps = accuracy, max_steps
         self.exact, self.quick = (
             PopulationGradient(runs, start, teacher, np.broadcast_to(anchor, len(start.first)), dtype, place)

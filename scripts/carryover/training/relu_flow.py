@@ -25,7 +25,7 @@ from carryover.training.devices import tensor, torch_device
 from carryover.training.integrate import History, Values, train
 from carryover.training.relu_tangent import Tangent, Vector
 from carryover.training.result import Samples, Trained
-from carryover.training.steppers import GROW, ROS2, TINY, Flow, error_scale
+from carryover.training.steppers import GROW, ROS2, TINY, Flow, error_scale, first_runs
 
 _RISE = 10.0  # of the accuracy: relative rise of the loss in a step
 _RELIEF = 1.15  # by which the largest growth grows again after a step that ended beyond a kink
@@ -57,6 +57,8 @@ def gradient_flow(
         start, or to a tenth of its size where that is larger.
     max_steps, max_time : int, and float or (runs,)
         Budgets of gradient evaluations, of which a step takes two, and of time.
+    longer : (runs,) of int, optional
+        The run that goes on, to a later `max_time`, from where this one ends, −1 for none: it differs in nothing else.
 
     Returns
     -------
@@ -76,7 +78,7 @@ def gradient_flow(
     # runs in memory at a time, each with hidden responses at three points, its kernel and its weights
     together = BYTES[place.type] // (samples * (64 * H + 8 * samples) + 80 * H * D)
     with _THREADS.limit(limits=1 if samples < _MANY else None, user_api="blas"):
-        train(flow, history, together)
+        train(flow, history, together, first_runs(settings.get("longer"), len(history)))
     return history.result(start.like)
 
 
@@ -90,8 +92,8 @@ class _Flow(Flow):
     def __init__(
         self, runs: np.ndarray, *, tasks: Sequence[Samples], start: Weights, place: torch.device,
         observables: Mapping[str, Callable], tolerance: float | np.ndarray, accuracy: float = 0.03,
-        max_steps: int = 10_000, max_time: float | np.ndarray = np.inf, loss: str = "squared", on_sphere: bool = False,
-        trainable: Container[str] = ("first", "second"),
+        max_steps: int = 10_000, max_time: float | np.ndarray = np.inf, longer: np.ndarray | None = None,
+        loss: str = "squared", on_sphere: bool = False, trainable: Container[str] = ("first", "second"),
     ) -> None:  # fmt: skip
         self.runs, self.observables, self.accuracy, self.max_steps = runs, observables, accuracy, max_steps
         self.evaluations = 1
@@ -101,8 +103,8 @@ class _Flow(Flow):
         self.start_first, self.start_second = first, second
         self.point = self.tangent.at(first, second)
         self.loss = self.point.loss
-        self.tolerance, self.max_time = (torch.as_tensor(np.broadcast_to(values, len(start.first))[runs], device=place)
-                                         for values in (tolerance, max_time))  # fmt: skip
+        self.tolerance = torch.as_tensor(np.broadcast_to(tolerance, len(start.first))[runs], device=place)
+        self.set_times(max_time, longer, len(start.first), place)
         self.waited, self.seen = torch.zeros_like(self.loss), torch.zeros_like(self.loss)
         self.best, self.growth = self.loss, torch.full_like(self.loss, GROW)
         flow = self.tangent.apply_transpose(self.point, self.point.negative_gradients)

@@ -19,7 +19,8 @@ import torch
 from scipy.linalg.blas import dtrsv, strsv
 from scipy.linalg.lapack import dpotrf, spotrf
 
-from carryover.training.integrate import Ensemble, replace_runs
+from carryover.training.devices import tensor
+from carryover.training.integrate import Ensemble, History, replace_runs
 
 TINY = torch.finfo(torch.float64).tiny
 GROW = 5.0  # a step is at most so many times the last one
@@ -33,7 +34,10 @@ Function = Callable[[torch.Tensor], torch.Tensor]
 
 class Flow(Ensemble):
     """Networks on their gradient flow, which ends at the tolerance of the loss, at `max_time`, or where the budget of
-    `max_steps` gradient evaluations or the precision of the time does not bear another step."""
+    `max_steps` gradient evaluations or the precision of the time does not bear another step.
+
+    Runs that differ in `max_time` alone share one trajectory: where one of them ends, the next goes on.
+    """
 
     EVALUATIONS: ClassVar[int]  # of the gradient in the next step, at most
     ORDER: ClassVar[int] = 2  # of the estimated error in the length of a step
@@ -41,6 +45,8 @@ class Flow(Ensemble):
     growth: Any = GROW  # the largest factor on one that was, a number or (R,)
     step: torch.Tensor  # (R,), the next one's length unless the time ends before
     max_time: Any = math.inf  # a number or (R,)
+    max_times: np.ndarray  # (all runs,), of the caller
+    longer: np.ndarray | None = None  # (all runs,), the run that goes on where this one ends, −1 for none
     max_steps: Any = math.inf
 
     def begin(self, speed: torch.Tensor) -> None:
@@ -51,6 +57,23 @@ class Flow(Ensemble):
         # Hairer's starting step compares a trial step of Euler's method as well. A fixed share of the fastest weight is
         # enough here: a first step that is too short costs a few steps, since each may be five times the last.
         self.step = _FIRST / speed.clamp_min(TINY)
+
+    def set_times(
+        self, max_time: float | np.ndarray, longer: np.ndarray | None, runs: int, place: torch.device
+    ) -> None:
+        """Set when the networks end, for all runs of the caller."""
+        self.max_times, self.longer = np.broadcast_to(max_time, runs), longer
+        self.max_time = tensor(self.max_times[self.runs], place)
+
+    def go_on(self, ended: torch.Tensor, history: History) -> torch.Tensor:
+        if self.longer is None:
+            return super().go_on(ended, history)
+        following = np.where(ended.cpu().numpy(), self.longer[self.runs], -1)
+        going = following >= 0
+        history.branch(self.runs[going], following[going])
+        self.runs = np.where(going, following, self.runs)
+        self.max_time = tensor(self.max_times[self.runs], self.max_time.device)
+        return torch.as_tensor(going, device=ended.device)
 
     def find_ended(self) -> torch.Tensor:
         # The last condition: flows slow down exponentially, and times reach 1e16 times the first step.
@@ -78,6 +101,11 @@ class Flow(Ensemble):
         # What was not sound has an error that means little, if it is a number at all: the step shrinks in any case.
         self.step = h * torch.where(sound, factors, factors.nan_to_num(SHRINK).clamp(max=self.UNSOUND))
         return accepted
+
+
+def first_runs(longer: np.ndarray | None, runs: int) -> np.ndarray:
+    """Indices of those of all runs that go on from no other one: see `Flow`."""
+    return np.setdiff1d(np.arange(runs), [] if longer is None else longer)
 
 
 class ROS2:

@@ -57,7 +57,10 @@ def problems(p, shard):
         # `outputs` are sums over units, of which targets are means
         y = np.stack([teacher[network].outputs(X[s])[:, 0] / p.teacher_units + noise[s] for network, s in pairs])
         task = Samples(X, np.repeat(y, len(ways), axis=0), sets)
-        problem = pretrain.Problem(start, teacher, which, task, readout=readout, max_time=max_time)
+        problem = pretrain.Problem(
+            start, teacher, which, task, readout=readout, max_time=max_time,
+            longer=pretrain.find_longer(columns, "max_time"),
+        )  # fmt: skip
         runs = columns | {"samples": samples, "noise": p.noise}
         yield Batch(problem, runs, partial(_variables, p, problem, pretrained), pretrain.MEANING)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+import pandas as pd
 from numpy.random import Generator
 
 from carryover.errors import UserError
@@ -46,6 +47,7 @@ class Problem:
     anchor: np.ndarray | None = None  # (networks,) of pretraining
     readout: np.ndarray | None = None  # (runs,) as in the parameters
     max_time: np.ndarray | None = None  # (runs,)
+    longer: np.ndarray | None = None  # (runs,) the run that goes on where this one ends, −1: none
 
 
 def problems(p, shard):
@@ -64,8 +66,19 @@ def problems(p, shard):
         networks=np.arange(len(places)),
         anchor=columns["anchor"],
         max_time=columns["pretrain_time"],
+        longer=find_longer(columns, "pretrain_time"),
     )
     yield Batch(problem, columns, partial(_variables, problem, target), MEANING)
+
+
+def find_longer(columns, time):
+    """For each run the one with the next larger `time` and the same other `columns`, which can go on from its end;
+    −1 for none."""
+    longer = np.full(len(columns[time]), -1)
+    rest = [name for name in columns if name != time]
+    for _, same in pd.DataFrame(columns).sort_values(time).groupby(rest, dropna=False, sort=False):
+        longer[same.index[:-1]] = same.index[1:]
+    return longer
 
 
 def _variables(problem, target, trained):

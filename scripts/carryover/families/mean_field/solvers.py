@@ -31,7 +31,7 @@ def flow(problem, p):
     their time runs half as fast.
     """
     start, teacher = as_sum(problem.start[problem.networks]), problem.teacher
-    settings = {"accuracy": p.accuracy, "max_steps": p.max_steps, "device": p.device}
+    settings = {"accuracy": p.accuracy, "max_steps": p.max_steps, "device": p.device, "longer": problem.longer}
     if problem.task is None:
         unit_teacher = Weights(teacher.first, teacher.second / teacher.first.shape[-2])
         trained = population_flow(
