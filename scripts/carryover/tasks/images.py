@@ -104,7 +104,7 @@ class Published:
     def refusal(self, path: Path, what: str) -> UserError:
         """The error that a file is not the published one."""
         return UserError(
-            f"{path} {what}: put the published file {path.name} of {self.title} ({self.source}) into {path.parent}."
+            f"{path} {what}: put {path.name} of {self.title} ({self.source}) into {path.parent}."
         )
 
 
