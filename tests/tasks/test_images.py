@@ -52,7 +52,7 @@ def test_without_a_folder_fashion_mnist_is_that_of_debian(tmp_path, monkeypatch)
     assert fashion.installed == "/usr/share/datasets/fashion-mnist"
     monkeypatch.setitem(PUBLISHED, "fashion-mnist", replace(fashion, installed=str(tmp_path)))
     said = refused(images, "fashion-mnist")
-    assert said.startswith(f"{tmp_path}/{FIRST} is missing: put the published file")
+    assert said.startswith(f"{tmp_path}/{FIRST} is missing: put")
     assert "Debian's package dataset-fashion-mnist" in said
 
 
@@ -123,7 +123,7 @@ def test_files_hold_what_was_written(kind, tmp_path, monkeypatch):
 def test_missing_files_and_others_than_the_published_are_named_with_their_place(kind, tmp_path):
     published = PUBLISHED[kind]
     name, (count, size) = next(iter(published.records.items()), (FIRST, (0, 0)))
-    put = f"put the published file {name} of {published.title} ({published.source}) into {tmp_path}."
+    put = f"put {name} of {published.title} ({published.source}) into {tmp_path}."
     assert refused(images, kind, tmp_path) == f"{tmp_path / name} is missing: {put}"
     (tmp_path / name).write_bytes(b"12345")
     wrong = f"5 bytes, not {count * size}"
