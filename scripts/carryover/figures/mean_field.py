@@ -18,6 +18,7 @@ from carryover.statistics import power_law
 
 PUBLISHED = 1.18  # the paper's exponent ν
 CUT = 0.5  # transferability at which colours end
+READOUTS = "zero", "pretrained", "least_squares"  # how they are trained
 
 
 @plugins.figure(data=["risk", "gram", "rkhs_residual"])
@@ -45,7 +46,7 @@ def mean_field_transfer(data, p: Titled):
         row[2].set(xlabel="ablated share μ of the target's units", ylabel="out-of-RKHS norm² / target power")
         row[2].set_ylim(bottom=0)
         image = _map(row[3], runs, outside, law)
-        row[0].set_ylabel(f"teacher scale {scale:g}\nrisk / target variance")
+        row[0].set_ylabel(f"{_name_scale(scale, scales)}\nrisk / target variance")
         part.colorbar(image, ax=row[3], label="transferability\n/ target variance, cut")
     for ax, title in zip(rows[0], titles, strict=True):
         ax.set_title(title)
@@ -83,9 +84,15 @@ def _kernels(fig, gram, risk, scales):
             image = ax.imshow(first[name].values[np.ix_(order, order)], cmap="viridis", vmin=0, vmax=largest)
             ax.set(xticks=[], yticks=[], title=title, xlabel=note)
             ax.grid(False)
-        row[0].set_ylabel(f"teacher scale {scale:g}")
+        row[0].set_ylabel(_name_scale(scale, scales))
     axes[0, 0].set_title("a: before")
     fig.colorbar(image, ax=list(axes.flat), label="kernel k(x, x')", shrink=0.8)
+
+
+def _name_scale(scale, scales):
+    """A teacher's scale in words: features hardly move at the least of several, and do at the largest."""
+    names = {min(scales): "lazy: ", max(scales): "rich: "} if len(scales) > 1 else {}
+    return f"{names.get(scale, '')}teacher scale {scale:g}"
 
 
 def _scratch(axes, table):
@@ -118,7 +125,8 @@ def _scratch(axes, table):
 def _map(ax, runs, outside, law):
     """Draw the mean transferability by n and μ, its change of sign for every training of the readout, and the n at
     which the power law, `law`, falls to the least risk of the features, a variable of `outside`. Returns the mesh."""
-    styles = {"zero": "-", "pretrained": "--", "least_squares": ":"}  # by how the readout was trained
+    trained = set(runs["readout"].values)
+    styles = {readout: style for readout, style in zip(READOUTS, panels.LINES, strict=False) if readout in trained}
     maps = {readout: gains(runs, readout).pivot_table("transferability", "ablated", "samples") for readout in styles}
     square = maps[READOUT]
     middle, rows = np.log2(square.columns.to_numpy(dtype=float)), np.arange(len(square))
@@ -145,7 +153,8 @@ def mean_field_anchor(data, p: Titled):
     Roles: `risk` and `gram` of an experiment of the family mean_field with several anchors, 0 and infinity.
     """
     # {how the readout is trained: colour, how far its bars stand apart, in decades}
-    ways = {"zero": ("#332288", -0.06), "pretrained": ("#DDCC77", 0.06), "least_squares": ("#117733", 0.0)}
+    looks = dict(zip(READOUTS, (("#332288", -0.06), ("#DDCC77", 0.06), ("#117733", 0.0)), strict=True))
+    ways = {way: look for way, look in looks.items() if way in data["risk"]["readout"]}
     features = {"alignment": ("c: pretrained features", "#D55E00"),
                 "initial_alignment": ("c: before pretraining", "0.6")}  # fmt: skip
     look = {"marker": "o", "ms": 4, "linewidth": 1.2}
