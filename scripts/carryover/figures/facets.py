@@ -101,5 +101,9 @@ def _curves(risk, p):
     if len(p.names) not in (0, len(curves)):
         raise UserError(f"names: there are {len(curves)} curves, not {len(p.names)}.")
     names = p.names or [name for _, name, _ in curves]
+    # Risks of a probe and of the kernel on the same features are often alike: neither hides the other's points.
+    for condition, _, style in curves:
+        if str(condition.get("protocol")).endswith("kernel") and not p.markers:
+            style |= {"marker": "s", "markerfacecolor": "none", "markersize": 7}
     return [(condition, name, {**style, "zorder": 3 - place / 9})
             for place, ((condition, _, style), name) in enumerate(zip(curves, names, strict=True))]  # fmt: skip
