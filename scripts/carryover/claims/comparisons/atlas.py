@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from pydantic import PositiveFloat
 
+from carryover.analysis.mean_field import at_longest
 from carryover.analysis.run_tables import match_runs
 from carryover.analysis.transferability import FITTED, at_rows, from_scratch, pair_runs
 from carryover.config import plugins
@@ -230,12 +231,13 @@ def of_linear_teachers(frame):
 
 
 def power_law_against_floor(runs, outside, risk):
-    """Of mean-field networks: the power law of the risk from scratch, fitted over all seeds, over the least risk of the
-    pretrained features ("Features are fate", eq 18 without its second term). (run,) log₁₀ of the ratio; `runs` are of
-    linear transfer, `outside` holds `least_risk`, `risk` the runs from scratch."""
+    """Of mean-field networks: the power law of the risk from scratch, fitted over all seeds at the longest time, over
+    the least risk of the pretrained features ("Features are fate", eq 18 without its second term). (run,) log₁₀ of the
+    ratio; `runs` are of linear transfer, `outside` holds `least_risk`, `risk` the runs from scratch."""
     expected = np.full(runs.sizes["run"], np.nan)
     for scale in np.unique(runs["teacher_scale"]):
-        law = power_law.fit(from_scratch(select_runs(risk, teacher_scale=scale)), FITTED)
+        scratch = at_longest(select_runs(risk, teacher_scale=scale, protocol="single_task"))
+        law = power_law.fit(from_scratch(scratch), FITTED)
         at_scale = runs["teacher_scale"] == scale
         expected[at_scale] = law(runs["samples"][at_scale])
     # Coordinates of finetuning alone: the features are those before it.
