@@ -1,12 +1,13 @@
 """The interactive atlas shows its cells below the pointer, by the page alone; a report names what it lacks for it."""
 
-import builtins
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from carryover import report
 from carryover.analysis.atlas import by_seed, cells
 from carryover.report import interactive, page
 from toy import chromium, small_results
@@ -94,14 +95,10 @@ def test_verdicts_and_predictions_are_those_of_the_cells(results):
 
 
 def test_a_report_without_a_map_or_the_library_says_so_in_one_sentence(results, monkeypatch):
-    def refuse(name, *arguments):
-        if name == "carryover.report" and "interactive" in arguments[2]:
-            raise ModuleNotFoundError(name="altair")
-        return real(name, *arguments)
-
-    real = builtins.__import__
     with monkeypatch.context() as patch:
-        patch.setattr(builtins, "__import__", refuse)
+        patch.setitem(sys.modules, "altair", None)
+        patch.delitem(sys.modules, "carryover.report.interactive")
+        patch.delattr(report, "interactive")
         text = page.page(CONFIG, "results")
     assert text.count("<p>There is no interactive atlas without altair, which is not installed.</p>") == 2
     Path("results/comparisons/toy.nc").unlink()
