@@ -10,7 +10,7 @@ from pathlib import Path
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parents[2]
-LIBRARY, FIGURES = ROOT / "scripts/carryover", ROOT / "results/figures"
+LIBRARY, FIGURES, REPORT = ROOT / "scripts/carryover", ROOT / "results/figures", ROOT / "results/report.html"
 # Pages that stand at the top of the project, for those who read it there.
 ELSEWHERE = {
     "README.md": "index.md",
@@ -41,7 +41,14 @@ def on_files(files, config):
     if figures := sorted(FIGURES.glob("*.png")):
         for figure in figures:
             files.append(File.generated(config, f"figures/{figure.name}", abs_src_path=str(figure)))
-        drawn = (f"## {figure.stem}\n\n![{figure.stem}]({figure.name})" for figure in figures)
+        report = REPORT.read_text(encoding="utf-8") if REPORT.is_file() else ""
+        if report:
+            files.append(File.generated(config, "report.html", content=report))
+        drawn = []
+        for name in (figure.stem for figure in figures):
+            more = f"[Claims, data and provenance](../report.html#figure-{name})"
+            drawn.append(f"## {name}\n\n![{name}]({name}.png)")
+            drawn += [more] if f'id="figure-{name}"' in report else []
         text = "\n\n".join(["# Figures of the last run", *drawn])
         files.append(File.generated(config, "figures/index.md", content=text))
     return files

@@ -1,13 +1,8 @@
 """The site in Chromium, as wide as a phone: every link and picture of every page that can be reached is there."""
 
-import json
-import re
-import shutil
-import subprocess
-from html import unescape
-
 import pytest
 
+from toy import chromium
 from toy.small_project import ROOT
 
 pytestmark = pytest.mark.extended
@@ -32,19 +27,9 @@ frame.onload = () => {
 @pytest.fixture
 def opened(tmp_path):
     """Opens a page in Chromium: what is on it."""
-    program = shutil.which("chromium")
-    if not program or not (SITE / "index.html").is_file():
+    if not chromium.PROGRAM or not (SITE / "index.html").is_file():
         pytest.skip("needs Chromium, and the site that `make docs` builds")
-    options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files"]
-    options += [f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom"]
-
-    def opened(url):
-        (tmp_path / "browser.html").write_text(BROWSER % url)
-        command = [program, *options, (tmp_path / "browser.html").as_uri()]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-        return json.loads(unescape(re.search(r'<pre id="result">(.*?)</pre>', done.stdout, re.DOTALL)[1]))
-
-    return opened
+    return lambda url: chromium.result(BROWSER % url, tmp_path)[0]
 
 
 def test_every_link_and_picture_of_the_site_is_there(opened):

@@ -19,7 +19,8 @@ SECTIONS = ("input", "output", "log", "conda", "threads", "resources", "params",
 ROOTS = ("pretrain", "curve")
 # What is called otherwise by conda than by Python, and what is needed without an import of ours: xarray writes with
 # netCDF4, and the digits are a file of scikit-learn's.
-CONDA = {"PIL": "pillow", "torch": "pytorch", "sklearn": "scikit-learn", "netCDF4": "netcdf4", "yaml": "pyyaml"}
+CONDA = {"PIL": "pillow", "torch": "pytorch", "sklearn": "scikit-learn", "netCDF4": "netcdf4", "yaml": "pyyaml",
+         "vl_convert": "vl-convert-python"}  # fmt: skip
 UNSEEN = {"python", "netcdf4", "scikit-learn"}
 
 

@@ -3,11 +3,13 @@
 import numpy as np
 from scipy import stats
 
+from carryover.analysis.run_tables import evenly_spaced
 from carryover.statistics import jackknife
 from carryover.statistics.intervals import LEVEL
 
 ROUNDING = 1e-6  # gains and predictions up to this size are none: where nothing differs, rounding is as large
 CELL = ["protocol", "setting", "row", "samples"]
+LARGEST = 1.0  # gain, log₁₀ of a ratio of risks, at which colours of maps end
 GROUPS = 6  # groups of seeds of which each is left out in turn, where several families are compared
 
 
@@ -25,13 +27,15 @@ def by_seed(data):
 def cells(frame):
     """The cells of a map, from a frame as `by_seed` returns it: a data frame.
 
-    Means over seeds, and Student's 95 % interval `low`, `high` of the gain. Gains are decided if it excludes 0, to
-    `ROUNDING`, and `open` if it does not, and seeds differ. `right` is 1 for a decided gain with the predicted sign, 0
-    for another, also if no change is predicted, and NaN if nothing is decided or predicted.
+    Means over seeds, the number of `seeds` with a gain, and Student's 95 % interval `low`, `high` of the gain. Gains
+    are decided if it excludes 0, to `ROUNDING`, and `open` if it does not, and seeds differ. `right` is 1 for a decided
+    gain with the predicted sign, 0 for another, also if no change is predicted, and NaN if nothing is decided or
+    predicted.
     """
     groups = frame.groupby(CELL)
     table, gain = groups.mean().drop(columns="seed"), groups["gain"]
     half = stats.t.ppf(1 - LEVEL / 2, gain.count().clip(lower=2) - 1) * gain.sem()
+    table["seeds"] = gain.count()
     table["low"], table["high"] = table["gain"] - half, table["gain"] + half
     decided = (table["low"] > ROUNDING) | (table["high"] < -ROUNDING)
     table["open"] = ~decided & table["gain"].notna() & ~(half <= ROUNDING)
@@ -40,6 +44,29 @@ def cells(frame):
     agrees = (np.sign(clear) == np.sign(table["gain"])).astype(float)
     table["right"] = agrees.where(decided & table["predicted"].notna())
     return table.reset_index()
+
+
+def maps(data, settings=0):
+    """The maps of several families, {role: pairs}, in the order in which a figure shows them: [(role, title, table)].
+
+    Each protocol of a family has a map at its usual setting, such as the noise, or at each of `settings` settings,
+    evenly spaced. `table` has its `cells`: each has its `row`, from 0 on, its `samples`, and what is known of it.
+    """
+    found = []
+    for role, pairs in data.items():
+        table, about = cells(by_seed(pairs)), pairs.attrs
+        shown = evenly_spaced(table["setting"].unique(), settings) if settings else [about["map_shown"]]
+        table = table[table["setting"].isin(shown)]
+        for (protocol, setting), part in table.groupby(["protocol", "setting"]):
+            # Finetuning, then transfer of the features alone, then families that have only one of them.
+            place = 2 if table["protocol"].nunique() == 1 else int(protocol != "finetuning")
+            transfer = "finetuning" if protocol == "finetuning" else "linear transfer"
+            at_setting = f", {about['map_setting']} {setting:g}" if about["map_setting"] else ""
+            right, opened = part["right"].dropna(), part["open"].sum()
+            agreement = f", {right.sum():.0f} of {len(right)} right, {opened} open" if len(right) else ""
+            title = f"{about['map_family']}{at_setting}\n{transfer}{agreement}"
+            found.append((place, role, title, part))
+    return [panel for _, *panel in sorted(found, key=lambda panel: panel[0])]
 
 
 def select_finetuned(data):

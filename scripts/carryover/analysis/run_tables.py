@@ -162,3 +162,10 @@ def nearest(table, name, wanted, tolerance=0.05):
 
 def _distinct(data, name):
     return [value.item() for value in np.unique(data[name].values) if value == value]
+
+
+def evenly_spaced(values, most=None):
+    """All values, or `most` of them, evenly spaced from the first to the last."""
+    values = list(values)
+    places = np.unique(np.linspace(0, len(values) - 1, min(most or len(values), len(values))).round().astype(int))
+    return [values[place] for place in places]

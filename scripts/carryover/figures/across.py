@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import NonNegativeInt, PositiveInt
 
 from carryover.analysis.agreement import distances, distances_at_convergence, relative_differences
-from carryover.analysis.atlas import by_seed, cells
+from carryover.analysis.atlas import LARGEST, maps
 from carryover.analysis.transferability import transferability
 from carryover.config import plugins
 from carryover.config.parameters import parameter
@@ -22,7 +22,6 @@ from carryover.runs import select_runs
 
 FLOW, DESCENT = {"color": "#332288"}, {"color": "#DDAA33"}
 AGREE = 1e-3  # relative distance that the claim on it allows
-LARGEST = 1.0  # gain in the atlas, log₁₀ of a ratio of risks, at which colours end
 SOLVERS = [
     ({"solver": "flow"}, "gradient flow, adaptive", FLOW),
     ({"solver": "descent"}, "gradient descent", DESCENT),
@@ -158,21 +157,12 @@ def atlas(data, p: Atlas):
     Roles: the maps of families, datasets as comparisons.atlas makes them, by any names. Each protocol of a family has a
     panel at its usual setting, such as the noise, or at each of `p.settings` settings, evenly spread.
     """
-    maps, columns = [], 3
-    for pairs in data.values():
-        table = cells(by_seed(pairs))
-        settings = panels.some(table["setting"].unique(), p.settings) if p.settings else [pairs.attrs["map_shown"]]
-        table = table[table["setting"].isin(settings)]
-        for (protocol, setting), part in table.groupby(["protocol", "setting"]):
-            # Finetuning, then transfer of the features alone, then families that have only one of them.
-            place = 2 if table["protocol"].nunique() == 1 else int(protocol != "finetuning")
-            maps.append((place, pairs.attrs, protocol, setting, part))
-    maps.sort(key=lambda panel: panel[0])
-    rows = ceil(len(maps) / columns)
+    shown, columns = maps(data, p.settings), 3
+    rows = ceil(len(shown) / columns)
     fig, axes = plt.subplots(rows, columns, figsize=(3.1 * columns, 2.5 * rows + 1.1), squeeze=False)
-    for ax, (_, *panel) in zip(axes.flat, maps, strict=False):
-        image = _map(ax, *panel)
-    for ax in axes.flat[len(maps) :]:
+    for ax, (role, title, table) in zip(axes.flat, shown, strict=False):
+        image = _map(ax, data[role].attrs, title, table)
+    for ax in axes.flat[len(shown) :]:
         ax.remove()
     label = f"gain: log₁₀ of risk from scratch / after transfer, cut at ±{LARGEST:g}"
     fig.colorbar(image, ax=fig.axes, label=label, shrink=0.6, extend="both", aspect=40)
@@ -180,12 +170,11 @@ def atlas(data, p: Atlas):
     return layout.finish(fig, p.title, *notes)
 
 
-def _map(ax, about, protocol, setting, table):
+def _map(ax, about, title, table):
     """Draw gains in colours, dots on cells of open sign, and a line where the predicted gain changes its sign; a dotted
     line is where there are as many samples as parameters. The coloured mesh, for a colour bar.
 
-    `about` are the attributes of a family's map, and `table` its `cells` of this protocol and setting, a data frame
-    with a row for each cell: its `row` on the map, from 0 on, its `samples`, and what is known of it.
+    `about` are the attributes of a family's map, `title` and `table` its title and its `cells` as `maps` returns them.
     """
     per_parameter = table.groupby("samples")["samples_per_parameter"].mean()
     gain, predicted = (table.pivot(index="row", columns="samples", values=name) for name in ("gain", "predicted"))
@@ -205,10 +194,5 @@ def _map(ax, about, protocol, setting, table):
     similarity = table.groupby("row")["similarity"].mean()
     labelled = similarity.index[:: ceil(len(similarity) / 7)]
     ax.set_yticks(labelled, [f"{similarity[row]:.2g}".replace("-", "−") for row in labelled])
-    agrees = table["right"].dropna()
-    transfer = "finetuning" if protocol == "finetuning" else "linear transfer"
-    setting_in_words = f", {about['map_setting']} {setting:g}" if about["map_setting"] else ""
-    agreement = f", {agrees.sum():.0f} of {len(agrees)} right, {table['open'].sum()} open" if len(agrees) else ""
-    ax.set(xlabel=f"samples per {about['map_parameters_are']}", ylabel=about["map_similarity_is"])
-    ax.set_title(f"{about['map_family']}{setting_in_words}\n{transfer}{agreement}")
+    ax.set(xlabel=f"samples per {about['map_parameters_are']}", ylabel=about["map_similarity_is"], title=title)
     return image

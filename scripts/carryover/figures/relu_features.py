@@ -12,6 +12,7 @@ import xarray as xr
 from pydantic import PositiveInt
 
 from carryover.analysis.relu import AUXILIARY_FEATURES
+from carryover.analysis.run_tables import evenly_spaced
 from carryover.config import plugins
 from carryover.config.parameters import parameter
 from carryover.figures.drawing import layout, panels
@@ -25,7 +26,7 @@ MAIN_FEATURES, TASK = 1, "main task of 1 unit"  # of the nested experiment
 
 def group_by_cosines(data, most=None):
     """Curves by lists of cosines between the main and the auxiliary units, from new to shared features."""
-    lists = panels.some(panels.values(data, "unit_correlations"), most)
+    lists = evenly_spaced(panels.values(data, "unit_correlations"), most)
     return panels.curves_by(data, "unit_correlations", unit_correlations=lists, label=panels.cosines_in_words)
 
 
@@ -171,7 +172,7 @@ def dimensionality(data, p: Dimensionality):
     sizes, overlaps = p.nested_samples or panels.values(tuned, "samples"), panels.values(tuned, "overlap")
     most, shared = overlaps[-1], panels.colors("overlap", overlaps)[-1]
     by_end = [({"samples": n}, f"n = {n:g}", {"color": shared, "linestyle": line})
-              for n, line in zip(panels.some(sorted(sizes), 2), (":", "-"), strict=False)]  # fmt: skip
+              for n, line in zip(evenly_spaced(sorted(sizes), 2), (":", "-"), strict=False)]  # fmt: skip
 
     def by_regime(ax, runs):
         """Panel a."""

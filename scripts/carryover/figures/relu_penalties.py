@@ -14,7 +14,7 @@ import xarray as xr
 from pydantic import PositiveInt
 
 from carryover.analysis.relu import FLOOR, UNFITTED
-from carryover.analysis.run_tables import match_runs
+from carryover.analysis.run_tables import evenly_spaced, match_runs
 from carryover.analysis.transferability import pair_runs
 from carryover.config import plugins
 from carryover.config.parameters import parameter
@@ -77,7 +77,7 @@ def relu_displacement(data, p: ReluDisplacement):
     )
     by_magnitude = panels.columns(panels.relative(moved, "penalty"), "magnitude", "magnitude {:g}")
     cosines = panels.curves_by(moved, "correlation", label="ρ = {:g}".format)
-    counts = panels.some(panels.values(some, "main_features"), 2)
+    counts = evenly_spaced(panels.values(some, "main_features"), 2)
     by_count = panels.curves_by(some, "main_features", "overlap", main_features=counts, overlap=(1.0, 0.0),
                                 label=lambda k, overlap: f"{k:g} {'of the units' if overlap else 'new'}")  # fmt: skip
     cell = ["samples", "correlation", "magnitude"]

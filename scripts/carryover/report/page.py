@@ -3,6 +3,7 @@
 import base64
 import io
 import re
+import shlex
 from collections import Counter
 from pathlib import Path
 
@@ -26,11 +27,13 @@ def main(argv):
     config = papers.merge_papers(
         startup.configuration(arguments.configfile), job_record.SCRIPTS.parent / "config/papers"
     )
-    inputs = files(config, arguments.results).values()
+    maps = {file for found in map_files(config, arguments.results).values() for file in found.values()}
+    inputs = [*files(config, arguments.results).values(), *sorted(filter(Path.is_file, maps))]
     sections = {section: config.get(section, {}) for section in ("papers", "figures", "tables")}
     with command_line.job("report", arguments, inputs, parameters=sections) as job:
         for output in arguments.output:
-            job.path(output).write_text(page(config, arguments.results, job.note), encoding="utf-8")
+            text = page(config, arguments.results, job.note, arguments.configfile)
+            job.path(output).write_text(text, encoding="utf-8")
 
 
 def files(config, results):
@@ -42,14 +45,22 @@ def files(config, results):
     return {key: file for key, file in paths.items() if file.is_file()}
 
 
-def page(config, results, note=""):
-    """The whole page, HTML text, on a folder of results, by a configuration (a dictionary) with its papers; `note` is
-    one more line at the end. Each section of a paper has `parts`: {heading: [figure or table]}."""
+def map_files(config, results):
+    """{figure: {role: Path}} of the maps of every figure of the configuration that draws the atlas."""
+    figures = {name: e for name, e in config.get("figures", {}).items() if (e.get("plot") or name) == "atlas"}
+    return {name: {role: Path(results, f"{reference}.nc") for role, reference in entry["data"].items()}
+            for name, entry in figures.items()}  # fmt: skip
+
+
+def page(config, results, note="", configfile=("config/config.yaml",)):
+    """The whole page, HTML text, on a folder of results, by a configuration (a dictionary) with its papers, that of the
+    files `configfile`; `note` is one more line at the end. Each section of a paper has `parts`: {heading: [figure or
+    table]}."""
     existing = files(config, results)
     absent = [name for name in config.get("figures", {}) if ("figures", name) not in existing]
     table = existing.pop(("claims", "all"), None)
     claims = claims_page.by_paper(store.load(table)) if table else {}
-    recorded = records.all_records(results)
+    recorded, maps, library = records.all_records(results), map_files(config, results), ""
     sections: dict = {}
     for (kind, name), file in existing.items():
         entry, record = config[kind][name], job_record.read(job_record.record_path(file))
@@ -57,6 +68,9 @@ def page(config, results, note=""):
         section = sections.setdefault(about["name"], _section(about, config, claims))
         if kind == "figures":
             heading, part = about.get("heading", about["name"]), _figure(entry, file, config, claims)
+            if name in maps:
+                part |= _chart(name, maps[name], config, existing, configfile)
+                library = part.get("library", library)
         else:  # heads and rows of the first table in a file of GitHub's Markdown
             lines = [line.strip()[1:-1] for line in file.read_text(encoding="utf-8").splitlines() if line[:1] == "|"]
             cells = [[cell.strip().replace(r"\|", "|") for cell in re.split(r"(?<!\\)\|", line)] for line in lines]
@@ -68,8 +82,9 @@ def page(config, results, note=""):
     sections |= {name: _section({"name": name}, config, claims) for name in claims if name not in sections}
     summary = claims_page.summary(claims) if claims else ""
     return rendering.render(
-        "report.html.j2", results=results, absent=absent, papers=sections, summary=summary, note=note
-    )
+        "report.html.j2",
+        results=results, absent=absent, papers=sections, summary=summary, library=library, note=note,
+    )  # fmt: skip
 
 
 def _section(about, config, claims):
@@ -120,12 +135,37 @@ def _figure(entry, file, config, claims):
     with Image.open(file) as image:
         image.convert("RGB").quantize(128).save(compressed, "png")  # a third of the bytes
     return {
+        "chart": None,
+        "chart_missing": "",
         "picture": f"data:image/png;base64,{base64.b64encode(compressed.getvalue()).decode()}",
         "width": image.width // 2,  # figures have twice the resolution of a plain screen
         "stated": [known[claim] for claim in stated if claim in known],
         "untested": [claim for claim in stated if claim not in known],
         "tested": [c for c in all_claims if groups & {check["id"].partition("/")[0] for check in c["checks"]}],
     }
+
+
+def _chart(name, maps, config, existing, configfile):
+    """The interactive atlas beside the figure `name`, or why it is missing, for the template.
+
+    `maps` are its files by role, and `existing` those by `files`. A click leads to the first figure of the same runs.
+    """
+    try:
+        from carryover.report import interactive  # here, since Altair takes a second to import
+    except ModuleNotFoundError as error:
+        return {"chart_missing": f"There is no interactive atlas without {error.name}, which is not installed."}
+    if missing := [str(file) for file in maps.values() if not file.is_file()]:
+        return {"chart_missing": f"There is no interactive atlas without {', '.join(missing)}."}
+    commands, targets = {}, {}
+    for role, file in maps.items():
+        comparison = config.get("comparisons", {}).get(file.stem, {"data": {}})
+        runs = comparison["data"].get("risk")
+        targets[role] = next((other for kind, other in existing
+                              if kind == "figures" and runs in config[kind][other]["data"].values()), name)  # fmt: skip
+        commands[role] = shlex.join(["snakemake", "--cores", "all", str(file), "--configfile", *configfile])
+    settings = config["figures"][name].get("options", {}).get("settings", 0)
+    data = {role: store.load(file) for role, file in maps.items()}
+    return {"chart": interactive.chart(data, settings, commands, targets), "library": interactive.library()}
 
 
 def _origin(record, upstream):

@@ -49,6 +49,8 @@ FEATURES = {
 MEANINGS = {
     **COORDINATES,
     "gain": "log10 of the risk from scratch over that of the transferred run",
+    "log_risk": "log10 of the risk of the transferred run",
+    "log_risk_scratch": "log10 of the risk of the run from scratch",
     "samples_per_parameter": "samples of the target by its parameters",
     "similarity": "similarity of source and target",
     "predicted": "what a theory says of the gain, or of the ratio of what stands for the risks",
@@ -132,6 +134,8 @@ def _rows(data, protocol, p):
     runs = select_runs(risk[["risk_final"]], protocol=protocol, **conditions(p.only))
     frame = pair_runs(runs, protocol, "risk_final", risk)
     frame["gain"] = log_ratio(frame["scratch"], frame["risk_final"], p.floor).round(ROUNDING)
+    for name, column in (("log_risk", "risk_final"), ("log_risk_scratch", "scratch")):
+        frame[name] = np.log10(np.maximum(frame[column], p.floor))
     frame["samples_per_parameter"] = frame["samples"] / (p.parameters * (frame[p.times] if p.times else 1))
     frame["setting"] = frame[p.setting].astype(float) if p.setting else p.shown
     frame["draw"] = frame.get("draw", 0)

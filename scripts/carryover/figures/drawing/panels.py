@@ -71,13 +71,6 @@ def values(data, coordinate):
     return list(distinct)
 
 
-def some(values, most=None):
-    """All values, or `most` of them, evenly spaced from the first to the last."""
-    values = list(values)
-    places = np.unique(np.linspace(0, len(values) - 1, min(most or len(values), len(values))).round().astype(int))
-    return [values[place] for place in places]
-
-
 def colors(coordinate, values):
     """A colour for each value: fixed for protocols, along a scale for anything ordered."""
     if coordinate == "protocol":
