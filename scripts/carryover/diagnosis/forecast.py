@@ -130,7 +130,7 @@ def forecast(
     >>> result.attrs["choice"], bool(result["score"].sel(arm="probe") > 0.9)
     ('probe', True)
     """
-    arms = _check(arms, samples, factor, seed, confidence, call)
+    arms = _check(arms, layer, samples, factor, seed, confidence, call)
     reasons: dict[str, str] = {}
     if isinstance(model, nn.Module):
         views, targets = views_of_network(model, loader, arms, labels, layer, baseline, factor, samples, seed, call)
@@ -153,7 +153,7 @@ def forecast(
     return summarise_arms(arms, held, targets, reasons, movement, confidence)
 
 
-def _check(arms: Any, samples: Any, factor: Any, seed: Any, confidence: Any, call: Any) -> list[str]:
+def _check(arms: Any, layer: Any, samples: Any, factor: Any, seed: Any, confidence: Any, call: Any) -> list[str]:
     """The arms, each once; UserError for arms that are none, for numbers out of range, and for what is no number."""
     if isinstance(arms, str) or not isinstance(arms, Iterable) or not (names := [*dict.fromkeys(map(str, arms))]):
         raise UserError(f"arms must be some of {', '.join(ARMS)}, got {arms!r}")
@@ -166,6 +166,8 @@ def _check(arms: Any, samples: Any, factor: Any, seed: Any, confidence: Any, cal
     for name, value, highest in (("factor", factor, np.inf), ("confidence", confidence, 1)):
         if not isinstance(value, int | float | np.number) or not 0 < value < highest:
             raise UserError(f"{name} must be a number between 0 and {highest:g}, got {value!r}".replace("inf", "∞"))
+    if not isinstance(layer, str | None):
+        raise UserError(f"layer must be the name of a layer or None, got {layer!r}")
     if not callable(call):
         raise UserError(f"call must be a function of a network and a batch, got {call!r}")
     return names
