@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -27,7 +26,7 @@ from carryover.diagnosis.modules import (
     submodules,
     tensors,
 )
-from carryover.diagnosis.networks import reinitialise, renew_statistics
+from carryover.diagnosis.networks import check_baseline, copy_network, reinitialise, renew_statistics
 from carryover.diagnosis.sources import as_array, common_samples, open_source
 from carryover.diagnosis.tangent import Views, look_at, refuse_mixing, single_samples
 from carryover.diagnosis.task import Targets
@@ -36,7 +35,7 @@ from carryover.measures.gradient_sketches import SKETCH
 from carryover.networks.convnet_weights import rescaled_parameter_names
 from carryover.statistics.held_out import LEAST
 
-REINITIALISATIONS = 2
+REINITIALISATIONS = 5
 """Networks with weights drawn anew that stand for training from scratch."""
 
 
@@ -96,8 +95,7 @@ def _load(model: nn.Module, loader: Any, labels: Any, samples: int, call: Call) 
         if labels != "loader":
             raise UserError(f"labels must be 'loader' or one for each sample, got {labels!r}")
         if any(one is None for one in found):
-            kinds = "as [(inputs, labels)], or mappings with 'labels'"
-            raise UserError(f"loader must give labels: batches {kinds}; or say labels=")
+            raise UserError("loader must give labels: batches [(inputs, labels)], mappings with labels, or say labels=")
         labels = np.concatenate(found)
     return [*singles.values()], first, _targets(labels, places)
 
@@ -110,9 +108,8 @@ def _count_samples(inputs: Any, labels: Any) -> int:
         raise UserError("batches must have tensors, of which each row is a sample")
     rows = sizes[0] if labels is None else len(np.atleast_1d(as_array("labels", labels)))
     if rows not in sizes:
-        raise UserError(
-            f"batches must have a row of inputs for each label, got {', '.join(map(str, sizes))} for {rows}"
-        )
+        given = ", ".join(map(str, sizes))
+        raise UserError(f"batches must have a row of inputs for each label, got {given} for {rows}")
     return rows
 
 
@@ -136,9 +133,7 @@ def _networks(
     Those that are made come first, so that one that cannot be made is told before any is looked at."""
     if not any(one.numel() for one in model.parameters()):
         raise UserError("model has no parameters: of activations a probe can be forecast")
-    if not (baseline in ("reinitialised", None) if baseline is None or isinstance(baseline, str) else
-            isinstance(baseline, nn.Module)):  # fmt: skip
-        raise UserError(f"baseline must be 'reinitialised', a torch module or None, got {baseline!r:.40}")
+    check_baseline(baseline)
     if "scratch" in arms and isinstance(baseline, nn.Module):
         if layer in submodules(model) and layer not in (named := submodules(baseline)):
             raise UserError(f"baseline must have the layer {layer} of the model, and has {', '.join(named)}")
@@ -149,20 +144,15 @@ def _networks(
             renew_statistics(network, partial(call, network), first)
             yield "scratch", network
     if "rescale" in arms:
-        try:
-            network = copy.deepcopy(model)
-        except (RuntimeError, TypeError, AttributeError) as error:
-            raise UserError(f"the network cannot be copied ({error}): leave the arm rescale out") from None
+        network = copy_network(model, "leave the arm rescale out")
         parameters = dict(network.named_parameters())
         with torch.no_grad():
             for name in rescaled_parameter_names(parameters, "weights", layer or None):
                 parameters[name].mul_(factor)
         renew_statistics(network, partial(call, network), first)
         yield "rescale", network
-    for name in ("finetune", "probe"):
-        if name in arms:
-            yield name, model
-            break
+    if own := [name for name in ("finetune", "probe") if name in arms]:
+        yield own[0], model
 
 
 def views_of_activations(

@@ -77,8 +77,8 @@ def forecast(
 ) -> Forecast:
     """Forecast the held-out score of each way to use a pretrained network, from labelled samples, without training.
 
-    Each sample goes forward and backward by itself through the pretrained network, two with weights drawn anew, and the
-    rescaled one.
+    Each sample goes forward and backward by itself through the pretrained network, five with weights drawn anew, and
+    the rescaled one. Intervals of the arm scratch are of one more such network, the one that would be trained.
 
     Parameters
     ----------
@@ -95,8 +95,8 @@ def forecast(
         The layer whose inputs are the features, if it is linear, or else whose outputs are. By default the last linear
         layer, which a new readout replaces; of a network without one its outputs. Of activations, the layer itself.
     baseline
-        "reinitialised": `model` with its parameters drawn anew; or a network made anew; or activations of one. None
-        leaves `scratch` without a forecast.
+        "reinitialised": `model` with its parameters drawn anew; or a network made anew, or activations of one, of which
+        intervals leave out how others would differ. None leaves `scratch` without a forecast.
     factor
         The factor on weights of `rescale`.
     samples
@@ -146,10 +146,8 @@ def forecast(
     movement = {name: float(np.mean([_movement(*pair) for pair in zip(views[name], found, strict=True)]))
                 for name, found in held.items()}  # fmt: skip
     if movement.get("rescale", 0) > _MOVED:
-        reasons["rescale"] = (
-            f"weights would move by {movement['rescale']:.1f} times their size, and a kernel does not see how features "
-            "change: search with choose_factor"
-        )
+        moved = f"weights would move by {movement['rescale']:.1f} times their size"
+        reasons["rescale"] = f"{moved}, and a kernel does not see how features change: search with choose_factor"
     return summarise_arms(arms, held, targets, reasons, movement, confidence)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -140,11 +140,8 @@ def _watch(network: nn.Module, call: Call, layer: str, gradients: bool, seed: in
 
     handle = part.register_forward_hook(keep, with_kwargs=True)
     try:
-        with ExitStack() as stack:
-            for context in (evaluating(network), restore_buffers(network), restore_random_state(seed)):
-                stack.enter_context(context)
-            stack.enter_context(torch.inference_mode(False))
-            stack.enter_context(torch.set_grad_enabled(gradients))
+        with (evaluating(network), restore_buffers(network), restore_random_state(seed),
+              torch.inference_mode(False), torch.set_grad_enabled(gradients)):  # fmt: skip
             for one in parameters:
                 one.requires_grad_(gradients)
             yield see
