@@ -148,6 +148,12 @@ def test_samples_of_one_name_are_left_out_together():
         quietly(small(), small(), SAMPLES, "1", sample_id=[1, 2, 3])
 
 
+def test_a_loader_of_single_samples_is_told():
+    loader = DataLoader(TensorDataset(SAMPLES, SAMPLES[:, 0] > 0), batch_size=None)
+    with pytest.raises(UserError, match=r"loader gives samples one by one, .* batch_size"):
+        quietly(small(), small(), loader, baseline="reinitialised")
+
+
 def test_all_networks_see_the_same_batches_of_a_loader_that_shuffles(given):
     before, after = small(), changed(small())
     loader = DataLoader(

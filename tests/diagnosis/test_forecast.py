@@ -7,6 +7,7 @@ import pytest
 import torch
 import xarray as xr
 from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
 
 from carryover import forecast, record
 from carryover.diagnosis import tangent
@@ -139,13 +140,54 @@ class Bare(nn.Module):
         return x @ self.weight
 
 
+class Mixing(nn.Module):
+    """Each sample's features depend on its batch."""
+
+    def __init__(self, mix):
+        super().__init__()
+        self.first, self.fc, self.mix = nn.Linear(10, 16), nn.Linear(16, 2), mix
+
+    def forward(self, x):
+        return self.fc(self.mix(self.first(x)))
+
+
 X, CLASSES = torch.randn(20, 10), torch.arange(20) % 2
+NORM = nn.BatchNorm1d(16, track_running_stats=False)
+ATTENTION = nn.Sequential(nn.Unflatten(1, (4, 4)), nn.TransformerEncoderLayer(4, 2, batch_first=False), nn.Flatten())
+EMPTY = torch.cat([X[:, :1], X[:, 1:] * torch.nan], 1)
+IMAGES = nn.Sequential(nn.Unflatten(1, (4, 2, 2)), nn.InstanceNorm2d(4), nn.Flatten())
 
 
 @pytest.mark.parametrize(
     ("model", "loader", "options", "sentence"),
     [
         (network(2), [X], {}, "loader must give labels"),
+        (network(2), [], {}, "loader gives no batches"),
+        (network(2), (X, CLASSES), {}, r"is one batch: put it into a list, as \[\(inputs, labels\)\]"),
+        (
+            network(2),
+            DataLoader(TensorDataset(X, CLASSES), batch_size=None),
+            {},
+            "gives samples one by one.*batch_size",
+        ),
+        (network(2), [{"x": one, "label": 1} for one in X], {}, "gives samples one by one, each with its own label"),
+        (network(2), [*X], {"labels": CLASSES}, "one for each of 200 samples, .* if each batch is one sample"),
+        (network(2), [(EMPTY, CLASSES)], {}, "features of 4 must be finite, and are not at number 1"),
+        (network(2), [(X, EMPTY[:, 1])], {}, "labels must be finite, and that of sample 0 is not"),
+        (network(2), [(X, torch.full((20,), 0.3))], {}, "labels must vary between samples"),
+        (Mixing(NORM), [(X, CLASSES)], {}, "mix normalises over the samples of a batch"),
+        (Mixing(ATTENTION), [(X, CLASSES)], {"layer": "fc"}, "features of fc depend on other samples of a batch"),
+        (Mixing(lambda h: h - h.mean(0)), [(X, CLASSES)], {}, "features of fc depend on other samples of a batch"),
+        (
+            Mixing(lambda h: h / h.std(0, correction=0)),
+            [(X, CLASSES)],
+            {},
+            "features of fc depend on other samples of a batch",
+        ),
+        (nn.Linear(10, 2, dtype=torch.cfloat), [(X + 0j, CLASSES)], {"layer": ""}, "no tensor of real features"),
+        (network(2), [(X, CLASSES)], {"layer": "0"}, "no parameter is trained below the features of 0"),
+        (network(2), [(X, CLASSES)], {"layer": 0}, "layer must be the name of a layer or None"),
+        (network(2), [(X, CLASSES)], {"baseline": nn.Linear(10, 2)}, "baseline must have the layer 4 of the model"),
         (network(2), [(X, 0 * CLASSES)], {}, "two classes or more, and all are 0"),
         (network(2), [(X[:9], CLASSES[:9])], {}, "10 different samples or more, got 9"),
         (network(2), [(X[:1].repeat(20, 1), CLASSES)], {}, "10 different samples or more, got 1"),
@@ -169,6 +211,14 @@ X, CLASSES = torch.randn(20, 10), torch.arange(20) % 2
 def test_bad_input_is_one_sentence(model, loader, options, sentence):
     with pytest.raises(UserError, match=sentence):
         forecast(model, loader, **options)
+
+
+@pytest.mark.parametrize("mix", [
+    nn.BatchNorm1d(16), IMAGES, nn.Dropout(), lambda h: nn.functional.dropout(h),
+    lambda h: h.bfloat16().float(),
+])  # fmt: skip
+def test_features_that_do_not_depend_on_the_batch_are_taken(mix):
+    assert forecast(Mixing(mix), [(X, CLASSES)], arms=["probe"], baseline=None)["reason"].item() == ""
 
 
 def test_gradients_that_take_too_much_memory_are_refused(monkeypatch):

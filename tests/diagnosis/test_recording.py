@@ -209,6 +209,18 @@ def test_what_is_not_finite_is_named_with_sample_and_call():
             see(y)
 
 
+@pytest.mark.parametrize(("net", "sample"), [
+    (nn.Sequential(nn.Linear(4, 4), nn.ReLU()), torch.ones(4)),
+    (nn.Sequential(nn.Conv2d(3, 3, 3, padding=1), nn.ReLU()), torch.ones(3, 5, 5)),
+])  # fmt: skip
+def test_single_samples_do_not_pass_for_batches_of_their_first_axis(net, sample):
+    with record(net, "*") as see:
+        with pytest.raises(UserError, match=r"0 gets samples one by one.* batch_size"):
+            see(sample)
+        see(sample[None])
+    assert [len(values) for values in see.recording.values()] == [1, 1]
+
+
 def test_one_name_several_and_patterns_in_torchs_order():
     net, x = small(), numbers(9, 6)
     assert list(seen(net, "0.1", x)) == ["0.1"]

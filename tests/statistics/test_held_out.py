@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 from sklearn.kernel_ridge import KernelRidge
 
+from carryover.diagnosis.arms import REINITIALISATIONS
 from carryover.statistics.held_out import compare_errors, predict_held_out
 
 
@@ -50,5 +51,20 @@ def test_networks_drawn_anew_widen_the_interval_and_more_samples_narrow_it():
     same = compare_errors([one], [other], 0.95)
     assert compare_errors([one, 4 * one], [other], 0.95).high - np.log10(2.5) > same.high
     half = (same.high - same.low) / 2
-    assert same.more_samples == pytest.approx(200 * ((half / same.value) ** 2 - 1))
+    assert same.more_samples == pytest.approx(200 * ((half / same.value) ** 2 - 1), rel=0.05)
     assert compare_errors([one], [one], 0.95).more_samples == np.inf
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.2, 1.0])
+def test_a_network_that_is_drawn_like_the_others_is_rarely_told_from_them(spread):
+    """In 5 % of 800 intervals, whether samples or networks make the difference; in far more of those of the mean."""
+    rng = np.random.default_rng(3)
+    wrong = {True: 0, False: 0}
+    for _ in range(800):
+        levels = np.exp(spread * rng.standard_normal((REINITIALISATIONS + 1, 1)))
+        own, *others = levels * (rng.standard_normal(60) + 0.3 * rng.standard_normal((len(levels), 60))) ** 2
+        for of_next in wrong:
+            found = compare_errors(others, [own], 0.95, of_next)
+            wrong[of_next] += found.low > 0 or found.high < 0
+    assert stats.binomtest(wrong[True], 800, 0.05, alternative="greater").pvalue > 0.01
+    assert spread == 0 or wrong[False] > 200

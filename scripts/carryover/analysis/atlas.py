@@ -74,6 +74,25 @@ def select_finetuned(data):
     return by_seed(data).query("protocol == 'finetuning'").dropna(subset="gain")
 
 
+def share_right(tables, column, thresholds):
+    """(k,) share of cells whose gain is positive just where `column` is above each of `thresholds` (k,), mean over
+    `tables`, a list of data frames by `cells`."""
+    sides = [(table[column].to_numpy() > thresholds[:, None]) == (table["gain"].to_numpy() > 0) for table in tables]
+    return np.mean([right.mean(axis=1) for right in sides], axis=0)
+
+
+def best_threshold(tables, column):
+    """The value of a column, or −∞, above which to expect gains is right most often, by `share_right`: (1,)."""
+    values = np.unique(np.concatenate([[-np.inf], *(table[column] for table in tables)]))
+    return values[[share_right(tables, column, values).argmax()]]
+
+
+def leave_one_family_out(tables, column):
+    """Share of cells on the side that a threshold chosen on the other families gives, mean over families."""
+    return np.mean([share_right([own], column, best_threshold(tables[:place] + tables[place + 1 :], column))
+                    for place, own in enumerate(tables)])  # fmt: skip
+
+
 def leave_seeds_out(frames, statistic):
     """A list of values of a statistic of several frames: with all seeds, then without each group of seeds in turn.
 

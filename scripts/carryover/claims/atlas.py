@@ -10,7 +10,17 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from carryover.analysis.atlas import ROUNDING, by_seed, cells, leave_seeds_out, order, select_finetuned
+from carryover.analysis.atlas import (
+    ROUNDING,
+    best_threshold,
+    by_seed,
+    cells,
+    leave_one_family_out,
+    leave_seeds_out,
+    order,
+    select_finetuned,
+    share_right,
+)
 from carryover.claims.support.checks import Check, checks
 from carryover.config import plugins
 from carryover.statistics import jackknife
@@ -71,7 +81,7 @@ def scores(table, rarer):
     is_rarer, named = rarer * known["gain"] > 0, rarer * known["predicted"] > ROUNDING
     side, gains = known["right"].mean(), (known["gain"] > 0).mean()
     # Number of cells that the best threshold of each setting gets right.
-    similar = [len(part) * _share([part], "similarity", _threshold([part], "similarity"))[0]
+    similar = [len(part) * share_right([part], "similarity", best_threshold([part], "similarity"))[0]
                for _, part in known.groupby("setting")]  # fmt: skip
     finite = table[np.isfinite(table["predicted"] + table["gain"])]
     gain, predicted = finite["gain"], finite["predicted"]
@@ -84,19 +94,6 @@ def scores(table, rarer):
         "r_squared": 1 - ((gain - predicted) ** 2).sum() / ((gain - gain.mean()) ** 2).sum(),
         "slope": gain.cov(predicted) / predicted.var(),
     }
-
-
-def _share(tables, column, thresholds):
-    """(k,) share of cells whose gain is positive just where `column` is above each of `thresholds` (k,), mean over
-    `tables`, a list of data frames by `cells`."""
-    sides = [(table[column].to_numpy() > thresholds[:, None]) == (table["gain"].to_numpy() > 0) for table in tables]
-    return np.mean([right.mean(axis=1) for right in sides], axis=0)
-
-
-def _threshold(tables, column):
-    """The value of a column, or −∞, above which to expect gains is right most often, by `_share`: (1,)."""
-    values = np.unique(np.concatenate([[-np.inf], *(table[column] for table in tables)]))
-    return values[[_share(tables, column, values).argmax()]]
 
 
 @plugins.check()
@@ -112,11 +109,8 @@ def atlas_orders(data):
     tuned = [frame for frame in map(select_finetuned, data.values()) if frame["predicted"].notna().any()]
     features = [frame for frame in tuned if frame.reindex(columns=FEATURES).notna().any().all()]
 
-    def leave_one_family_out(frames, column):
-        """Share of cells on the side that a threshold chosen on the other families gives, mean over families."""
-        tables = [cells(frame).dropna(subset="right") for frame in frames]
-        return np.mean([_share([own], column, _threshold(tables[:place] + tables[place + 1 :], column))
-                        for place, own in enumerate(tables)])  # fmt: skip
+    def of_others(frames, column):
+        return leave_one_family_out([cells(frame).dropna(subset="right") for frame in frames], column)
 
     results = {}
     for name, column in ORDERS.items():
@@ -125,5 +119,5 @@ def atlas_orders(data):
     if results:
         results["better"] = results["predicted"] - results["similarity"]
     for column in ("predicted", "similarity") if len(maps) > 1 else ():
-        results[f"left_out_{column}"] = leave_seeds_out(maps, partial(leave_one_family_out, column=column))
+        results[f"left_out_{column}"] = leave_seeds_out(maps, partial(of_others, column=column))
     return checks(results, partial(jackknife.estimate, over="groups of seeds"))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import Any
@@ -14,27 +13,30 @@ from torch import nn
 
 from carryover.diagnosis.comparison import LARGEST, RENEWING, sample_keys
 from carryover.diagnosis.modules import (
+    BATCHED,
     LABELS,
     Call,
     bare,
     batches,
     call_network,
     ready,
+    refuse_single,
     restore_random_state,
     split_batch,
     submodules,
     tensors,
 )
-from carryover.diagnosis.networks import reinitialise, renew_statistics
+from carryover.diagnosis.networks import check_baseline, copy_network, reinitialise, renew_statistics
 from carryover.diagnosis.sources import as_array, common_samples, open_source
-from carryover.diagnosis.tangent import Views, look_at, single_samples
+from carryover.diagnosis.tangent import Views, look_at, refuse_mixing, single_samples
 from carryover.diagnosis.task import Targets
 from carryover.errors import UserError
 from carryover.measures.gradient_sketches import SKETCH
 from carryover.networks.convnet_weights import rescaled_parameter_names
 from carryover.statistics.held_out import LEAST
 
-_REINITIALISATIONS = 2
+REINITIALISATIONS = 5
+"""Networks with weights drawn anew that stand for training from scratch."""
 
 
 def views_of_network(
@@ -46,14 +48,15 @@ def views_of_network(
     singles, first, targets = _load(model, loader, labels, samples, call)
     linear = [name for name, part in submodules(model).items() if isinstance(bare(part), nn.Linear)]
     where = ["", *linear][-1] if layer is None else layer
-    networks = _networks(model, arms, baseline, factor, where, seed, first, call)
     count = sum(one.numel() for one in model.parameters())
     needed = 12 * len(singles) * min(count, SKETCH) + 16 * count + 80 * len(singles) ** 2
     if needed > LARGEST:
         most = f"{needed / 2**30:.1f} GiB, and {LARGEST / 2**30:g} GiB are the most: take fewer samples"
         raise UserError(f"gradients at {len(singles)} samples take {most}")
-    views = {name: [look_at(one, singles, call, where, name != "probe", seed) for one in of_arm]
-             for name, of_arm in networks.items() if name != "probe" or "finetune" not in networks}  # fmt: skip
+    refuse_mixing(model, first[0], singles[0], call, where)
+    views: dict[str, list[Views]] = {}
+    for name, network in _networks(model, arms, baseline, factor, where, seed, first, call):
+        views.setdefault(name, []).append(look_at(network, singles, call, where, name != "probe", seed))
     if {"probe", "finetune"} <= {*arms}:
         views["probe"] = [Views(views["finetune"][0].features)]
     return views, targets
@@ -70,33 +73,44 @@ def _load(model: nn.Module, loader: Any, labels: Any, samples: int, call: Call) 
         for batch in batches(loader):
             inputs, named, given = split_batch(model, batch, strict=call is call_network)
             seen_inputs = (inputs, {key: one for key, one in named.items() if key not in LABELS})
-            tensors_of = [one for one in tensors(seen_inputs).values() if one.ndim]
-            if not tensors_of:
-                raise UserError("batches must have tensors, of which each row is a sample")
-            rows = len(tensors_of[0] if given is None else as_array("labels", given).reshape(np.shape(given) or (1,)))
-            if all(len(one) != rows for one in tensors_of):
-                sizes = ", ".join(str(len(one)) for one in tensors_of)
-                raise UserError(f"batches must have a row of inputs for each label, got {sizes} for {rows}")
+            rows = _count_samples(seen_inputs, given)
             keys = sample_keys(seen_inputs, rows, seen)
             for row, single in enumerate(single_samples(batch, rows)):
                 if keys[row] not in singles and len(singles) < samples:
                     singles[keys[row]] = single
                     places.append(seen + row)
-            found.append(given)
+            found.append(None if given is None else as_array("labels", given).reshape(rows, -1))
             first += [batch] * (len(first) < RENEWING)
             seen += rows
             if len(singles) == samples:
                 break
         else:
-            if not isinstance(labels, str) and np.shape(labels)[:1] != (seen,):
-                raise UserError(f"labels must be one for each of {seen} samples, got an array {np.shape(labels)}")
+            if not found:
+                raise UserError("loader gives no batches: an iterator is used up by its first use")
+            shape = np.shape(labels)
+            if not isinstance(labels, str) and shape[:1] != (seen,):
+                hint = f"; if each batch is one sample, {BATCHED}" * (shape[:1] == (len(found),))
+                raise UserError(f"labels must be one for each of {seen} samples, got an array {shape}{hint}")
     if isinstance(labels, str):
         if labels != "loader":
             raise UserError(f"labels must be 'loader' or one for each sample, got {labels!r}")
-        if not found or any(one is None for one in found):
-            raise UserError("loader must give labels: batches (inputs, labels), a mapping with labels, or say labels=")
-        labels = np.concatenate([as_array("labels", one).reshape(len(one), -1) for one in found])
+        if any(one is None for one in found):
+            raise UserError("loader must give labels: batches [(inputs, labels)], mappings with labels, or say labels=")
+        labels = np.concatenate(found)
     return [*singles.values()], first, _targets(labels, places)
+
+
+def _count_samples(inputs: Any, labels: Any) -> int:
+    """How many samples a batch has, by its labels if it has any; UserError where inputs have other numbers of rows."""
+    refuse_single(labels)
+    sizes = [len(one) for one in tensors(inputs).values() if one.ndim]
+    if not sizes:
+        raise UserError("batches must have tensors, of which each row is a sample")
+    rows = sizes[0] if labels is None else len(np.atleast_1d(as_array("labels", labels)))
+    if rows not in sizes:
+        given = ", ".join(map(str, sizes))
+        raise UserError(f"batches must have a row of inputs for each label, got {given} for {rows}")
+    return rows
 
 
 def _targets(labels: Any, places: Sequence[int]) -> Targets:
@@ -113,33 +127,32 @@ def _targets(labels: Any, places: Sequence[int]) -> Targets:
 def _networks(
     model: nn.Module, arms: Sequence[str], baseline: Any, factor: float, layer: str, seed: int, first: Sequence[Any],
     call: Call,
-) -> dict[str, list[nn.Module]]:  # fmt: skip
-    """{arm: its networks}: the pretrained one, those with weights drawn anew, and a copy with rescaled weights."""
+) -> Iterator[tuple[str, nn.Module]]:  # fmt: skip
+    """Arms and their networks, each made when it is needed: with weights drawn anew, rescaled, and the pretrained one.
+
+    Those that are made come first, so that one that cannot be made is told before any is looked at."""
     if not any(one.numel() for one in model.parameters()):
         raise UserError("model has no parameters: of activations a probe can be forecast")
-    if not (baseline in ("reinitialised", None) if baseline is None or isinstance(baseline, str) else
-            isinstance(baseline, nn.Module)):  # fmt: skip
-        raise UserError(f"baseline must be 'reinitialised', a torch module or None, got {baseline!r:.40}")
-    networks: dict[str, list[nn.Module]] = {name: [model] for name in ("probe", "finetune") if name in arms}
-    changed: list[nn.Module] = []
-    if "scratch" in arms and baseline is not None:
-        networks["scratch"] = [baseline]
-        if isinstance(baseline, str):
-            drawn = [_REINITIALISATIONS * seed + place for place in range(_REINITIALISATIONS)]
-            changed = networks["scratch"] = [reinitialise(model, number) for number in drawn]
+    check_baseline(baseline)
+    if "scratch" in arms and isinstance(baseline, nn.Module):
+        if layer in submodules(model) and layer not in (named := submodules(baseline)):
+            raise UserError(f"baseline must have the layer {layer} of the model, and has {', '.join(named)}")
+        yield "scratch", baseline
+    elif "scratch" in arms and baseline is not None:
+        for place in range(REINITIALISATIONS):
+            network = reinitialise(model, REINITIALISATIONS * seed + place)
+            renew_statistics(network, partial(call, network), first)
+            yield "scratch", network
     if "rescale" in arms:
-        try:
-            networks["rescale"] = [copy.deepcopy(model)]
-        except (RuntimeError, TypeError, AttributeError) as error:
-            raise UserError(f"the network cannot be copied ({error}): leave the arm rescale out") from None
-        parameters = dict(networks["rescale"][0].named_parameters())
+        network = copy_network(model, "leave the arm rescale out")
+        parameters = dict(network.named_parameters())
         with torch.no_grad():
             for name in rescaled_parameter_names(parameters, "weights", layer or None):
                 parameters[name].mul_(factor)
-        changed = [*changed, *networks["rescale"]]
-    for network in changed:
         renew_statistics(network, partial(call, network), first)
-    return networks
+        yield "rescale", network
+    if own := [name for name in ("finetune", "probe") if name in arms]:
+        yield own[0], model
 
 
 def views_of_activations(

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from carryover.diagnosis.modules import Place, tensors
+from carryover.diagnosis.modules import BATCHED, Place, bare, tensors
 from carryover.errors import UserError
 
 Reduction = str | Callable[[Tensor], Tensor]
@@ -27,6 +27,14 @@ _FIRST = (nn.modules.conv._ConvNd, nn.modules.batchnorm._BatchNorm, nn.modules.i
           nn.modules.pooling._MaxPoolNd, nn.modules.pooling._AvgPoolNd, nn.modules.pooling._AdaptiveAvgPoolNd,
           nn.modules.pooling._AdaptiveMaxPoolNd, nn.PixelShuffle, nn.PixelUnshuffle)  # fmt: skip
 _LAST = (nn.Linear, nn.Embedding, nn.RMSNorm, nn.MultiheadAttention, nn.RNNBase)
+
+
+def refuse_unbatched(place: Place, output: Any) -> None:
+    """Raise UserError where torch's layer was given one sample without a batch, whose first axis would pass for one."""
+    part: Any = bare(place.part)
+    known = isinstance(part, nn.Linear | nn.modules.conv._ConvNd) and isinstance(output, Tensor)
+    if known and output.ndim < part.weight.ndim:
+        raise UserError(f"{place.name} gets samples one by one, without an axis for the batch: {BATCHED}")
 
 
 class Given(NamedTuple):

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from carryover.diagnosis.axes import Reduction
-from carryover.diagnosis.diagnosis import DEFAULTS, Parameters, attributes, diagnose
+from carryover.diagnosis.diagnosis import DEFAULTS, Diagnosis, Parameters, attributes, diagnose
 from carryover.diagnosis.modules import (
     Call,
     batches,
@@ -31,7 +31,7 @@ from carryover.diagnosis.modules import (
     split_batch,
     tensors,
 )
-from carryover.diagnosis.networks import SAME, reinitialise, renew_statistics, weight_changes
+from carryover.diagnosis.networks import SAME, check_baseline, reinitialise, renew_statistics, weight_changes
 from carryover.diagnosis.recording import record
 from carryover.diagnosis.sources import as_array
 from carryover.diagnosis.task import Targets
@@ -61,7 +61,7 @@ def compare(
     call: Call = call_network,
     progress: bool = True,
     p: Parameters = DEFAULTS,
-) -> xr.Dataset:
+) -> Diagnosis:
     """Diagnose layers of a network before and after finetuning, relative to one that has learnt nothing.
 
     Each batch goes through all networks, so a loader may shuffle. Activations stay in memory, 4 bytes for each number,
@@ -112,8 +112,7 @@ def compare(
     """
     if not isinstance(samples, int) or samples < 2:
         raise UserError(f"samples must be a whole number from 2, got {samples!r}")
-    if not (baseline in (None, "reinitialised") or isinstance(baseline, nn.Module)):
-        raise UserError(f"baseline must be 'reinitialised', a torch module or None, got {baseline!r}")
+    check_baseline(baseline)
     networks = _networks(before, after, adapter)
     with restore_random_state():
         loaded = iter(batches(loader))
@@ -126,16 +125,26 @@ def compare(
             networks["baseline"] = baseline
         places = {"names": layers, "reduce": reduce, "batch_axis": batch_axis, "channel_axis": channel_axis}
         recordings, rows, found, reason = _record_networks(networks, call, adapter, loaded, samples, progress, places)
+    if not isinstance(labels, str):
+        found, reason = labels, ""
+    # Rows are hashes of inputs, so equal inputs have one name.
+    ids = pd.factorize(np.array(rows))[0] if sample_id is None else np.asarray(sample_id)
+    sides, shared = _share_layers(recordings, ids)
+    old, new = sides.pop("before"), sides.pop("after")
+    result = diagnose(old, new, layers=shared, p=p, progress=progress, labels=found, **sides)
+    return _attach_changes(result, reason, *weight_changes(before, networks["after"], shared, adapter))
+
+
+def _share_layers(recordings: dict[str, dict[str, np.ndarray]], ids: np.ndarray) -> tuple[dict[str, Any], list[str]]:
+    """The recordings of the layers that all networks have, with names of samples, and these layers."""
     shared = [name for name in recordings["before"] if all(name in one for one in recordings.values())]
     if not shared:
         raise UserError(f"layers must be of all networks, and they share none of {', '.join(recordings['before'])}")
-    # Rows are hashes of inputs, so equal inputs have one name.
-    ids = {"sample_id": pd.factorize(np.array(rows))[0] if sample_id is None else np.asarray(sample_id)}
-    sides: dict[str, Any] = {name: {key: one[key] for key in shared} | ids for name, one in recordings.items()}
-    labels, reason = (found, reason) if isinstance(labels, str) else (labels, "")
-    old, new = sides.pop("before"), sides.pop("after")
-    result = diagnose(old, new, layers=shared, p=p, progress=progress, labels=labels, **sides)
-    changes, note = weight_changes(before, networks["after"], shared, adapter)
+    return {name: {key: one[key] for key in shared} | {"sample_id": ids} for name, one in recordings.items()}, shared
+
+
+def _attach_changes(result: Diagnosis, reason: str, changes: dict[str, list[float]], note: str) -> Diagnosis:
+    """The diagnosis with changes of weights by layer, and a note: why no probe reads the task, and what differs."""
     if note == f"{SAME}." and bool((result.get("cka", xr.DataArray(1.0)) < _ALIKE).any()):
         note += " Yet layers differ: the networks draw numbers, or differ in what is no parameter."
     result.attrs["note"] = f"{reason} {note}".strip()

@@ -77,8 +77,8 @@ def forecast(
 ) -> Forecast:
     """Forecast the held-out score of each way to use a pretrained network, from labelled samples, without training.
 
-    Each sample goes forward and backward by itself through the pretrained network, two with weights drawn anew, and the
-    rescaled one.
+    Each sample goes forward and backward by itself through the pretrained network, five with weights drawn anew, and
+    the rescaled one. Intervals of the arm scratch are of one more such network, the one that would be trained.
 
     Parameters
     ----------
@@ -95,8 +95,8 @@ def forecast(
         The layer whose inputs are the features, if it is linear, or else whose outputs are. By default the last linear
         layer, which a new readout replaces; of a network without one its outputs. Of activations, the layer itself.
     baseline
-        "reinitialised": `model` with its parameters drawn anew; or a network made anew; or activations of one. None
-        leaves `scratch` without a forecast.
+        "reinitialised": `model` with its parameters drawn anew; or a network made anew, or activations of one, of which
+        intervals leave out how others would differ. None leaves `scratch` without a forecast.
     factor
         The factor on weights of `rescale`.
     samples
@@ -130,7 +130,7 @@ def forecast(
     >>> result.attrs["choice"], bool(result["score"].sel(arm="probe") > 0.9)
     ('probe', True)
     """
-    arms = _check(arms, samples, factor, seed, confidence, call)
+    arms = _check(arms, layer, samples, factor, seed, confidence, call)
     reasons: dict[str, str] = {}
     if isinstance(model, nn.Module):
         views, targets = views_of_network(model, loader, arms, labels, layer, baseline, factor, samples, seed, call)
@@ -146,14 +146,12 @@ def forecast(
     movement = {name: float(np.mean([_movement(*pair) for pair in zip(views[name], found, strict=True)]))
                 for name, found in held.items()}  # fmt: skip
     if movement.get("rescale", 0) > _MOVED:
-        reasons["rescale"] = (
-            f"weights would move by {movement['rescale']:.1f} times their size, and a kernel does not see how features "
-            "change: search with choose_factor"
-        )
+        moved = f"weights would move by {movement['rescale']:.1f} times their size"
+        reasons["rescale"] = f"{moved}, and a kernel does not see how features change: search with choose_factor"
     return summarise_arms(arms, held, targets, reasons, movement, confidence)
 
 
-def _check(arms: Any, samples: Any, factor: Any, seed: Any, confidence: Any, call: Any) -> list[str]:
+def _check(arms: Any, layer: Any, samples: Any, factor: Any, seed: Any, confidence: Any, call: Any) -> list[str]:
     """The arms, each once; UserError for arms that are none, for numbers out of range, and for what is no number."""
     if isinstance(arms, str) or not isinstance(arms, Iterable) or not (names := [*dict.fromkeys(map(str, arms))]):
         raise UserError(f"arms must be some of {', '.join(ARMS)}, got {arms!r}")
@@ -166,6 +164,8 @@ def _check(arms: Any, samples: Any, factor: Any, seed: Any, confidence: Any, cal
     for name, value, highest in (("factor", factor, np.inf), ("confidence", confidence, 1)):
         if not isinstance(value, int | float | np.number) or not 0 < value < highest:
             raise UserError(f"{name} must be a number between 0 and {highest:g}, got {value!r}".replace("inf", "∞"))
+    if not isinstance(layer, str | None):
+        raise UserError(f"layer must be the name of a layer or None, got {layer!r}")
     if not callable(call):
         raise UserError(f"call must be a function of a network and a batch, got {call!r}")
     return names

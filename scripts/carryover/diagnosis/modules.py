@@ -27,6 +27,7 @@ from carryover.errors import UserError
 
 Call = Callable[[nn.Module, Any], Any]
 LABELS = ("labels", "label")
+BATCHED = "give batches, as DataLoader(dataset, batch_size=64) makes them"
 _BATCH = 256  # samples of the batches that an array is cut into
 _WRAPPERS = (nn.DataParallel, nn.parallel.DistributedDataParallel, AveragedModel)
 _UNNAMED = ("_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module")
@@ -133,6 +134,8 @@ def batches(loader: Any) -> Iterable[Any]:
         loader = torch.from_numpy(loader)
     if isinstance(loader, Tensor):
         return loader.split(_BATCH)
+    if isinstance(loader, tuple) and len({one.ndim if isinstance(one, Tensor) else -1 for one in loader}) > 1:
+        raise UserError("loader must give batches, and is one batch: put it into a list, as [(inputs, labels)]")
     if isinstance(loader, Mapping) or not isinstance(loader, Iterable):
         kind = type(loader).__name__
         raise UserError(f"loader must give batches, as a DataLoader, a list of them or a tensor, got {kind}")
@@ -145,7 +148,8 @@ def call_network(module: nn.Module, batch: Any) -> Any:
     That is a tensor; (inputs, labels, …), of which the network gets as many as it needs, one mostly; or a mapping of
     named inputs, of which it gets those that it takes, labels too.
     """
-    inputs, named, _ = split_batch(module, batch)
+    inputs, named, labels = split_batch(module, batch)
+    refuse_single(labels)
     if named:
         named = _accept_named(module, named)
     elif inputs and not isinstance(inputs[0], Tensor):
@@ -228,6 +232,12 @@ def split_batch(module: nn.Module, batch: Any, strict: bool = True) -> tuple[lis
             "mappings of named inputs and labels, or say call=, how a network is called with a batch"
         )
     return [first, *others[:more]], {}, next(iter(others[more:]), None)
+
+
+def refuse_single(labels: Any) -> None:
+    """Raise UserError for the label of one sample in place of those of a batch."""
+    if isinstance(labels, int | float | np.generic) or (isinstance(labels, Tensor) and not labels.ndim):
+        raise UserError(f"loader gives samples one by one, each with its own label ({labels}): {BATCHED}")
 
 
 def tensors(value: Any, path: str = "") -> dict[str, Tensor]:

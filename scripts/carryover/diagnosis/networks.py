@@ -34,10 +34,7 @@ def reinitialise(module: nn.Module, seed: int = 0) -> nn.Module:
         If no parameter can be reset, or the network cannot be copied. If some parameters cannot be reset, they keep
         their values, and a warning names them.
     """
-    try:
-        network = copy.deepcopy(core(module))
-    except (RuntimeError, TypeError, AttributeError) as error:
-        raise UserError(f"the network cannot be copied ({error}): give baseline= a network or None") from None
+    network = copy_network(core(module), "give baseline= a network or None")
     parameters = {name: w for name, w in network.named_parameters() if w.is_floating_point() or w.is_complex()}
     before = {name: value.detach().clone() for name, value in (*parameters.items(), *network.named_buffers())}
     # Numbers of their own: a network that was built after `manual_seed(seed)` would be drawn again as it was.
@@ -59,6 +56,20 @@ def reinitialise(module: nn.Module, seed: int = 0) -> nn.Module:
         keeps = f"the re-initialised baseline keeps what nothing resets: {_first_names(not_drawn)}"
         warnings.warn(f"{keeps}; give baseline= a network made anew where that matters", stacklevel=3)
     return network
+
+
+def copy_network(network: nn.Module, otherwise: str) -> nn.Module:
+    """A copy; UserError that says what to do otherwise."""
+    try:
+        return copy.deepcopy(network)
+    except (RuntimeError, TypeError, AttributeError) as error:
+        raise UserError(f"the network cannot be copied ({error}): {otherwise}") from None
+
+
+def check_baseline(baseline: Any) -> None:
+    """Raise UserError for what is no baseline."""
+    if not (isinstance(baseline, nn.Module | None) or (isinstance(baseline, str) and baseline == "reinitialised")):
+        raise UserError(f"baseline must be 'reinitialised', a torch module or None, got {baseline!r:.40}")
 
 
 def _draw(network: nn.Module) -> None:

@@ -21,7 +21,7 @@ import torch
 import xarray as xr
 from torch import Tensor, nn
 
-from carryover.diagnosis.axes import REDUCTIONS, Channels, Reduction, units
+from carryover.diagnosis.axes import REDUCTIONS, Channels, Reduction, refuse_unbatched, units
 from carryover.diagnosis.modules import Place, core, evaluating, explain, places, ready, restore_buffers, tensors
 from carryover.errors import UserError
 from carryover.provenance import store
@@ -146,6 +146,7 @@ class See:
         def keep(place: Place, module: nn.Module, inputs: Any, output: Any) -> None:
             """Forward hook of a place: keep its output (batch, units)."""
             counts[place.name] += 1
+            refuse_unbatched(place, output)
             try:
                 if place.name == "sample_id":
                     raise UserError("a layer called sample_id cannot be recorded, for names of samples are called so")

@@ -8,19 +8,23 @@ drawn as PyTorch draws the weights of a linear layer, since that readout does no
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
 from torch.utils._pytree import tree_map_only
 from tqdm import tqdm
 
 from carryover.diagnosis.modules import Call, core, evaluating, places, restore_buffers, restore_random_state
 from carryover.errors import UserError
 from carryover.measures.gradient_sketches import Sums, readout_gradients
+
+_APART = "and a forecast sees each by itself: record activations in batches, and forecast from these"
+_ALIKE = 0.01  # difference of features that rounding may make, relative to them
 
 
 class Views(NamedTuple):
@@ -61,15 +65,63 @@ def look_at(network: nn.Module, singles: Iterable[Any], call: Call, layer: str, 
     Raises
     ------
     UserError
-        For a layer that is not called, and features that are no tensor, not finite, or of another size at each sample.
+        For a layer that is not called, features that are no tensor, not finite, or of another size at each sample, and
+        gradients that are not finite or reach no parameter.
     """
+    rows: list[np.ndarray] = []
+    sketches: list[np.ndarray] = []
+    trained: set[int] = set()  # numbers of the parameters below the features
+    parameters, sums = _parameters(network), Sums(seed)
+    of = f"features of {layer or 'the network'}"
+    with _watch(network, call, layer, gradients, seed) as see:
+        for single in tqdm(singles, "samples", file=sys.stderr, leave=False, disable=None):
+            features = _flatten(see(single))
+            rows.append(features.detach().double().cpu().numpy())
+            if len(rows[-1]) != len(rows[0]):
+                raise UserError(f"{of} must be as many for each sample, got {len(rows[0])} and {len(rows[-1])}")
+            if not np.isfinite(rows[-1]).all():
+                raise UserError(f"{of} must be finite, and are not at number {len(rows)} of the different samples")
+            if gradients:
+                own = readout_gradients(features, parameters, seed)
+                trained |= own.keys()
+                sketches.append(sums(own))
+    if gradients and not trained:
+        raise UserError(f"no parameter is trained below the {of}: name a later layer with layer=, or arms=['probe']")
+    norm = float(sum(parameters[place].detach().double().square().sum() for place in trained)) ** 0.5
+    below = np.array(sketches, np.float64)
+    if not np.isfinite(below).all():
+        raise UserError(f"gradients of the {of} must be finite")
+    return Views(np.stack(rows), below @ below.T if gradients else None, norm)
+
+
+def refuse_mixing(network: nn.Module, batch: Any, single: Any, call: Call, layer: str) -> None:
+    """Raise UserError where the features of a batch's first sample, `single`, depend on the samples beside it."""
+    for name, part in network.named_modules():
+        if isinstance(part, _BatchNorm) and part.running_mean is None:
+            raise UserError(f"{name} normalises over the samples of a batch (track_running_stats=False), {_APART}")
+    with _watch(network, call, layer, False, 0) as see:
+        alone, again, among = see(single), see(single), see(batch)[:1]
+    if not (alone.shape == among.shape and alone.is_floating_point() and among.isfinite().all()):
+        return
+    drawn = bool(alone.isfinite().all()) and not alone.equal(again)  # by a network that draws numbers
+    close = (among - alone).norm() <= max(_ALIKE, 16 * torch.finfo(alone.dtype).eps) * among.norm()
+    if not (drawn or close):
+        where = f"features of {layer or 'the network'} depend on other samples of a batch"
+        raise UserError(f"{where}, as they do where batch_first=False is wrong, {_APART}")
+
+
+@contextmanager
+def _watch(network: nn.Module, call: Call, layer: str, gradients: bool, seed: int) -> Iterator[Callable[[Any], Tensor]]:
+    """A function of a batch that calls the network in evaluation mode and returns its features, (batch, …).
+
+    With `gradients` all parameters take them; afterwards everything is what it was."""
     held: list[Tensor] = []
     found = places(network, layer) if layer else []
     if len(found) > 1:
         raise UserError(f"layer must be one, and {layer} means {', '.join(place.name for place in found)}")
     part = core(found[0].part) if found else network
     reads = bool(layer) and isinstance(part, nn.Linear)
-    parameters = [one for one in network.parameters() if one.is_floating_point()]
+    parameters = _parameters(network)
     if any(one.is_inference() for one in parameters):
         raise UserError("the network has parameters made in inference mode, without gradients: make it outside")
     required = [one.requires_grad for one in parameters]
@@ -77,49 +129,43 @@ def look_at(network: nn.Module, singles: Iterable[Any], call: Call, layer: str, 
     def keep(_: nn.Module, inputs: tuple, named: dict, output: Any) -> None:
         """Keep the features of the first call; the layers that follow may change them in place."""
         if not held:
-            held.append(_flatten([*inputs, *named.values()] if reads else output, layer).clone())
+            held.append(_first_tensor([*inputs, *named.values()] if reads else output, layer).clone())
+
+    def see(batch: Any) -> Tensor:
+        held.clear()
+        call(network, batch)
+        if not held:
+            raise UserError(f"{layer or 'the network'} is not called: name a layer with layer=")
+        return held[0]
 
     handle = part.register_forward_hook(keep, with_kwargs=True)
-    rows: list[np.ndarray] = []
-    sketches: list[np.ndarray] = []
-    trained: set[int] = set()  # numbers of the parameters below the features
-    sums = Sums(seed)
     try:
-        with ExitStack() as stack:
-            for context in (evaluating(network), restore_buffers(network), restore_random_state(seed)):
-                stack.enter_context(context)
-            stack.enter_context(torch.inference_mode(False))
-            stack.enter_context(torch.set_grad_enabled(gradients))
+        with (evaluating(network), restore_buffers(network), restore_random_state(seed),
+              torch.inference_mode(False), torch.set_grad_enabled(gradients)):  # fmt: skip
             for one in parameters:
                 one.requires_grad_(gradients)
-            for single in tqdm(singles, "samples", file=sys.stderr, leave=False, disable=None):
-                held.clear()
-                call(network, single)
-                if not held:
-                    raise UserError(f"{layer or 'the network'} is not called: name a layer with layer=")
-                rows.append(held[0].detach().double().cpu().numpy())
-                if gradients:
-                    own = readout_gradients(held[0], parameters, seed)
-                    trained |= own.keys()
-                    sketches.append(sums(own))
+            yield see
     finally:
         handle.remove()
         for one, needs in zip(parameters, required, strict=True):
             one.requires_grad_(needs)
-    if len({len(row) for row in rows}) > 1 or not np.isfinite(rows).all():
-        raise UserError(f"features of {layer or 'the network'} must be finite, and as many for each sample")
-    norm = float(sum(parameters[place].detach().double().square().sum() for place in trained)) ** 0.5
-    below = np.array(sketches, np.float64)
-    if not np.isfinite(below).all():
-        raise UserError(f"gradients of the features of {layer or 'the network'} must be finite")
-    return Views(np.stack(rows), below @ below.T if gradients else None, norm)
 
 
-def _flatten(value: Any, layer: str) -> Tensor:
-    """Features of one sample, (k,): means over rows and columns of images, or over tokens."""
+def _parameters(network: nn.Module) -> list[nn.Parameter]:
+    """Those that have gradients."""
+    return [one for one in network.parameters() if one.is_floating_point()]
+
+
+def _first_tensor(value: Any, layer: str) -> Tensor:
+    """The features among what a layer takes or gives; UserError where there are none."""
     while isinstance(value, Mapping | tuple | list) and value:
         value = next(iter(value.values())) if isinstance(value, Mapping) else value[0]
-    if not isinstance(value, Tensor):
-        raise UserError(f"{layer or 'the network'} gives no tensor of features: name a layer with layer=")
+    if not isinstance(value, Tensor) or value.is_complex():
+        raise UserError(f"{layer or 'the network'} gives no tensor of real features: name a layer with layer=")
+    return value
+
+
+def _flatten(value: Tensor) -> Tensor:
+    """Features of one sample, (k,): means over rows and columns of images, or over tokens."""
     value = value[0] if value.ndim > 1 and len(value) == 1 else value
     return value.mean(dim=(1, 2)) if value.ndim == 3 else value.mean(dim=0) if value.ndim == 2 else value.flatten()

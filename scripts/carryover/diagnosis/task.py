@@ -59,10 +59,12 @@ class Targets:
         if values.dtype.kind not in "biuf":
             raise UserError(f"labels must be numbers or text, got {values.dtype}")
         targets = values.reshape(samples, -1).astype(float)
+        if not (finite := np.isfinite(targets).all(axis=1)).all():
+            raise UserError(f"labels must be finite, and that of sample {int(finite.argmin())} is not")
         targets = targets / np.maximum(np.abs(targets).max(axis=0), np.finfo(float).tiny)  # squares may overflow
         varying = targets.std(axis=0) > 0
-        if not np.isfinite(targets).all() or not varying.any():
-            raise UserError("targets must be finite and vary between samples")
+        if not varying.any():
+            raise UserError("labels must vary between samples")
         targets = targets[:, varying]
         return cls((targets - targets.mean(axis=0)) / targets.std(axis=0), False)
 

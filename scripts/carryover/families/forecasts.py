@@ -19,6 +19,9 @@ from carryover.statistics.held_out import LEAST, HeldOut, compare_errors, predic
 from carryover.statistics.intervals import LEVEL
 from carryover.training import kernel_ridge
 
+_compare = partial(compare_errors, confidence=1 - LEVEL, of_next=False)
+"""Of the mean of networks drawn anew, as the archived benchmark was declared."""
+
 
 class Start(NamedTuple):
     """Where training starts: kernels (n, n), any of which may stand for what it learns, and outputs (n,)."""
@@ -81,14 +84,14 @@ def _forecast(view: View) -> dict[str, Any]:
     errors = {name: [one.errors for one in found] for name, found in held.items()}
     row: dict[str, Any] = {"forecast_variance": spread.mean()}
     for name, own in errors.items():
-        ratio = compare_errors(own, [spread], 1 - LEVEL)
+        ratio = _compare(own, [spread])
         ends = (ratio.value, ratio.high, ratio.low)
         row |= {f"forecast_{name}{end}": 1 - 10**value for end, value in zip(ENDS, ends, strict=True)}
         if name != "scratch":
-            gain = compare_errors(errors["scratch"], own, 1 - LEVEL)
+            gain = _compare(errors["scratch"], own)
             row |= {f"forecast_{name}_gain{end}": value for end, value in zip(ENDS, gain[:3], strict=True)}
             scratch, fitted = ([one.fitted for one in held[arm]] for arm in ("scratch", name))
-            row[f"forecast_{name}_gain_fitted"] = compare_errors(scratch, fitted, 1 - LEVEL).value
+            row[f"forecast_{name}_gain_fitted"] = _compare(scratch, fitted).value
     row |= {f"score_{name}": value for name, value in _scores(view.features, view.targets).items()}
     fresh = [_scores(features, view.targets) for features in view.fresh]
     return row | {f"score_{name}_fresh": np.mean([scores[name] for scores in fresh]) for name in SCORES}

@@ -18,6 +18,8 @@ STRENGTHS = np.logspace(-8, 4, 25)
 LEAST = 10
 """Samples of which a forecast says anything."""
 _TINY = np.finfo(float).tiny
+_LEAST_VARIANCE = 1e-30  # of errors that are the same, whose square is not 0 yet
+_GROWTH = np.logspace(0, 7, 701)  # of the number of samples, until it decides
 
 
 class HeldOut(NamedTuple):
@@ -74,21 +76,31 @@ class Difference(NamedTuple):
     more_samples: float
 
 
-def compare_errors(first: Sequence[np.ndarray], second: Sequence[np.ndarray], confidence: float) -> Difference:
+def compare_errors(
+    first: Sequence[np.ndarray], second: Sequence[np.ndarray], confidence: float, of_next: bool = True
+) -> Difference:
     """The difference of two lists of errors (n,), each of as many networks as were drawn at random, or of one.
 
     It is positive where the second are smaller. Samples are paired. The standard error of a log ratio of means is that
-    of e/ē − e'/ē' (the delta method), to which the spread between drawn networks is added: half their range, which is
-    the standard error of a mean of two.
+    of e/ē − e'/ē' (the delta method). To its square comes what m drawn networks add whose log errors have the variance
+    v: v/m for their mean; v/m + v for the next one drawn (`of_next`), which is what a user trains, with Satterthwaite's
+    degrees of freedom, since m is small. One network adds nothing, for its v is not known.
     """
     one, other = (np.maximum(np.mean(errors, axis=0), _TINY) for errors in (first, second))
     samples, value = len(one), float(np.log10(one.mean() / other.mean()))
-    sampling = (one / one.mean() - other / other.mean()).std(ddof=1) / np.sqrt(samples) / np.log(10)
-    ranges = [np.ptp([np.log10(max(of_one.mean(), _TINY)) for of_one in errors]) / 2 for errors in (first, second)]
-    spread = np.hypot(*ranges)
-    half = float(stats.t.ppf((1 + confidence) / 2, samples - 1) * np.hypot(sampling, spread))
-    # Sampling errors fall as 1/√n, the spread between networks does not.
-    quantile = stats.t.ppf((1 + confidence) / 2, samples - 1)
-    left = (value / quantile) ** 2 - spread**2
-    more = samples * max(sampling**2 / left - 1, 0) if left > 0 else np.inf
-    return Difference(value, value - half, value + half, float(more))
+    sampling = max((one / one.mean() - other / other.mean()).var(ddof=1) / np.log(10) ** 2, _LEAST_VARIANCE)
+    logs = [np.log10(np.maximum(np.mean(errors, axis=1), _TINY)) for errors in (first, second) if len(errors) > 1]
+    between = [of_drawn.var(ddof=1) * (1 / len(of_drawn) + of_next) for of_drawn in logs]
+
+    def half(count: float | np.ndarray) -> np.ndarray:
+        """Half of the interval from so many samples: sampling errors fall, the spread between networks does not."""
+        total = sampling / count + sum(between)
+        inverse = (sampling / count) ** 2 / (count - 1)
+        inverse += sum(part**2 / (len(of_drawn) - 1) for part, of_drawn in zip(between, logs, strict=True))
+        freedom = total**2 / inverse if of_next else count - 1
+        return stats.t.ppf((1 + confidence) / 2, freedom) * np.sqrt(total)
+
+    counts = samples * _GROWTH
+    enough = half(counts) < abs(value)
+    more = counts[enough.argmax()] - samples if enough.any() else np.inf
+    return Difference(value, value - float(half(samples)), value + float(half(samples)), float(more))

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 from scipy import stats
 
-from carryover.analysis.atlas import by_seed, select_finetuned
+from carryover.analysis.atlas import by_seed, cells, leave_one_family_out, select_finetuned
 from carryover.analysis.image_pairs import BOUNDS, mean_r_squared, pair_table, r_squared
 from carryover.figures.tables import correlations
 from carryover.statistics import jackknife
@@ -87,6 +87,19 @@ def test_the_mean_over_maps_is_that_of_their_correlations(rows, maps):
     expected = np.mean([stats.spearmanr(frame["predicted"], frame["gain"]).statistic for frame in frames])
     cell = rows.loc[correlations.CANDIDATES["predicted"], "mean"]
     assert numbers(cell)[0] == pytest.approx(abs(expected), abs=0.006)
+
+
+def test_signs_stand_beside_the_more_frequent_one_where_other_maps_can_choose(rows, maps):
+    frames = [select_finetuned(maps[role]) for role in "ab"]
+    tables = [cells(frame).dropna(subset="right") for frame in frames]
+    gains = [(table["gain"] > 0).to_numpy() for table in tables]
+    expected = np.mean([np.mean(own == (other.mean() > 0.5)) for own, other in (gains, gains[::-1])])
+    cell = rows.loc[correlations.CANDIDATES["predicted"]]
+    assert numbers(cell["more frequent sign"])[0] == pytest.approx(expected, abs=0.006)
+    assert numbers(cell["sign"])[0] == pytest.approx(leave_one_family_out(tables, "predicted"), abs=0.006)
+    only = rows[rows["families"] == "1 of 2"]
+    assert len(only)
+    assert (only[["sign", "more frequent sign"]] == "").all(axis=None)
 
 
 def test_what_is_far_counts_against_the_gain():

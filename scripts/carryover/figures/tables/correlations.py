@@ -132,7 +132,9 @@ def predictors(data):
     Roles: maps, as comparisons.atlas makes them.
 
     A data frame of texts: for each candidate Spearman's correlation with the gain of finetuning over the cells and
-    seeds of each map, and its mean over the maps that have it, with intervals of 95 % by the jackknife over seeds.
+    seeds of each map, and its mean over the maps that have it, with intervals of 95 % by the jackknife over seeds. If
+    these are several, also the share of decided cells whose sign a threshold on the candidate gives, and beside it the
+    share that the more frequent sign gives; the other maps choose threshold and sign.
     """
     maps = {pairs.attrs["map_family"]: atlas.select_finetuned(pairs) for pairs in data.values()}
     maps = {family: frame for family, frame in maps.items() if len(frame)}
@@ -142,7 +144,9 @@ def predictors(data):
         if known:
             texts[meaning] = {family: _order([frame], name) for family, frame in known.items()}
             texts[meaning] |= {"mean": _order([*known.values()], name), "families": f"{len(known)} of {len(maps)}"}
-    table = pd.DataFrame.from_dict(texts, orient="index", columns=[*maps, "mean", "families"]).fillna("")
+            texts[meaning] |= {"sign": _sign(known, name), "more frequent sign": _sign(known, None)}
+    columns = [*maps, "mean", "families", "sign", "more frequent sign"]
+    table = pd.DataFrame.from_dict(texts, orient="index", columns=columns).fillna("")
     return table.rename_axis("known beforehand").reset_index()
 
 
@@ -153,3 +157,22 @@ def _order(frames, name):
     order = jackknife.estimate(-values if name in FALLS else values, 0.0, over="seeds")
     low, high = max(order["low"], -1), min(order["high"], 1)
     return f"{order['statistic']:.2f} ({low:.2f} to {high:.2f})".replace("-", "−") if np.isfinite(values).all() else ""
+
+
+def _sign(maps, name):
+    """The share of decided cells whose sign a threshold on a candidate gives, or the more frequent sign if there is no
+    candidate, in words with its jackknife interval; other maps choose it. Empty for fewer than two maps."""
+    turn = -1.0 if name in FALLS else 1.0
+    frames = [frame.assign(value=turn * frame[name] if name else 0.0) for frame in maps.values()]
+    if len(frames) < 2:
+        return ""
+
+    def share(parts):
+        tables = [atlas.cells(part).dropna(subset="right") for part in parts]
+        decided = [table for table in tables if len(table)]
+        return atlas.leave_one_family_out(decided, "value") if len(decided) > 1 else np.nan
+
+    values = np.array(atlas.leave_seeds_out(frames, share))
+    found = jackknife.estimate(values, 0.0, jackknife.PROPORTION, over="seeds")
+    words = f"{found['statistic']:.2f} ({max(found['low'], 0):.2f} to {min(found['high'], 1):.2f})"
+    return words if np.isfinite(values).all() else ""
