@@ -5,7 +5,7 @@ finetuning, STL single-task and MTL multi-task learning. R̃ is the penalty of f
 """
 
 from functools import partial
-from itertools import product
+from itertools import cycle, product
 from typing import Literal
 
 import matplotlib.pyplot as plt
@@ -89,11 +89,11 @@ def relu_displacement(data, p: ReluDisplacement):
     def draw_predictions(ax, runs):
         """Panel d."""
         colors = {condition["correlation"]: style["color"] for condition, _, style in cosines}
-        markers = panels.markers(panels.values(moved, "magnitude"))
+        markers = choose_markers(panels.values(moved, "magnitude"))
         for (rho, magnitude), (*ends, cost) in cells.loc[runs["samples"].values[0]].iterrows():
             look = {"color": colors[rho], "marker": markers[magnitude], "linestyle": ""}
             panels.points(ax, [cost], [[end] for end in ends], **look)
-        panels.name_points(ax, cosines, markers, "magnitude {:g}")
+        name_points(ax, cosines, markers, "magnitude {:g}")
         ax.axhline(1, **ONE)
         ax.axvline(1, **ONE)
         ax.set(xscale="log", yscale="log", xlabel="R̃ of new units over that of pretrained ones")
@@ -139,11 +139,11 @@ def relu_least_penalty(data, p: Titled):
 
     def risks(ax, part):
         """Panel a."""
-        markers = panels.markers(panels.values(runs, "magnitude"))
+        markers = choose_markers(panels.values(runs, "magnitude"))
         for (condition, _, style), (magnitude, marker) in product(curves, markers.items()):
             cell = part.isel(run=run_mask(part, **condition, magnitude=magnitude))
             ax.plot(cell["risk_predicted"], cell["risk_found"], marker, markersize=3, alpha=0.7, color=style["color"])
-        panels.name_points(ax, curves, markers, "magnitude {:g}")
+        name_points(ax, curves, markers, "magnitude {:g}")
         ax.axline((0.1, 0.1), (1, 1), **ONE)
         ax.set(xscale="log", yscale="log", xlabel="function of least penalty")
 
@@ -186,3 +186,16 @@ def relu_least_penalty(data, p: Titled):
         f"{left_out} of {networks} networks are left out, which do not fit their samples",
     )
     return layout.compose(rows, p.title, *notes)
+
+
+def choose_markers(values):
+    """{value: marker} of points."""
+    return dict(zip(values, cycle(("v", "s", "o", "D", "^", "P", "X", "<", ">")), strict=False))
+
+
+def name_points(ax, curves, markers, words):
+    """Add legend entries for points in the colours of `curves` with {value: marker}; `words` is a format of a value."""
+    for value, marker in markers.items():
+        ax.plot([], [], marker, color="0.4", label=words.format(value))
+    for _, label, style in curves:
+        ax.plot([], [], color=style["color"], linewidth=4, label=label)

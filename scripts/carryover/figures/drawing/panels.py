@@ -255,19 +255,6 @@ def draw_limits_and_medians(ax, data, quantity, along, label=None, **style):
     draw_medians(ax, data.isel(run=~exact), quantity, along, color=style["color"])
 
 
-def markers(values):
-    """{value: marker} of points."""
-    return dict(zip(values, itertools.cycle(("v", "s", "o", "D", "^", "P", "X", "<", ">")), strict=False))
-
-
-def name_points(ax, curves, markers, words):
-    """Add legend entries for points in the colours of `curves` with {value: marker}; `words` is a format of a value."""
-    for value, marker in markers.items():
-        ax.plot([], [], marker, color="0.4", label=words.format(value))
-    for _, label, style in curves:
-        ax.plot([], [], color=style["color"], linewidth=4, label=label)
-
-
 def points(ax, x, intervals, label=None, **style):
     """Draw points with bars; `intervals` are (middle, low, high), each along x."""
     middle, low, high = (np.asarray(values, float) for values in intervals)
