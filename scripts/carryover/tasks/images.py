@@ -103,9 +103,7 @@ class Published:
 
     def refusal(self, path: Path, what: str) -> UserError:
         """The error that a file is not the published one."""
-        return UserError(
-            f"{path} {what}: put {path.name} of {self.title} ({self.source}) into {path.parent}."
-        )
+        return UserError(f"{path} {what}: put {path.name} of {self.title} ({self.source}) into {path.parent}.")
 
 
 def idx(folder: Path, published: Published) -> Sequence[np.ndarray]:
