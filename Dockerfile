@@ -11,6 +11,8 @@ WORKDIR /carryover
 COPY Makefile ./
 COPY envs/requirements.lock envs/torch.txt envs/
 RUN make .venv/.ready
+# For commands other than make, and for jobs that Snakemake starts in this image.
+ENV PATH=/carryover/.venv/bin:$PATH
 COPY . .
 RUN mkdir -p results .snakemake && chmod a+rwX . results .snakemake
 CMD ["make"]

@@ -1,6 +1,6 @@
 """Networks of torchvision, timm, transformers and PEFT with random weights: channels, padding, and one diagnosis each.
 
-The packages are optional; docs/diagnose.md has the table of what is tested here.
+The packages are optional; docs/diagnose.md names what is tested here.
 """
 
 import copy

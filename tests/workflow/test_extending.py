@@ -53,7 +53,8 @@ def test_an_experiment_a_measure_and_a_claim_of_which_only_what_changed_is_remad
 
 
 def test_a_measure_and_its_figure_of_protocols_that_the_project_does_not_know(tmp_path, monkeypatch):
-    for kind, text in zip(("measures", "figures"), blocks("python", 2), strict=True):
+    (figure,) = blocks("python", 2)
+    for kind, text in ("measures", blocks("python")[0]), ("figures", figure):
         (tmp_path / kind).mkdir()
         name = re.search(r"^def (\w+)", text, re.MULTILINE)[1]
         (tmp_path / kind / f"{name}.py").write_text(text)
@@ -65,8 +66,8 @@ def test_a_measure_and_its_figure_of_protocols_that_the_project_does_not_know(tm
         lambda seed, **point: {"coefficients": np.full((1, 3), 1.0 + seed)},
         {"protocol": ["single_task", "warm_start"], "samples": [4, 8]}, along=("output", "input"),
     )  # fmt: skip
-    number = plugins.call("measures", "effective_number", runs)
-    np.testing.assert_allclose(number["effective_number"], 3)
-    (ax,) = plugins.call("figures", "effective_numbers", {"number": number}).axes
+    counts = plugins.call("measures", "nonzero", runs)
+    np.testing.assert_array_equal(counts["nonzero"], 3)
+    (ax,) = plugins.call("figures", "nonzero_counts", {"counts": counts}).axes
     assert len({curve.get_color() for curve in ax.get_lines()}) == 2
     plugins.forget()
