@@ -35,11 +35,12 @@ def mean_field_transfer(data):
     lazy, rich = gram.extremes("teacher_scale")
 
     # Alignment of the network's kernel with that of the source's units, mean over ablated shares.
-    before, after = (gram.table(name, "teacher_scale", "ablated") for name in ("initial_alignment", "alignment"))
+    names = "initial_alignment", "alignment", "unit_cosine"
+    before, after, cosine = (gram.table(name, "teacher_scale", "ablated") for name in names)
     statistics = {
         "features": (after[rich] - before[rich]).mean(axis=1),
         "alike": after[rich].mean(axis=1),
-        "richness": (after[rich] - after[lazy]).mean(axis=1),
+        "richness": (cosine[rich] - cosine[lazy]).mean(axis=1),
     }
 
     # The pretrained network on a source that has all units of the target; its loss is half of the mean square.
