@@ -45,15 +45,20 @@ def teacher_units(network, task="teacher"):
 
 
 def units_to_learn(network):
-    """Coefficients (units, outputs) of the teacher's units of one run. With two outputs, main and auxiliary task, they
-    are those of both teachers: a unit that both have, of the same direction in single precision, once."""
+    """Coefficients (units, outputs) of the teacher's units of one run.
+
+    With two outputs, main and auxiliary task, they are those of both teachers. A unit that both have, of the same
+    direction in single precision, is one row with both coefficients; the others have 0 for the task without them.
+    """
     directions, main = teacher_units(network)
     if network.sizes["output"] == 1:
         return main[:, None]
-    others, auxiliary = teacher_units(network, "auxiliary")
-    same = directions @ others.T > 1 - 1e-5
-    alone = auxiliary[~same.any(axis=0)]
-    return np.concatenate([np.stack([main, same @ auxiliary], axis=1), np.stack([0 * alone, alone], axis=1)])
+    auxiliary_directions, auxiliary = teacher_units(network, "auxiliary")
+    same = directions @ auxiliary_directions.T > 1 - 1e-5  # (main units, auxiliary units)
+    of_main = np.stack([main, same @ auxiliary], axis=1)
+    auxiliary_alone = auxiliary[~same.any(axis=0)]
+    of_auxiliary_alone = np.stack([np.zeros_like(auxiliary_alone), auxiliary_alone], axis=1)
+    return np.concatenate([of_main, of_auxiliary_alone])
 
 
 def identity(network):

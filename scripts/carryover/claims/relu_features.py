@@ -105,6 +105,7 @@ def relu_richness(data, p: ReluRichness):
     rich, lazy = ("single_task", small), ("single_task", large)
     if p.lazy == "single_task_kernel":
         lazy = p.lazy, min(runs.where(protocol=p.lazy).options("initial_scale"))
+    # A network that is expected to have the larger risk counts only where its training has `finished`.
     risks, finished = runs.risks_by_completion("main_features", "protocol", "initial_scale")
     results = checks({
         "sparse": finished[few][lazy] - risks[few][rich],

@@ -24,6 +24,7 @@ from carryover.theory.transfer import linear_transfer_risk
 
 FLOOR = 1e-2  # smallest risk of frozen networks that is shown
 BOUND_COLORS = dict(zip(image_pairs.BOUNDS, ("#0072B2", "#E69F00", "#D55E00"), strict=True))
+MANY_PAIRS = 100  # pairs of tasks from which on the spread of each is not drawn
 
 
 @plugins.figure(data=["curve"])
@@ -251,34 +252,37 @@ def bound_correlations(data, p: BoundCorrelations):
     A column per estimator. Above: R² along the samples, mean over repeats; bars are intervals over classes of images.
     Below: a point per pair of tasks, mean over repeats and, of few pairs, their deviation.
     """
-    bound, n = "covariance", 10  # of the lower panels: bound, and images of the target task
     runs, table = select_runs(data["bounds"], protocol="finetuning"), image_pairs.pair_table(data["bounds"], p.constant)
     found = image_pairs.leave_one_class_out(table)
-    many = table.sizes["pair"] > 100  # too many to see the spread of each
     estimators = table["estimator"].values.tolist()
     size = (1.2 + 3.6 * len(estimators), 7.0)
     fig, axes = plt.subplots(2, len(estimators), figsize=size, sharey="row", squeeze=False)
     for (top, bottom), estimator in zip(axes.T, estimators, strict=True):
         _bounds_along(top, found.sel(estimator=estimator), data["published"])
         top.set_title(image_pairs.in_words(estimator))
-        at = table.sel(estimator=estimator, samples=n)
-        pairs = xr.Dataset({bound: at["bounds"].sel(bound=bound), "risk_final": at["error"]}).drop_vars("bound")
-        pairs = pairs.to_dataframe().groupby("pair")[[bound, "risk_final"]]
-        mean, deviation, color = pairs.mean(), pairs.std().fillna(0), BOUND_COLORS[bound]
-        if many:
-            bottom.plot(mean[bound], mean["risk_final"], ".", ms=2, alpha=0.4, color=color)
-        else:
-            ends = deviation["risk_final"], deviation[bound]
-            bottom.errorbar(mean[bound], mean["risk_final"], *ends, fmt="o", ms=4, color=color, elinewidth=0.7)
-        share = np.corrcoef(mean[bound], mean["risk_final"])[0, 1] ** 2
-        bottom.set(xlabel=f"bound: {image_pairs.BOUNDS[bound]}", xlim=(0, None))
-        bottom.set_title(f"n = {n}: R² of these means {share:.2f}")
+        _draw_pairs(bottom, table.sel(estimator=estimator, samples=10), "covariance")
     axes[0, 0].set(ylabel="R² of error and bound over pairs", ylim=(0, 1))
     axes[-1, 0].set_ylabel("misclassified share of held-out images")
     counted = f"{table.sizes['pair']} pairs, {panels.seeds_in_words(runs)}, {runs['pixels'].values[0]} pixels"
-    points = "a point per pair" if many else "mean and standard deviation over seeds"
+    points = "a point per pair" if table.sizes["pair"] > MANY_PAIRS else "mean and standard deviation over seeds"
     spread = f"bars above: 95 % jackknife over classes; below: {points}"
     return layout.finish(fig, p.title, counted, spread, columns=3)
+
+
+def _draw_pairs(ax, table, bound):
+    """The error of each pair of tasks in a `pair_table` against one bound: means over repeats, and with few pairs their
+    standard deviations."""
+    frame = xr.Dataset({"bound": table["bounds"].sel(bound=bound, drop=True), "error": table["error"]}).to_dataframe()
+    pairs = frame.groupby("pair")[["bound", "error"]]
+    mean, deviation, color = pairs.mean(), pairs.std().fillna(0), BOUND_COLORS[bound]
+    if table.sizes["pair"] > MANY_PAIRS:
+        ax.plot(mean["bound"], mean["error"], ".", ms=2, alpha=0.4, color=color)
+    else:
+        ends = {"yerr": deviation["error"], "xerr": deviation["bound"]}
+        ax.errorbar(mean["bound"], mean["error"], **ends, fmt="o", ms=4, color=color, elinewidth=0.7)
+    r_squared = np.corrcoef(mean["bound"], mean["error"])[0, 1] ** 2
+    ax.set(xlabel=f"bound: {image_pairs.BOUNDS[bound]}", xlim=(0, None))
+    ax.set_title(f"n = {table['samples'].item()}: R² of these means {r_squared:.2f}")
 
 
 def _bounds_along(ax, values, table):

@@ -87,12 +87,12 @@ def relu_displacement(data, p: ReluDisplacement):
     cells = gains.agg(["median", "min", "max"]).assign(cost=costs.to_dataframe("cost").groupby(cell)["cost"].median())
 
     def draw_predictions(ax, runs):
-        """Panel d."""
+        """Panel d: a point per cosine and magnitude, at `runs`' number of samples."""
         colors = {condition["correlation"]: style["color"] for condition, _, style in cosines}
         markers = choose_markers(panels.values(moved, "magnitude"))
-        for (rho, magnitude), (*ends, cost) in cells.loc[runs["samples"].values[0]].iterrows():
-            look = {"color": colors[rho], "marker": markers[magnitude], "linestyle": ""}
-            panels.points(ax, [cost], [[end] for end in ends], **look)
+        for (rho, magnitude), cell in cells.loc[runs["samples"].values[0]].iterrows():
+            gain = [[cell["median"]], [cell["min"]], [cell["max"]]]
+            panels.points(ax, [cell["cost"]], gain, color=colors[rho], marker=markers[magnitude], linestyle="")
         name_points(ax, cosines, markers, "magnitude {:g}")
         ax.axhline(1, **ONE)
         ax.axvline(1, **ONE)

@@ -95,14 +95,13 @@ def load_all(
             parts = [stack.enter_context(groups[name]) for name in numbered or ["/"]]
         except Exception as error:  # the library reports damage as OSError, RuntimeError, ValueError and more
             raise _damage_error(path, error) from None
-        versions = {part.attrs.get(FORMAT) for part in parts}
-        chosen = [select(part) for part in parts] if versions == {VERSION} else []
+        if {part.attrs.get(FORMAT) for part in parts} != {VERSION}:
+            raise DataError(f"{path} was not written by this version of Carryover: move it away and run again")
+        chosen = [select(part) for part in parts]
         try:
             loaded = [part.load().drop_encoding() for part in chosen if part is not None]
         except Exception as error:
             raise _damage_error(path, error) from None
-    if not chosen:
-        raise DataError(f"{path} was not written by this version of Carryover: move it away and run again")
     for dataset in loaded:
         dataset.attrs.pop(FORMAT, None)
     return loaded

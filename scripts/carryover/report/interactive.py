@@ -22,7 +22,8 @@ PLAIN = {r"\theta": "θ", r"\|": "‖", "^2": "²", "$": ""}
 @cache  # it takes a second to put together
 def library():
     """The JavaScript of Vega-Lite and of all that it needs, in the version for which Altair writes."""
-    return vl_convert.javascript_bundle(vl_version=".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2]))
+    version = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+    return vl_convert.javascript_bundle(vl_version=version)  # type: ignore[call-arg] # the snippet has a default
 
 
 def chart(data, settings, commands, figures):

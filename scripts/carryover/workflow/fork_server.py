@@ -84,6 +84,7 @@ def serve(folder: str) -> None:
 
 
 def _end_with(client: socket.socket) -> None:
+    """Wait until the client is gone, and end this job as `kill` would."""
     if not client.recv(1):
         os.kill(os.getpid(), signal.SIGTERM)
 

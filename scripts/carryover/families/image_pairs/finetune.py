@@ -39,45 +39,51 @@ def problems(p, shard):
     images of the target's classes. Raises UserError for pretrained shards of other tasks, and where a task has fewer
     images than samples are asked for.
     """
-    pairs, pretrained, most = pretrain.pairs(p, shard.experiment), shard.pretrained, max(p.samples)
-    finders = list(product(p.estimator, p.target_from))
+    pairs = pretrain.pairs(p, shard.experiment)
+    estimators, origins = zip(*product(p.estimator, p.target_from), strict=True)  # of each run of a batch
     for columns, split in pretrain.splits(p, shard):
-        seed, regression, dimension = columns["seed"], pretrain.regressions(split), split.pixels.shape[1]
-        starts = np.zeros((len(pairs), len(finders), dimension))
-        if pretrained is not None:
-            if (found := pretrained.sizes["input"]) != dimension:
-                raise UserError(f"{p.images} has {dimension} pixels, but the pretrained networks have {found}.")
-            # coordinates of θ_S of each pair, once for each finder, whose estimator it has
-            kinds = [columns | names | {"estimator": one} for (names, *_), (one, _) in product(pairs, finders)]
-            rows = shard.rows(**{key: [kind[key] for kind in kinds] for key in kinds[0]})
-            starts = pretrained["coefficients"].values[rows, 0].reshape(starts.shape)
-        for start, (names, _, (first, second)) in zip(starts, pairs, strict=True):
-            known, target = split.members(first, second), regression(first, second)
-            if most > len(known):
-                given = f"the classes {first} and {second} have {len(known)} training images"
-                raise UserError(f"samples has {most}, but {given}: lower samples.")
-            conditions = [{"pair": names["pair"], "draw": draw} for draw in range(p.draws)]
-            rngs = [generator(shard.experiment, condition, seed, "samples") for condition in conditions]
-            drawn = np.stack([known[rng.permutation(len(known))[:most]] for rng in rngs])
-            pixels, labels = split.pixels[drawn], np.where(split.labels[drawn] == first, 1.0, -1.0)
-            tests = split.task(first, second, "test")
-            # In the directions of the target's second moments, which are a diagonal there for all bounds.
-            begin = np.where([[where == "source"] for _, where in finders], start, 0.0)
-            estimators = [estimator for estimator, _ in finders]
-            differences = (target.coefficients(estimators, begin) - start) @ target.directions.T
+        regression = pretrain.regressions(split)
+        starts = np.zeros((len(pairs), len(estimators), split.pixels.shape[1]))
+        if shard.pretrained is not None:
+            if (found := shard.pretrained.sizes["input"]) != starts.shape[-1]:
+                raise UserError(f"{p.images} has {starts.shape[-1]} pixels, but the pretrained networks have {found}.")
+            wanted = [columns | names | {"estimator": one} for (names, *_), one in product(pairs, estimators)]
+            rows = shard.rows(**{key: [coordinates[key] for coordinates in wanted] for key in wanted[0]})
+            starts = shard.pretrained["coefficients"].values[rows, 0].reshape(starts.shape)
+        for start, (names, _, classes) in zip(starts, pairs, strict=True):
+            pixels, labels = _draw_samples(p, shard.experiment, split, columns["seed"], names["pair"], classes)
+            tests, target = split.task(*classes, "test"), regression(*classes)
+            target_start = np.where([[origin == "source"] for origin in origins], start, 0.0)
+            difference = target.coefficients(estimators, target_start) - start  # θ_T − θ_S, (runs, d)
             for n in p.samples:
                 problem = pretrain.Problem(pixels[:, :n], labels[:, :n], start, tests)
-                top, bottom = covariance_terms(differences, target.spectrum, n, TOP_DIRECTIONS, CONFIDENCE)
-                bounds = {
-                    "distance": (differences**2).sum(-1),
-                    "benign_overfitting": benign_overfitting_bound(differences, target.spectrum, n),
-                    "covariance": top + bottom,
-                    "covariance_top": top,
-                    "target_alignment": target.explain(start),
-                }
-                found = {"estimator": estimators, "target_from": [where for _, where in finders]}
-                runs = columns | names | found | {"samples": n}
+                bounds = _bounds(difference, target, n) | {"target_alignment": target.explain(start)}
+                runs = columns | names | {"estimator": estimators, "target_from": origins, "samples": n}
                 yield Batch(problem, runs, partial(_variables, problem, bounds), pretrain.MEANING)
+
+
+def _draw_samples(p, experiment, split, seed, pair, classes):
+    """Pixels (draws, n, d) and labels (draws, n) of as many samples of a task as the most that are asked for."""
+    first, second = classes
+    known, most = split.members(first, second), max(p.samples)
+    if most > len(known):
+        given = f"the classes {first} and {second} have {len(known)} training images"
+        raise UserError(f"samples has {most}, but {given}: lower samples.")
+    rngs = [generator(experiment, {"pair": pair, "draw": draw}, seed, "samples") for draw in range(p.draws)]
+    drawn = np.stack([known[rng.permutation(len(known))[:most]] for rng in rngs])
+    return split.pixels[drawn], np.where(split.labels[drawn] == first, 1.0, -1.0)
+
+
+def _bounds(difference, target, samples):
+    """{name: (runs,)} of the bounds, for θ_T − θ_S (runs, d) and the `Regression` of the target."""
+    along = difference @ target.directions.T  # where the target's second moments are diagonal, as all bounds need
+    top, bottom = covariance_terms(along, target.spectrum, samples, TOP_DIRECTIONS, CONFIDENCE)
+    return {
+        "distance": (along**2).sum(-1),
+        "benign_overfitting": benign_overfitting_bound(along, target.spectrum, samples),
+        "covariance": top + bottom,
+        "covariance_top": top,
+    }
 
 
 def _variables(problem, bounds, trained):

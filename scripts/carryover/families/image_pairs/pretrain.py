@@ -201,14 +201,15 @@ def regressions(split):
         if first > second:
             known = regression(second, first)
             return replace(known, labels=-known.labels)
-        (one, ones), (other, others) = triangle(first), triangle(second)
-        dimension = one.shape[1] - 1
-        both: np.ndarray = np.linalg.qr(np.concatenate([one, other * np.append(np.ones(dimension), -1)]), mode="r")[
-            :dimension
-        ]  # type: ignore[assignment]
-        left, values, directions = np.linalg.svd(both[:, :-1])
+        (first_rows, first_count), (second_rows, second_count) = triangle(first), triangle(second)
+        dimension = first_rows.shape[1] - 1
+        second_rows = second_rows * np.append(np.ones(dimension), -1)  # the labels of the second class are −1
+        rows: np.ndarray = np.linalg.qr(np.concatenate([first_rows, second_rows]), mode="r")  # type: ignore[assignment]
+        rows = rows[:dimension]
+        pixels, labels = rows[:, :-1], rows[:, -1]
+        left, values, directions = np.linalg.svd(pixels)
         padded = np.zeros((2, dimension))
-        padded[:, : len(values)] = values, left.T @ both[:, -1]
-        return Regression(padded[0], directions, padded[1], ones + others)
+        padded[:, : len(values)] = values, left.T @ labels
+        return Regression(padded[0], directions, padded[1], first_count + second_count)
 
     return regression

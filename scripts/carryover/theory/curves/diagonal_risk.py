@@ -41,17 +41,18 @@ def diagonal_risk(p: DiagonalRisk):
         raise UserError(f"samples must be fewer than dimension, which is {p.dimension}, not {max(p.samples)}")
     axes = [np.array(values, float) for values in (p.rescale, p.main_features, p.overlap, p.samples)]
     rescale, k, overlap, samples = np.meshgrid(*axes, indexing="ij")
-    # dimensions of both tasks, of the main one, of the auxiliary one, of none
     shared, size = overlap * k, k ** {"l1": -1.0, "l2": -0.5}[p.main_norm]
+    # Kinds of dimensions, on the last axis: active in both tasks, in the main one, in the auxiliary one, in none.
     counts = np.stack([shared, k - shared, p.auxiliary_features - shared,
                        p.dimension - p.auxiliary_features - k + shared], axis=-1)  # fmt: skip
-    beta = np.stack([size, size, 0 * size, 0 * size], axis=-1)
-    learned = np.array([True, False, True, False])
-    first = p.auxiliary_features**-0.25  # √|β| on the path that has learned; the other and all readouts are small
-    # A and B of `norms.flow_penalty`; where a path has learned, the other one's weights are neglected.
-    fresh, factor = _SMALL**2, rescale[..., None] ** 2
+    beta = np.stack([size, size, 0 * size, 0 * size], axis=-1)  # of the main task
+    learned = np.array([True, False, True, False])  # in pretraining
+    # A and B of `norms.flow_penalty`, before `rescale`: of new weights, and of pretrained ones. A dimension that has
+    # learned has first-layer weights √|β| on one of its paths and a small readout; the other path is neglected.
+    fresh, first = _SMALL**2, p.auxiliary_features**-0.25
     up, down = (np.where(learned, ((first + sign * _SMALL) / 2) ** 2, fresh) for sign in (1, -1))
     squares = _LINEAR * np.where(learned, first**2, 2 * fresh)
+    factor = rescale[..., None] ** 2
     starts = {
         "single_task": (fresh, fresh, "risk from scratch"),
         "finetuning": (up, down, "risk after finetuning"),
