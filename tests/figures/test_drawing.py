@@ -131,14 +131,6 @@ def test_a_style_that_cannot_be_read_is_named(text, reason, tmp_path):
         style.use(file)
 
 
-def test_protocols_that_the_project_does_not_know_have_colours_of_their_own():
-    known = panels.colors("protocol", ["single_task", "finetuning"])
-    found = panels.colors("protocol", ["single_task", "warm_start", "finetuning", "cold_start"])
-    assert [found[0], found[2]] == known
-    assert len({*found}) == 4
-    assert panels.colors("protocol", ["warm_start"]) == found[1:2]
-
-
 def test_facets_of_runs_that_lack_a_coordinate():
     def values(seed, **point):
         return {"risk_final": 1.0 + seed, "loss": 0.0, "converged": 1, "evaluations": 0}
