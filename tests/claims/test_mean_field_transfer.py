@@ -59,7 +59,7 @@ def risks(gains, grid, only_transferred, effect=1.0):
 def networks(effect):
     def kernels(seed, ablated, teacher_scale):
         gained = 0.2 * size(effect, seed) if teacher_scale == RICH else 0.0
-        return {"alignment": ALIKE + gained, "initial_alignment": ALIKE}
+        return {"alignment": ALIKE + gained, "initial_alignment": ALIKE, "unit_cosine": ALIKE / 2 + gained}
 
     def outside(seed, ablated, teacher_scale):
         slope = size(effect if teacher_scale == RICH else -9, seed)
