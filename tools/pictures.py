@@ -61,7 +61,9 @@ def scaled(figure, width=WIDTH):
     """A figure as it is committed."""
     image = opened(figure)
     size = width, round(image.height * width / image.width)
-    return image.convert("RGB").resize(size, Image.Resampling.LANCZOS).quantize(256)
+    resized = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
+    # The most frequent colours would turn thin lines into those of a map; these cover all, each moved to its mean.
+    return resized.quantize(256, method=Image.Quantize.MAXCOVERAGE, kmeans=4, dither=Image.Dither.NONE)
 
 
 def alike(one, other):

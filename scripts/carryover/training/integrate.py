@@ -1,8 +1,7 @@
 """The loop that trains every ensemble, and the history of its runs: values at log-spaced checkpoints, and their ends.
 
-A trainer is a subclass of `Ensemble` that says what one step is; `integrate` follows it until every network has ended,
-and `train` does so with ensembles of a size that memory bears. Gradient descent is a subclass of `Descent`, which
-observes losses after the epochs of a schedule alone, and gradient flow one of `steppers.Flow`.
+A trainer is a subclass of `Ensemble` that says what one step is: of `Descent`, which observes losses after the epochs
+of a schedule alone, or of `steppers.Flow`. `train` makes ensembles that memory bears, and `integrate` ends them.
 """
 
 from __future__ import annotations
@@ -95,9 +94,8 @@ class Ensemble(ABC):
     def weights(self) -> Sequence[Values]:
         """Arrays (R, …) from which the networks can be made."""
 
-    def find_unrecorded(self) -> torch.Tensor | None:
+    def find_unrecorded(self) -> torch.Tensor | None:  # noqa: B027
         """The mask (R,) of networks that are recorded if they end here, None for none."""
-        return None
 
     def go_on(self, ended: torch.Tensor, history: History) -> torch.Tensor:
         """Let networks in the mask go on as other runs, from where they ended; the mask (R,) of those that do."""
