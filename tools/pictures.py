@@ -23,6 +23,7 @@ ON_PAGES = {
     "papers_atlas.png": ("paper", "atlas"),
     "replay.png": ("replay", "replay"),
     "forecast_gain.png": ("forecast", "forecast_gain"),
+    "forecast_gain_networks.png": ("forecast", "forecast_gain_networks"),
 }
 SECTIONS = {"comparisons": "comparisons", "theory": "curves"}
 """{folder of results: section of the configuration} of what is not archived but computed."""

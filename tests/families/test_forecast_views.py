@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from carryover.config import plugins
-from carryover.families.forecasts import View, forecast_runs
+from carryover.families.forecasts import Start, View, forecast_runs
 from carryover.measures.forecast import MEANING
 from carryover.measures.transfer_scores import logme
 from carryover.networks import diagonal, relu
@@ -102,7 +102,8 @@ def test_convolutional_networks_have_the_gradients_of_a_random_readout_of_their_
     task = class_task(digits, (3, 8))
     task = replace(task, train=task.train[:12], train_labels=task.train_labels[:12])
     problem = {"network": network, "state": lambda run: network.state_dict(), "tasks": [[task]],
-               "images": PreparedImages(digits)}  # fmt: skip
+               "images": PreparedImages(digits),
+               "pretrained_readouts": [tuple(network.get_submodule(network.READOUT).parameters())]}  # fmt: skip
     found = view("convnet", problem, rescale=(1.0,))
     body = torch.nn.Sequential(network.features, network.avgpool, torch.nn.Flatten(), *network.classifier[:3]).eval()
     readout = torch.as_tensor(generator("forecast", "", 0, "readout").uniform(-1, 1, found.features.shape[1]))
@@ -118,14 +119,24 @@ def test_convolutional_networks_have_the_gradients_of_a_random_readout_of_their_
     below = found.finetuning.kernels[1] - found.finetuning.kernels[0]
     np.testing.assert_allclose(below * len(readout), rows @ rows.T, rtol=1e-3)
     assert set(found.targets) == {-1, 1}
-    assert len(found.scratch) == len(found.fresh) == 2
+    assert len(found.scratch) == len(found.fresh) == len(found.fresh_probabilities) == 2
+    np.testing.assert_allclose(found.probabilities, network.eval()(batch).softmax(1).detach(), atol=1e-5)
+
+
+def test_classifiers_have_scores_of_their_own():
+    features, targets = RNG.standard_normal((40, 3)), np.repeat([-1.0, 1.0], 20)
+    start = Start([features @ features.T])
+    known, unknown = np.eye(2)[(targets > 0).astype(int)], np.full((40, 2), 0.5)
+    one = View(features, [features], targets, start, [start], known, [unknown])
+    found = {name: values[0] for name, (_, values, _) in forecast_runs([one]).items()}
+    assert found["score_leep"] == found["score_nce"] == 0
+    np.testing.assert_allclose([found["score_leep_fresh"], found["score_nce_fresh"]], -np.log(2))
 
 
 def test_forecasts_know_which_features_hold_the_target_and_say_nothing_of_few_samples():
     inputs = RNG.standard_normal((40, 30))
     (few,) = (inputs[:9],)
-    start = plugins.load("carryover.families.forecasts").Start
-    views = [View(part[:, :2], [part], part[:, 0], start([part[:, :2] @ part[:, :2].T]), [start([part @ part.T])])
+    views = [View(part[:, :2], [part], part[:, 0], Start([part[:, :2] @ part[:, :2].T]), [Start([part @ part.T])])
              for part in (inputs, few)]  # fmt: skip
     found = {name: values for name, (_, values, _) in forecast_runs(views).items()}
     assert found.keys() == MEANING.keys()

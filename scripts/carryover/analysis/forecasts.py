@@ -3,13 +3,14 @@
 import numpy as np
 import pandas as pd
 
-from carryover.measures.forecast import SCORES
+from carryover.measures.forecast import CLASSIFIER_SCORES, SCORES
 
 OURS, CONSTANT = "forecast", "constant"
 NAMES = (
     {OURS: "carryover.forecast", CONSTANT: "the more frequent sign", "readout": "R² of a readout, samples left out"}
-    | {name: meaning.partition(",")[0] for name, meaning in SCORES.items()}
+    | {name: meaning.partition(",")[0] for name, meaning in (SCORES | CLASSIFIER_SCORES).items()}
     | {f"{name}_beyond": f"{meaning.partition(',')[0]}, beyond features drawn anew" for name, meaning in SCORES.items()}
+    | {f"{name}_beyond": f"{meaning}, beyond a classifier drawn anew" for name, meaning in CLASSIFIER_SCORES.items()}
 )
 """{predictor: what it is}."""
 GROUPS = 10  # groups of settings of which each is left out in turn
@@ -34,9 +35,10 @@ def predictors(table):
     """{predictor: (values (transfers,), threshold above which a gain is expected, None to be chosen)}.
 
     Scores are those of the pretrained features, and the same less that of features drawn anew, whose zero is natural.
+    Those of classifiers are left out where no network was pretrained as one.
     """
     found = {OURS: (table["predicted"], 0.0), "readout": (table["forecast"], None)}
-    for name in SCORES:
+    for name in [*SCORES, *(name for name in CLASSIFIER_SCORES if f"score_{name}" in table)]:
         found[name] = table[f"score_{name}"], None
         found[f"{name}_beyond"] = table[f"score_{name}"] - table[f"score_{name}_fresh"], 0.0
     return found

@@ -14,7 +14,7 @@ from carryover.config import plugins
 from carryover.families.stages import Variables
 from carryover.measures import transfer_scores
 from carryover.measures.dimensionality import cka
-from carryover.measures.forecast import ENDS, MEANING, SCORES
+from carryover.measures.forecast import CLASSIFIER_MEANING, ENDS, MEANING
 from carryover.statistics.held_out import LEAST, HeldOut, compare_errors, predict_held_out
 from carryover.statistics.intervals import LEVEL
 from carryover.training import kernel_ridge
@@ -34,13 +34,16 @@ class View(NamedTuple):
     """What a run has before it is trained.
 
     Features (n, k) are those of the pretrained network and of networks drawn anew, starts those of finetuning and of
-    training from scratch, of one network each, or of several drawn anew."""
+    training from scratch, of one network each, or of several drawn anew. Probabilities (n, source classes) are those
+    that the pretrained network gives, and networks drawn anew, where it was pretrained as a classifier."""
 
     features: np.ndarray
     fresh: Sequence[np.ndarray]
     targets: np.ndarray
     finetuning: Start
     scratch: Sequence[Start]
+    probabilities: np.ndarray | None = None
+    fresh_probabilities: Sequence[np.ndarray] = ()
 
 
 def relu_view(first: np.ndarray, drawn: Sequence[np.ndarray], inputs: np.ndarray, targets: np.ndarray) -> View:
@@ -65,7 +68,8 @@ def forecast_problem(problem: Any, p: Any) -> Variables:
 def forecast_runs(views: Iterable[View]) -> Variables:
     """`Variables` (run,) of the views of all runs."""
     rows = [_forecast(view) if len(view.targets) >= LEAST else {} for view in views]
-    return {name: ("run", np.array([row.get(name, np.nan) for row in rows]), text) for name, text in MEANING.items()}
+    meaning = MEANING | {name: text for name, text in CLASSIFIER_MEANING.items() if any(name in row for row in rows)}
+    return {name: ("run", np.array([row.get(name, np.nan) for row in rows]), text) for name, text in meaning.items()}
 
 
 def _forecast(view: View) -> dict[str, Any]:
@@ -92,9 +96,23 @@ def _forecast(view: View) -> dict[str, Any]:
             row |= {f"forecast_{name}_gain{end}": value for end, value in zip(ENDS, gain[:3], strict=True)}
             scratch, fitted = ([one.fitted for one in held[arm]] for arm in ("scratch", name))
             row[f"forecast_{name}_gain_fitted"] = _compare(scratch, fitted).value
-    row |= {f"score_{name}": value for name, value in _scores(view.features, view.targets).items()}
+    scores = _scores(view.features, view.targets)
     fresh = [_scores(features, view.targets) for features in view.fresh]
-    return row | {f"score_{name}_fresh": np.mean([scores[name] for scores in fresh]) for name in SCORES}
+    if view.probabilities is not None:
+        scores |= _classifier_scores(view.probabilities, view.targets)
+        drawn = [_classifier_scores(probabilities, view.targets) for probabilities in view.fresh_probabilities]
+        fresh = [one | other for one, other in zip(fresh, drawn, strict=True)]
+    row |= {f"score_{name}": value for name, value in scores.items()}
+    return row | {f"score_{name}_fresh": np.mean([one[name] for one in fresh]) for name in scores}
+
+
+def _classifier_scores(probabilities: np.ndarray, targets: np.ndarray) -> dict[str, float]:
+    """{score: value} of the source classes' probabilities (n, classes) at samples of two target classes."""
+    labels = (targets > targets.mean()).astype(int)
+    return {
+        "leep": transfer_scores.leep(probabilities, labels),
+        "nce": transfer_scores.nce(probabilities.argmax(axis=1), labels),
+    }
 
 
 def _scores(features: np.ndarray, targets: np.ndarray) -> dict[str, float]:

@@ -11,6 +11,8 @@ SCORES = {
     "alignment": "alignment of the kernel with the target",
 }
 """{score of a forecast: what it is}; the alignment is `dimensionality.cka` with the target."""
+CLASSIFIER_SCORES = {"leep": "LEEP", "nce": "NCE"}
+"""The same, of networks that were pretrained as classifiers."""
 ARMS = {
     "probe": "readout of the pretrained features",
     "finetune": "finetuned network",
@@ -29,6 +31,11 @@ MEANING = (
        for kind, of in (("", " of the pretrained features"), ("_fresh", " of features drawn anew"))}
 )  # fmt: skip
 """Variables of a forecast; NaN of fewer than ten samples, and of a score that the features do not have."""
+CLASSIFIER_MEANING = {
+    f"score_{name}{kind}": f"{what} of {whose}" for name, what in CLASSIFIER_SCORES.items()
+    for kind, whose in (("", "the pretrained classifier"), ("_fresh", "a classifier drawn anew"))
+}  # fmt: skip
+"""Variables of a forecast of a network that was pretrained as a classifier."""
 
 
 @plugins.measure(needs=["forecast_probe"], selects=True)

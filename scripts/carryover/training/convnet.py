@@ -37,6 +37,8 @@ class Problem:
     tasks: Sequence[Sequence[ClassTask]]  # the main task first, each by run
     images: PreparedImages
     draws: Callable[[int, str, int], np.random.Generator]
+    pretrained_readouts: Sequence[tuple[torch.Tensor, torch.Tensor]] = ()
+    """By run: weights and biases of the last layer that pretraining ended with; none where its classes are unknown."""
 
 
 def gradient_descent(

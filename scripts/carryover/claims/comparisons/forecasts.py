@@ -10,7 +10,7 @@ from carryover.claims.comparisons.atlas import log_ratio
 from carryover.config import plugins
 from carryover.config.parameters import Model, parameter
 from carryover.labels import make_dataset
-from carryover.measures.forecast import MEANING
+from carryover.measures.forecast import CLASSIFIER_MEANING, MEANING
 from carryover.runs import select_runs
 from carryover.streams import generator
 
@@ -26,7 +26,7 @@ VARIABLES = {
     "forecast_low": "lower end of its interval",
     "forecast_high": "upper end of its interval",
     "half": "0 of settings that choose thresholds, 1 of those that are reported",
-} | {name: text for name, text in MEANING.items() if name.startswith("score_")}
+} | {name: text for name, text in (MEANING | CLASSIFIER_MEANING).items() if name.startswith("score_")}
 
 
 COORDINATES = {
@@ -73,7 +73,8 @@ def forecasts(data, p: Forecasts):
         frame["half"] = frame["setting"].map(dict(zip(settings, order % 2, strict=True)))
         frames.append(frame[frame["predicted"].notna() & (frame["gain"].abs() > SAME)])
     table = pd.concat(frames, ignore_index=True)
-    variables = {name: ("transfer", table[name].to_numpy(), text) for name, text in (VARIABLES | COORDINATES).items()}
+    meaning = {name: text for name, text in (VARIABLES | COORDINATES).items() if name in table}
+    variables = {name: ("transfer", table[name].to_numpy(), text) for name, text in meaning.items()}
     result = make_dataset(variables, {"transfer": (np.arange(len(table)), "a transferred run and that from scratch")})
     return result.set_coords([*COORDINATES]).assign_attrs(forecast_family=p.family)
 

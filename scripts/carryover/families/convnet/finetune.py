@@ -35,9 +35,9 @@ def problems(p, shard):
     outputs = len(targets[0]) + (len(others[0]) if others else 0)  # all have as many
     if shard.pretrained is None:
         sources = [" ".join(map(str, labels)) for labels in others] or [""] * len(starts)
-        states = [classes.state(outputs, seed) for seed, _ in starts]
+        states, readouts = [classes.state(outputs, seed) for seed, _ in starts], []
     else:
-        sources, states = _pretraining_classes(classes, shard, starts, targets)
+        sources, states, readouts = _pretraining_classes(classes, shard, starts, targets)
     rngs = [generator(experiment, {"task": number}, seed, "test images") for seed, number in starts]
     target_tasks = [limit_test_images(class_task(classes.set, labels), p.test_images, rng)
                     for labels, rng in zip(targets, rngs, strict=True)]  # fmt: skip
@@ -69,13 +69,15 @@ def problems(p, shard):
             tasks=[[by_start[start] for start in start_of_run] for by_start in (samples_of, source_tasks) if by_start],
             images=classes.prepared,
             draws=partial(pretrain.draw, experiment, [starts[start] for start in start_of_run]),
+            pretrained_readouts=[readouts[start] for start in start_of_run] if all(sources) and readouts else (),
         )
         attributes = classes.attributes() | {"classes": outputs}
         yield Batch(problem, columns | {"samples": samples}, variables, pretrain.MEANING, attributes=attributes)
 
 
 def _pretraining_classes(classes, shard, starts, targets):
-    """Lists by (seed, task) of `starts`: classes of pretraining, as '0 1 2', and the state with a new last layer."""
+    """Lists by (seed, task) of `starts`: classes of pretraining, as '0 1 2', the state with a new last layer, and the
+    weights and biases of the old one."""
     attributes, pretrained = classes.attributes(), shard.pretrained
     for name in ("network", "width", "stem", "channels"):
         if attributes[name] != pretrained.attrs[name]:
@@ -83,10 +85,12 @@ def _pretraining_classes(classes, shard, starts, targets):
     template, weights = classes.network(pretrained.attrs["classes"], 0), pretrained["state"].values
     shared = -1 in pretrained["task"].values  # one network for all tasks of a seed
     rows = shard.rows(seed=[seed for seed, _ in starts], task=[-1 if shared else number for _, number in starts])
-    sources, states = pretrained["source_classes"].values[rows].tolist(), []
+    sources, states, readouts = pretrained["source_classes"].values[rows].tolist(), [], []
     for (seed, number), labels, source, row in zip(starts, targets, sources, rows, strict=True):
         if common := sorted({int(label) for label in source.split()} & set(labels)):
             raise UserError(f"pretraining and finetuning share the classes {common}: hold these out of pretraining.")
         new, old = classes.state(len(labels), seed, f"readout {number}"), unpack(template, weights[row])
-        states.append(old | {name: new[name] for name in list(new)[-2:]})  # weights and biases of the last layer
-    return sources, states
+        last = list(new)[-2:]  # weights and biases of the last layer
+        states.append(old | {name: new[name] for name in last})
+        readouts.append(tuple(old[name] for name in last))
+    return sources, states, readouts

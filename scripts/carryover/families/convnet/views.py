@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 import torch
+from scipy.special import softmax
 
 from carryover.errors import UserError
 from carryover.families.forecasts import Start, View
@@ -17,27 +18,38 @@ DRAWN = 2  # networks
 
 def views(problem, p):
     """Features are what the last layer reads, and gradients those of a readout drawn at random. Normalisations have the
-    statistics of the samples, as in training. Networks from scratch are drawn anew.
+    statistics of the samples, as in training. Networks from scratch are drawn anew. Probabilities are those of the
+    classes of pretraining, where these are known.
 
     Raises UserError for tasks of more than two classes.
     """
     kind, network = type(problem.network), copy.deepcopy(problem.network)
-    shape = [getattr(network, name) for name in ("classes", "width", "stem", "channels")]
+    readouts = problem.pretrained_readouts
+    classes = len(readouts[0][1]) if readouts else network.classes
+    shape = [classes, *(getattr(network, name) for name in ("width", "stem", "channels"))]
     seeds = [int(generator("forecast", "convnet", seed, "weights").integers(2**63)) for seed in range(DRAWN)]
     fresh = [kind(torch.Generator().manual_seed(seed), *shape) for seed in seeds]
 
     @lru_cache(maxsize=len(p.rescale))  # runs that differ in the factor have the same samples
     def of_fresh(samples):
         batch = problem.images.batch("train", np.array(samples))
-        return [_start(one, batch) for one in fresh]
+        found = [_start(one, batch) for one in fresh]
+        heads = [tuple(one.get_submodule(one.READOUT).parameters()) for one in fresh]
+        return *zip(*found, strict=True), [_probabilities(f, *head) for (f, _), head in zip(found, heads, strict=True)]
 
     for run, task in enumerate(problem.tasks[0]):
         if len(task.classes) != 2:
             raise UserError("forecast takes tasks of two classes: set classes: 2, and targets: sets.")
         network.load_state_dict(problem.state(run))
         features, own = _start(network, problem.images.batch("train", task.train))
-        drawn, scratch = zip(*of_fresh(tuple(task.train.tolist())), strict=True)
-        yield View(features, drawn, 2.0 * task.train_labels - 1, own, scratch)
+        drawn, scratch, by_fresh = of_fresh(tuple(task.train.tolist()))
+        classified = (_probabilities(features, *readouts[run]), by_fresh) if readouts else ()
+        yield View(features, drawn, 2.0 * task.train_labels - 1, own, scratch, *classified)
+
+
+def _probabilities(features, weights, biases):
+    """Probabilities (n, classes) that a readout gives to features (n, k)."""
+    return softmax(features @ weights.detach().numpy().T + biases.detach().numpy(), axis=1)
 
 
 def _start(network, batch):
