@@ -17,6 +17,7 @@ from carryover.claims.support import table as claims_table
 from carryover.errors import UserError
 from carryover.tasks.images import PUBLISHED
 
+LICENCES = {"mnist": "CC-BY-SA-3.0", "fashion-mnist": "MIT"}  # the others state none
 COMMAND = "snakemake --cores 2 --configfile config/config.yaml config/paper.yaml -- "
 
 
@@ -97,7 +98,8 @@ def reproducibility_manifest():
                          "data": "resources/archive/paper/claims.csv"}}
         for name, row in table.loc[names].iterrows()
     ]  # fmt: skip
-    datasets = [{"id": name, "source": one.source} | ({"checksum": f"md5:{one.checksums[0]}"} if one.checksums else {})
+    datasets = [{"id": name, "source": one.source, "license": LICENCES.get(name, "none stated")}
+                | ({"checksum": f"md5:{one.checksums[0]}"} if one.checksums else {})
                 for name, one in PUBLISHED.items()]  # fmt: skip
     about = {
         "schema": "adduce/1",

@@ -8,7 +8,7 @@ import pytest
 import torch
 import xarray as xr
 from sklearn.linear_model import Ridge
-from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data import DataLoader, RandomSampler, TensorDataset
 
 from carryover.analysis.replay import RUN, match_published
 from carryover.commands.replay import TABLE, replay
@@ -78,7 +78,8 @@ def test_epochs_are_those_of_a_loader_and_an_optimiser(tasks):
     targets = torch.tensor(np.concatenate([y[0] for _, y, _ in samples])).float()
     of_task = torch.arange(tasks).repeat_interleave(torch.tensor(sizes))
     torch.manual_seed(5)
-    loader = DataLoader(TensorDataset(inputs, targets, of_task), batch, shuffle=True)
+    data = TensorDataset(inputs, targets, of_task)
+    loader = DataLoader(data, batch, sampler=RandomSampler(data))
     for _ in range(epochs):
         for x, y, task in loader:
             loss = 0.0

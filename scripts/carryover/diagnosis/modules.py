@@ -295,7 +295,11 @@ def restore_random_state(seed: int | None = None) -> Iterator[None]:
             if seed is not None:
                 random.seed(seed)
                 np.random.seed(seed)  # noqa: NPY002
-                torch.manual_seed(seed)
+                torch.default_generator.manual_seed(seed)
+                if torch.cuda.is_initialized():  # else CUDA would begin with this seed where it starts after the block
+                    torch.cuda.manual_seed_all(seed)
+                if torch.backends.mps.is_available():
+                    torch.mps.manual_seed(seed)
             yield
         finally:
             random.setstate(python)
