@@ -221,6 +221,11 @@ def test_features_that_do_not_depend_on_the_batch_are_taken(mix):
     assert forecast(Mixing(mix), [(X, CLASSES)], arms=["probe"], baseline=None)["reason"].item() == ""
 
 
+def test_sparse_inputs_are_those_in_full():
+    sparse, full = (forecast(network(2), [(inputs, CLASSES)]) for inputs in (X.to_sparse(), X))
+    np.testing.assert_array_equal(sparse["score"], full["score"])
+
+
 def test_gradients_that_take_too_much_memory_are_refused(monkeypatch):
     monkeypatch.setattr("carryover.diagnosis.arms.LARGEST", 2**20)
     with pytest.raises(UserError, match="GiB are the most: take fewer samples"):

@@ -233,14 +233,17 @@ def compared(network, batch=X, **how):
      (Named, {"mask": X}, "batches have mask, and Named takes x, mask"),
      (Named, X.long(), "cannot be called with numbers of these types: .*Long"),
      (lambda: nn.Sequential(Named(), Named().double()), X, "cannot be called with numbers of these types: .*Double"),
+     (lambda: nn.Sequential(nn.Flatten()).append(Named()), X.to_sparse(), r"with sparse tensors, give to_dense\(\)"),
      (Losing, {"x": X, "labels": torch.arange(60)}, "needs labels, and its head lacks a class of them .*say call="),
      (lambda: Named("sample_id"), X, "a layer called sample_id cannot be recorded")],
-    ids=["lazy", "meta", "script", "meta batch", "keys", "lacking", "whole", "mixed", "head", "sample_id"],
+    ids=["lazy", "meta", "script", "meta batch", "keys", "lacking", "whole", "mixed", "sparse", "head", "sample_id"],
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore:.*deprecated")
 def test_what_cannot_be_compared_is_said_in_one_sentence(make, batch, said):
     with pytest.raises(UserError, match=said):
         compared(make(), batch)
+    with pytest.raises(UserError, match="labels must be 'loader', one for each sample, or None, got 'mine'"):
+        compared(Named(), labels="mine")
 
 
 @pytest.mark.filterwarnings("ignore:.*deprecated")

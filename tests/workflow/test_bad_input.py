@@ -28,6 +28,10 @@ def test_promise_bad_input_is_one_sentence_with_the_key_and_what_is_allowed(fres
     assert refusal(fresh).startswith(
         "configuration: experiments.tiny.finetune: unknown key sampels; allowed here: dimension, "
     )
+    config = copy.deepcopy(TINY)
+    config["experiments"]["tiny"]["split"] = ["stages"]
+    fresh.configure(config)
+    assert refusal(fresh).startswith("configuration: experiments.tiny.split")
     fresh.configure({"pathvars": {"results": 3}})
     assert refusal(fresh) == "configuration: pathvars.results: Input should be a valid string, not 3."
     fresh.configure(TINY)

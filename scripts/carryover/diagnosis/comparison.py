@@ -113,6 +113,8 @@ def compare(
     if not isinstance(samples, int) or samples < 2:
         raise UserError(f"samples must be a whole number from 2, got {samples!r}")
     check_baseline(baseline)
+    if isinstance(labels, str) and labels != "loader":
+        raise UserError(f"labels must be 'loader', one for each sample, or None, got {labels!r}")
     networks = _networks(before, after, adapter)
     with restore_random_state():
         loaded = iter(batches(loader))

@@ -198,13 +198,15 @@ def find_unused(module: nn.Module, named: Mapping[str, Any]) -> list[str]:
 
 @contextmanager
 def explain() -> Iterator[None]:
-    """Say in one sentence that types of numbers do not go together, or labels with a head."""
+    """Say in one sentence that types of numbers, a network and sparse tensors, or labels and a head do not fit."""
     try:
         yield
     except (RuntimeError, IndexError) as error:
         first = str(error).partition("\n")[0]
         if "dtype" in first:
             raise UserError(f"the network cannot be called with numbers of these types: {first}") from error
+        if "sparse" in first.lower():
+            raise UserError(f"the network cannot be called with sparse tensors, give to_dense(): {first}") from error
         if first.startswith("Target ") and "out of bounds" in first:  # of PyTorch's losses
             said = "the network needs labels, and its head lacks a class of them"
             raise UserError(f"{said} ({first}): say call=, how it is called without") from error

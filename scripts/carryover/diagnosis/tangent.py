@@ -43,10 +43,12 @@ class Views(NamedTuple):
 
 
 def single_samples(batch: Any, samples: int) -> Iterable[Any]:
-    """Batches of one sample each of a batch: tensors with as many rows as it has samples are cut, others are kept."""
+    """Batches of one sample each of a batch: tensors with as many rows as it has samples are cut, sparse ones in full,
+    and others are kept."""
+    full = tree_map_only(Tensor, lambda one: one if one.layout is torch.strided else one.to_dense(), batch)
     for row in range(samples):
         yield tree_map_only(
-            Tensor, lambda one: one[row : row + 1] if one.ndim and len(one) == samples else one, batch  # noqa: B023
+            Tensor, lambda one: one[row : row + 1] if one.ndim and len(one) == samples else one, full  # noqa: B023
         )  # fmt: skip
 
 

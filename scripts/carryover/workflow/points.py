@@ -45,7 +45,7 @@ def batches_of_stages(experiment, spec):
     models = [plugins.model_of(f"families.{spec.family}", stage) for stage in STAGES]
     lists = {name for model in models for name, about in parameter_schema(model).items() if "items" in about}
     for split in spec.split:
-        check_known(split, ["protocol", *sorted(lists), *plugins.names("measures")], f"experiments.{experiment}.split")
+        check_known(split, ["protocol", *sorted(lists), *spec.measures], f"experiments.{experiment}.split")
     effective: set = set()  # (section, parameter) whose value a point reads
     pretrained = _points(experiment, spec, STAGES[0], {}, effective)
     finetuned = _points(experiment, spec, STAGES[1], pretrained, effective)
