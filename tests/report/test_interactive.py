@@ -2,6 +2,7 @@
 
 import json
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -84,7 +85,7 @@ def test_a_cell_shows_its_risks_below_the_pointer_and_leads_to_its_figure_withou
 
 def test_verdicts_and_predictions_are_those_of_the_cells(results):
     spec = interactive.chart({"toy": MAP}, 0, {"toy": ""}, {"toy": "risk"})
-    (shown,) = spec["datasets"].values()
+    (shown,) = (rows for rows in spec["datasets"].values() if rows)
     table = cells(by_seed(MAP))
     right = [{1.0: ", as predicted", 0.0: ", not as predicted"}.get(one, "") for one in table["right"]]
     assert [one["Verdict"].removeprefix("pretraining ") for one in shown] == [
@@ -92,6 +93,19 @@ def test_verdicts_and_predictions_are_those_of_the_cells(results):
         for is_open, gain, words in zip(table["open"], table["gain"], right, strict=True)
     ]
     assert json.dumps(spec, allow_nan=False)
+
+
+def test_a_line_is_between_a_predicted_gain_and_a_predicted_loss():
+    table = cells(by_seed(mapped(runs(overlap=[0.0, 0.25, 1.0]))))
+    spec = interactive.chart({"toy": mapped(runs(overlap=[0.0, 0.25, 1.0]))}, 0, {"toy": ""}, {"toy": "risk"})
+    edges = [rows for rows in spec["datasets"].values() if "Verdict" not in (rows or [{}])[0]]
+    signs = {(cell.row, cell.samples): np.sign(cell.predicted) for cell in table.itertuples()}
+    columns = sorted({samples for _, samples in signs})
+    neighbours = [((row, column), (row - 1, column)) for row, column in signs if row]
+    neighbours += [((row, b), (row, a)) for row, _ in [*signs][:: len(columns)] for a, b in pairwise(columns)]
+    changes = sorted(one for one, other in neighbours if signs[one] * signs[other] < 0)
+    assert changes == sorted((one["row"], one["samples"]) for lines in edges for one in lines)
+    assert changes
 
 
 def test_a_report_without_a_map_or_the_library_says_so_in_one_sentence(results, monkeypatch):

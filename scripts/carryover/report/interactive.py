@@ -61,7 +61,18 @@ def _map(table, about, title, command, figure):
     colour = alt.Color("gain_shown:Q", scale=scale, title=["gain (log₁₀)", f"cut at ±{LARGEST:g}"])
     # Dots lie above the cells, so they have their tooltips and links, too.
     dots = cells.transform_filter("datum.open").mark_point(filled=True, size=9, color="#595959")
-    return alt.layer(cells.mark_rect().encode(color=colour), dots, title=title)
+    return alt.layer(cells.mark_rect().encode(color=colour), dots, *_boundary(table), title=title)
+
+
+def _boundary(table):
+    """Lines between cells of which one has a predicted gain and the other a predicted loss."""
+    signs = np.sign(table.pivot(index="row", columns="samples", values="predicted"))
+    ends = alt.X2("samples", bandPosition=1), alt.Y2("row", bandPosition=1)
+    for axis, end in enumerate(ends):
+        changes = (signs * signs.shift(1, axis=axis) < 0).stack()  # from the row below, or the column on the left
+        edges = alt.Chart(changes[changes].index.to_frame(index=False)).mark_rule(strokeWidth=1.6)
+        y = alt.Y("row:O", bandPosition=1 - axis, sort="descending")
+        yield edges.encode(alt.X("samples:O", bandPosition=0), y, end)
 
 
 def _axis(table, position, value):
