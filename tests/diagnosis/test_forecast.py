@@ -12,6 +12,7 @@ from torch.utils.data import DataLoader, TensorDataset
 from carryover import forecast, record
 from carryover.diagnosis import tangent
 from carryover.diagnosis.modules import call_network
+from carryover.diagnosis.networks import reinitialise
 from carryover.errors import UserError
 from carryover.measures import gradient_sketches
 
@@ -197,6 +198,7 @@ IMAGES = nn.Sequential(nn.Unflatten(1, (4, 2, 2)), nn.InstanceNorm2d(4), nn.Flat
         (network(2), [(X, CLASSES)], {"labels": [0, 1]}, "labels must be one for each of 20 samples"),
         (network(2), [(X, CLASSES)], {"layer": "5"}, "none is like 5"),
         (network(2), [(X, CLASSES)], {"baseline": "mine"}, "baseline must be 'reinitialised'"),
+        (network(2), [(X, CLASSES)], {"baseline": [network(2), None]}, "a list of torch modules, and has None"),
         (network(2), [(X[:16], CLASSES), (X[16:], CLASSES[16:])], {}, "a row of inputs for each label, got 16 for 20"),
         (network(2), [(X, CLASSES)], {"labels": np.arange(40) % 2}, "labels must be one for each of 20 samples"),
         (network(2), [(X, CLASSES)], {"layer": "*"}, "layer must be one, and"),
@@ -219,6 +221,15 @@ def test_bad_input_is_one_sentence(model, loader, options, sentence):
 ])  # fmt: skip
 def test_features_that_do_not_depend_on_the_batch_are_taken(mix):
     assert forecast(Mixing(mix), [(X, CLASSES)], arms=["probe"], baseline=None)["reason"].item() == ""
+
+
+def test_a_baseline_may_be_several_networks():
+    fresh = [reinitialise(network(2), seed) for seed in range(5)]
+    given, drawn = (forecast(network(2), [(X, CLASSES)], baseline=one) for one in (fresh, "reinitialised"))
+    np.testing.assert_array_equal(given["score_low"], drawn["score_low"])
+    by_activations = [forecast({"a": X}, labels=CLASSES, baseline=one, arms=["probe", "scratch"])
+                      for one in ({"a": X**2}, [{"a": X**2}, {"a": X**2}])]  # fmt: skip
+    np.testing.assert_allclose(*(one["score"] for one in by_activations))
 
 
 def test_sparse_inputs_are_those_in_full():

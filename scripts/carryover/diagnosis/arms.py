@@ -133,11 +133,16 @@ def _networks(
     Those that are made come first, so that one that cannot be made is told before any is looked at."""
     if not any(one.numel() for one in model.parameters()):
         raise UserError("model has no parameters: of activations a probe can be forecast")
-    check_baseline(baseline)
-    if "scratch" in arms and isinstance(baseline, nn.Module):
-        if layer in submodules(model) and layer not in (named := submodules(baseline)):
-            raise UserError(f"baseline must have the layer {layer} of the model, and has {', '.join(named)}")
-        yield "scratch", baseline
+    several = isinstance(baseline, list | tuple)
+    for one in baseline if several else [baseline]:
+        check_baseline(one)
+        if several and not isinstance(one, nn.Module):
+            raise UserError(f"baseline must be a list of torch modules, and has {one!r:.40}")
+        if isinstance(one, nn.Module) and layer in submodules(model) and layer not in (named := submodules(one)):
+            has = ", ".join(filter(None, named)) or "none"
+            raise UserError(f"baseline must have the layer {layer} of the model, and has {has}")
+    if "scratch" in arms and (several or isinstance(baseline, nn.Module)):
+        yield from (("scratch", one) for one in (baseline if several else [baseline]))
     elif "scratch" in arms and baseline is not None:
         for place in range(REINITIALISATIONS):
             network = reinitialise(model, REINITIALISATIONS * seed + place)
@@ -158,13 +163,14 @@ def _networks(
 def views_of_activations(
     model: Any, labels: Any, baseline: Any, layer: str | None, samples: int
 ) -> tuple[dict[str, list[Views]], Targets]:
-    """Views of recorded activations, and of those of a network with other weights."""
+    """Views of recorded activations, and of those of networks with other weights."""
     if labels is None or isinstance(labels, str):
         raise UserError("labels must be given beside activations, one for each sample")
     none = baseline is None or (isinstance(baseline, str) and baseline == "reinitialised")
-    given = {"probe": model} | ({} if none else {"scratch": baseline})
+    others = [] if none else baseline if isinstance(baseline, list | tuple) else [baseline]
     with ExitStack() as stack:
-        sources = [stack.enter_context(open_source(source, name)) for name, source in given.items()]
+        given = [("model", model), *(("baseline", one) for one in others)]
+        sources = [stack.enter_context(open_source(source, name)) for name, source in given]
         if layer is None and len(sources[0].layers) > 1:
             raise UserError(f"layer must be one of {', '.join(sources[0].layers)}")
         where = layer or next(iter(sources[0].layers))
@@ -174,5 +180,5 @@ def views_of_activations(
         if np.shape(labels)[:1] != (count,):
             raise UserError(f"labels must be one for each of {count} samples, got an array {np.shape(labels)}")
         targets = _targets(labels, places.tolist())
-        features = [source.matrix(where)[places].astype(np.float64) for source in sources]
-    return {name: [Views(one)] for name, one in zip(given, features, strict=True)}, targets
+        probe, *scratch = (Views(source.matrix(where)[places].astype(np.float64)) for source in sources)
+    return {"probe": [probe]} | ({"scratch": scratch} if scratch else {}), targets

@@ -95,8 +95,8 @@ def forecast(
         The layer whose inputs are the features, if it is linear, or else whose outputs are. By default the last linear
         layer, which a new readout replaces; of a network without one its outputs. Of activations, the layer itself.
     baseline
-        "reinitialised": `model` with its parameters drawn anew; or a network made anew, or activations of one, of which
-        intervals leave out how others would differ. None leaves `scratch` without a forecast.
+        "reinitialised": `model` with its parameters drawn anew; or a network made anew, or activations of one, or a
+        list of them; with one alone intervals leave out how others would differ. None: no forecast of `scratch`.
     factor
         The factor on weights of `rescale`.
     samples
