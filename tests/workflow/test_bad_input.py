@@ -28,6 +28,8 @@ def test_promise_bad_input_is_one_sentence_with_the_key_and_what_is_allowed(fres
     assert refusal(fresh).startswith(
         "configuration: experiments.tiny.finetune: unknown key sampels; allowed here: dimension, "
     )
+    fresh.configure({**TINY, "experiments": {**TINY["experiments"], "tniy": {"seeds": 3}}})
+    assert refusal(fresh).endswith("experiments.tniy.family: Field required; experiments of a similar name: tiny.")
     config = copy.deepcopy(TINY)
     config["experiments"]["tiny"]["split"] = ["stages"]
     fresh.configure(config)

@@ -1,6 +1,7 @@
 """What the configuration may hold: typed models of its sections. Parameters of stages and plug-ins have models of their
 own, see `parameters`."""
 
+from difflib import get_close_matches
 from typing import Annotated, Any
 
 from pydantic import (
@@ -168,7 +169,12 @@ def validate(config: dict) -> Configuration:
     try:
         return Configuration.model_validate(config)
     except ValidationError as error:
-        raise UserError(f"configuration: {parameters.sentence(error, Configuration)}") from None
+        said = parameters.sentence(error, Configuration)
+        if said.endswith(": Field required."):  # perhaps of a misspelt name, which is a new one
+            section, name, *_ = said.split(".")
+            near = get_close_matches(name, [one for one in config[section] or () if one != name])
+            said = f"{said[:-1]}; {section} of a similar name: {', '.join(near)}." if near else said
+        raise UserError(f"configuration: {said}") from None
 
 
 def check_known(name, there, where):
