@@ -3,7 +3,7 @@
 #
 # Start it in the project's folder, in an environment with `pip install -e ".[workflow]"`: as a notebook in VS Code
 # or Jupyter (with jupytext), or by `python docs/notebook/notebook.py`. It takes half a minute and writes its
-# pictures beside it.
+# pictures next to it.
 
 # %%
 import shutil

@@ -94,7 +94,7 @@ def leave_one_family_out(tables, column):
 
 
 def leave_seeds_out(frames, statistic):
-    """A list of values of a statistic of several frames: with all seeds, then without each group of seeds in turn.
+    """A list of values of a statistic of several frames: with all seeds, then leaving out each group of seeds in turn.
 
     A group is left out of all frames at once. There are as many as any frame has seeds, or `GROUPS` of several frames.
     """

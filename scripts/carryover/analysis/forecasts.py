@@ -1,4 +1,4 @@
-"""Forecasts of gains beside other predictors of them, by transfer."""
+"""Forecasts of gains next to other predictors of them, by transfer."""
 
 import numpy as np
 import pandas as pd
@@ -79,5 +79,5 @@ def best_threshold(values, gains):
 
 
 def leave_settings_out(table, statistic):
-    """(1 + GROUPS,) values of a statistic of the table, then without each group of settings."""
+    """(1 + GROUPS,) values of a statistic of the table, then leaving out each group of settings."""
     return np.array([statistic(table), *(statistic(table[table["group"] != group]) for group in range(GROUPS))])

@@ -137,7 +137,7 @@ def _find_outdated(record, request, sha256, roots):
 
     `sha256` is a function of a path, and `roots` are those of `audit` for the results before this one.
     """
-    # Inputs that fail are told of below, by the results in which their trouble begins.
+    # Inputs that fail are reported below, by the results in which their trouble begins.
     sentences = [f"input: {name} is {'missing' if sha256(name) is None else 'not the one it was made of'}"
            for name, known in record["inputs"].items()
            if name not in roots and sha256(name) != known["sha256"]]  # fmt: skip

@@ -103,7 +103,7 @@ def _link(record, root, scratch):
 
 
 def _first_difference(names, scratch):
-    """How the first of the outputs `names` that does so differs from the recorded one by more than rounding, in words;
+    """How the first of the outputs `names` that does so differs from the recorded one by more than rounding, as text;
     empty if none does."""
     for name in names:
         if not name.endswith(".nc"):
@@ -115,7 +115,7 @@ def _first_difference(names, scratch):
 
 
 def difference(data, expected):
-    """How a dataset differs from the `expected` one beyond rounding, in words; empty if it does not.
+    """How a dataset differs from the `expected` one beyond rounding, as text; empty if it does not.
 
     They agree to rounding if floating-point numbers differ by at most 3.5e-4 of the largest of their variable, half of
     the digits of single precision, in which most networks are trained, and everything else is identical. Numbers

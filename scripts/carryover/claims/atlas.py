@@ -2,7 +2,7 @@
 
 Each check takes {role: map, a dataset over `pair` by `comparisons.atlas`} and returns {name: `Check`}. A cell of a map
 is a protocol, setting, row and number of samples; `analysis.atlas.cells` makes the data frame with a row for each.
-Jackknife values are those of all seeds, then without each group of seeds in turn.
+Jackknife values are those of all seeds, then leaving out each group of seeds in turn.
 """
 
 from functools import partial
@@ -44,7 +44,7 @@ def atlas(data):
             if frame["predicted"].notna().any():
                 name, transfer = (role, "finetuning") if protocol == "finetuning" else (
                     f"{role}_transfer", "linear transfer")  # fmt: skip
-                # Cells of all seeds (tables[0]), then without each seed in turn: the jackknife takes scores of each.
+                # Cells of all seeds (tables[0]), then leaving out each seed: the jackknife takes scores of each.
                 tables = leave_seeds_out([frame], lambda parts: cells(*parts).dropna(subset="predicted"))
                 # The sign that fewer decided cells have: to predict it is harder than to predict the common one.
                 rarer = -1.0 if (tables[0].dropna(subset="right")["gain"] > 0).mean() > 0.5 else 1.0

@@ -1,4 +1,4 @@
-"""Layers of different sizes before pretraining: diagonal networks beside their exact risk, and ReLU networks.
+"""Layers of different sizes before pretraining: diagonal networks next to their exact risk, and ReLU networks.
 
 Risks are log₁₀. Bounds were fixed after the small configuration was seen and before the papers' scale was run.
 """

@@ -18,7 +18,7 @@ from carryover.claims.support.checks import Check, checks, join_numbers
 from carryover.config import plugins
 from carryover.statistics.intervals import student, wilson
 
-REST = 0.5  # the paper's norm ε of what a stretched target has beside the source
+REST = 0.5  # the paper's norm ε of what a stretched target has apart from the source
 LEAST = 0.1  # samples per dimension from which a frozen network is flat: fewer determine its one factor badly
 BLOCKS = 20  # blocks of instances that statistics are means over
 TASKS = ("gamma", "source_norm", "angle")

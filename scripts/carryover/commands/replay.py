@@ -1,7 +1,7 @@
 """Draw a published run of "Feature reuse" again from its seed, train it as its authors did, and print its risk.
 
 Without a condition that tells its task, the values that it can have are listed. With --runs, so many of the published
-runs are replayed, drawn by --seed from those that take seconds, with the published risks beside them.
+runs are replayed, drawn by --seed from those that take seconds, with the published risks next to them.
 """
 
 import argparse
@@ -112,7 +112,7 @@ def cheap_runs():
 
 
 def replay_sample(count, seed):
-    """Replay so many cheap runs, drawn by a seed, and print their risks beside the published ones."""
+    """Replay so many cheap runs, drawn by a seed, and print their risks next to the published ones."""
     if count < 1 or seed < 0:
         raise UserError("--runs must be at least 1, and --seed at least 0.")
     if store.sha256_or_none(TABLE) != SHA256:

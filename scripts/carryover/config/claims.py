@@ -43,7 +43,7 @@ class Claimed(BaseModel, extra="forbid"):
 
     @property
     def range(self) -> tuple[float, float] | None:
-        """Both ends of the range; None where nothing is said."""
+        """Both ends of the range; None where it is open."""
         if self.within is not None:
             return self.within
         if self.above is not None:

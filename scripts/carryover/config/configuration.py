@@ -96,7 +96,7 @@ class Resources(Section):
 
 class Experiment(Section):
     """One experiment. `task`, `pretrain` and `finetune` hold parameters of its family, of which `split` may name some;
-    `grids` of a stage hold parameters that add to or override those beside them."""
+    `grids` of a stage hold parameters that add to or override those around them."""
 
     family: str = Field(description="network family")
     seeds: Annotated[int, Field(ge=1, le=10_000)] = Field(description="number of seeds, of teacher, data and weights")
@@ -113,7 +113,7 @@ class Experiment(Section):
 
 
 class Entry(Section):
-    """What is made of data: a comparison, a group of claims, a figure or a table."""
+    """What uses data: a comparison, a group of claims, a figure or a table."""
 
     data: dict[str, str] = Field(description="role -> <experiment>/<measure>, theory/<curve>, or a file", min_length=1)
     options: Options = Field({}, description="parameters of what makes it")

@@ -174,7 +174,7 @@ def in_words(when):
 
 
 def differences(before: Any, now: Any, common: bool = False) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """((name, …), value before, value now), in words, of each value that differs in nested sections or lists of them;
+    """((name, …), value before, value now), as text, of each value that differs in nested sections or lists of them;
     of lists of equal length only the items that differ. `common` leaves out values that one side lacks.
 
     A name is a key, or the number of a section in a list.

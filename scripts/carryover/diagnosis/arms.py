@@ -130,7 +130,7 @@ def _networks(
 ) -> Iterator[tuple[str, nn.Module]]:  # fmt: skip
     """Arms and their networks, each made when it is needed: with weights drawn anew, rescaled, and the pretrained one.
 
-    Those that are made come first, so that one that cannot be made is told before any is looked at."""
+    Those that are made come first, so that one that cannot be made is refused before any is looked at."""
     if not any(one.numel() for one in model.parameters()):
         raise UserError("model has no parameters: of activations a probe can be forecast")
     several = isinstance(baseline, list | tuple)
@@ -165,7 +165,7 @@ def views_of_activations(
 ) -> tuple[dict[str, list[Views]], Targets]:
     """Views of recorded activations, and of those of networks with other weights."""
     if labels is None or isinstance(labels, str):
-        raise UserError("labels must be given beside activations, one for each sample")
+        raise UserError("labels must be given with activations, one for each sample")
     none = baseline is None or (isinstance(baseline, str) and baseline == "reinitialised")
     others = [] if none else baseline if isinstance(baseline, list | tuple) else [baseline]
     with ExitStack() as stack:

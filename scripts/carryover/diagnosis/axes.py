@@ -1,7 +1,7 @@
 """The axes of what a layer gives out: where its channels are, which of its tokens count, and what is kept of both.
 
 Layers of torch, and those that are derived from them, say where channels or features are. What comes out of other
-modules is compared with the last such layer before it: channels are where their number and the places beside them are
+modules is compared with the last such layer before it: channels are where their number and the places next to them are
 found again. Where both ends of the shape fit, nothing tells, and the user is asked.
 """
 
@@ -81,7 +81,7 @@ class Channels:
         self._axes.add(axis)
 
     def _follow(self, shape: torch.Size) -> int | None:
-        """1 or -1, the axis of a shape (batch, …) with as many channels as the last layer had and, beside it, as many
+        """1 or -1, the axis of a shape (batch, …) with as many channels as the last layer had and as many other
         places; None if neither or both fit. After (8, 16, 7, 7) with channels on axis 1, (8, 7, 7, 16) gives -1."""
         if (last := self._last) is None:
             return None
@@ -112,7 +112,7 @@ class Channels:
 
 
 def _places(shape: torch.Size, axis: int) -> torch.Size:
-    """The lengths of the axes beside batch and channels."""
+    """The lengths of the axes other than batch and channels."""
     return shape[2:] if axis == 1 else shape[1:-1]
 
 
@@ -121,7 +121,7 @@ def units(
 ) -> Tensor:
     """(batch, units) in single precision of an output (batch, …).
 
-    `given` are the network's inputs by their paths; mask, of tokens, is what the user gave beside them.
+    `given` are the network's inputs by their paths; mask, of tokens, is what the user gave with them.
     """
     name, samples = place.name, len(output)
     axis = channels.axis_given(name, output) or (channels.of(output) if output.ndim > 2 else None)

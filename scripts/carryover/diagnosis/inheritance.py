@@ -170,7 +170,7 @@ def predict_from_visible(source: Components, targets: Components, block: np.ndar
 def shares(
     layer: Errors, reference: Errors | None, block: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, float]:
-    """Shares 1 − error / error of the reference: (1 + blocks,) of all samples and without each block, and one of half.
+    """Shares 1 − error / error of the reference: (1 + blocks,) with all samples, then less each block, and one of half.
 
     Half of the samples is predicted from itself. Without a reference the share is R². `weights` (r,) are of components.
     """

@@ -31,7 +31,7 @@ BATCHED = "give batches, as DataLoader(dataset, batch_size=64) makes them"
 _BATCH = 256  # samples of the batches that an array is cut into
 _WRAPPERS = (nn.DataParallel, nn.parallel.DistributedDataParallel, AveragedModel)
 _UNNAMED = ("_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module")
-_ADAPTED = ("base_layer", "original_module")  # of a layer that PEFT has wrapped, beside its adapters
+_ADAPTED = ("base_layer", "original_module")  # of a layer that PEFT has wrapped, besides its adapters
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def headline(result: Dataset) -> str:
 
 
 def _format_kept_share(table: pd.DataFrame, reference: str) -> str:
-    """The kept share of the variance of each layer, or of many its range, in words; "" if all are constant.
+    """The kept share of the variance of each layer, or of many its range, as text; "" if all are constant.
 
     `table` has a row for each layer, and `reference` is what shares are compared with, such as "baseline".
     """
@@ -92,7 +92,7 @@ def draw(result: Dataset) -> Figure:
     """Three panels, by layer in the order of the data: bars are intervals. `result` is what `diagnose` returned."""
     names, attributes = result["layer"].values.tolist(), result.attrs
     longest = max(len(name) for name in names)
-    upwards = longest > 14  # letters that fit beside the name of the next layer
+    upwards = longest > 14  # letters that fit next to the name of the next layer
     size = max(6.5, 2.0 + 0.9 * len(names)), 8.4 + (0.08 * longest if upwards else 0)
     fig, axes = plt.subplots(3, 1, figsize=size, sharex=True, layout="constrained")
     reference = "the baseline's" if attributes["reference"] == "baseline" else "no baseline given"

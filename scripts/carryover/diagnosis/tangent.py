@@ -97,7 +97,7 @@ def look_at(network: nn.Module, singles: Iterable[Any], call: Call, layer: str, 
 
 
 def refuse_mixing(network: nn.Module, batch: Any, single: Any, call: Call, layer: str) -> None:
-    """Raise UserError where the features of a batch's first sample, `single`, depend on the samples beside it."""
+    """Raise UserError where the features of a batch's first sample, `single`, depend on other samples."""
     for name, part in network.named_modules():
         if isinstance(part, _BatchNorm) and part.running_mean is None:
             raise UserError(f"{name} normalises over the samples of a batch (track_running_stats=False), {_APART}")

@@ -102,7 +102,7 @@ def probe_task(
 
 def _scores(classes: bool, targets: np.ndarray, block: np.ndarray, included: np.ndarray, X: np.ndarray) -> np.ndarray:
     """(1 + blocks, r) share of each class that is found on held-out samples, or R² of each target, of all samples and
-    without each block. The mean over classes is the balanced accuracy."""
+    leaving out each block. The mean over classes is the balanced accuracy."""
     if not classes:
         predicted, _ = ridge(X, targets, block)
         return 1 - included @ (targets - predicted) ** 2 / included.sum(axis=1)[:, None]

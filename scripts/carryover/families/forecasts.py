@@ -1,4 +1,4 @@
-"""Forecasts of runs before they are trained, from their own samples, and scores of the literature beside them.
+"""Forecasts of runs before they are trained, from their own samples, and scores of the literature next to them.
 
 A family may have a file views.py, whose function `views(problem, p)` yields a `View` of each run of a `Batch`, in
 order. Where the parameter `forecast` is set, runs that start from a pretrained network get the variables of `MEANING`.

@@ -55,7 +55,7 @@ def diagonal_solutions(data, p: DiagonalSolutions):
             look = {"color": panels.COLORS["finetuning"], "linestyle": dashes}
             panels.draw_spread(ax, tuned, quantity, "samples", words, **look)
 
-    # The penalty that finetuning minimises is near 1, where the panel beside a has no room.
+    # The penalty that finetuning minimises is near 1, where the panel next to a has no room.
     rows = [
         [layout.curves("a  ℓ1,2 norm, all features shared", {"": full}, "l12_norm", n, "protocol", relative,
                        truth=1, width=1.3),
@@ -77,7 +77,7 @@ def diagonal_solutions(data, p: DiagonalSolutions):
 
 
 def _outside(ax, sparsity):
-    """A panel of e: variance `outside` (run, k) the k largest weights, with five bars a curve, beside the others'."""
+    """A panel of e: variance `outside` (run, k) the k largest weights, with five bars a curve, next to the others'."""
     protocols, step = panels.values(sparsity, "protocol"), max(1, sparsity.sizes["k"] // 5)
     for place, (protocol, runs, color) in enumerate(panels.assign_colors(sparsity, "protocol")):
         bars = slice(step * (place + 1) // len(protocols), None, step)

@@ -67,7 +67,7 @@ def facets(data, p: Facets):
     fig, axes = plt.subplots(len(lines), width, figsize=size, sharex=True, sharey=True, squeeze=False)
     for i, (row, shown) in enumerate(lines):
         runs = select_runs(risk, **{p.row: row}) if p.row else risk
-        own = [curve for curve in curves if run_mask(runs, **curve[0]).any()]  # others take no place beside them
+        own = [curve for curve in curves if run_mask(runs, **curve[0]).any()]  # others take no place next to them
         for ax, column in zip(axes[i], shown, strict=False):
             inside = select_runs(runs, **{p.column: column}) if by_column else runs
             panels.curves(ax, inside, "risk_final", p.x, own, p.dodge, kind)

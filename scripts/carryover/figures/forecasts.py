@@ -1,4 +1,4 @@
-"""Forecasts of gains beside the gains that training then gave."""
+"""Forecasts of gains next to the gains that training then gave."""
 
 import matplotlib.pyplot as plt
 import numpy as np

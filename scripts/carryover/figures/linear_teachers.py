@@ -288,7 +288,7 @@ def _draw_pairs(ax, table, bound):
 def _bounds_along(ax, values, table):
     """A line per bound along the samples with its intervals, and dashed what was published, `table` (a data frame).
 
-    `values` (left_out, bound, samples) are R² of all pairs, then without each class, as the jackknife takes them."""
+    `values` (left_out, bound, samples) are R² of all pairs, then less each class, as the jackknife takes them."""
     sizes = values["samples"].values
     apart = 0.06 * min(np.diff(sizes), default=1)  # so that bars do not hide each other
     for place, (bound, name) in enumerate(image_pairs.BOUNDS.items()):

@@ -79,7 +79,7 @@ def _kernels(fig, gram, risk, scales):
         left = float((2 * whole["pretrained_loss"] / whole["target_variance"]).mean())  # the loss is half a mean square
         after_in_words = f"alignment {after:.2f}\nsource risk, μ = 0: {left:.1%} of its variance"
         notes = f"alignment {before:.2f}", after_in_words, ""
-        order = np.argsort(np.linalg.eigh(first["source_gram"].values)[1][:, -2])  # alike inputs beside each other
+        order = np.argsort(np.linalg.eigh(first["source_gram"].values)[1][:, -2])  # alike inputs next to each other
         for ax, (name, title), note in zip(row, titles.items(), notes, strict=True):
             image = ax.imshow(first[name].values[np.ix_(order, order)], cmap="viridis", vmin=0, vmax=largest)
             ax.set(xticks=[], yticks=[], title=title, xlabel=note)
@@ -174,7 +174,7 @@ def mean_field_anchor(data, p: Titled):
     gain.set(xlabel="target samples n", ylabel="transferability / target variance")
     gain.set_title(f"a: readout by {panels.name(risk, 'readout', READOUT)}")
 
-    # On the axes of b and c, 0 and infinity stand a decade beside the logarithms of the other anchors.
+    # On the axes of b and c, 0 and infinity stand a decade next to the logarithms of the other anchors.
     between = interior.columns.unique("anchor")
     logs = [np.log10(anchor) for anchor in between]
     places = np.array([min(logs) - 1, *logs, max(logs) + 1])

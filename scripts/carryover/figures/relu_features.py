@@ -162,7 +162,7 @@ def _nested_curves(runs, p):
 def dimensionality(data, p: Dimensionality):
     """How many dimensions ReLU networks respond in, before and after finetuning (Fig. 8).
 
-    Panels a–c. Roles, each a `dimensionality` dataset: `regimes` (a), `nested` (b, c), and `overlap`, drawn beside a,
+    Panels a–c. Roles, each a `dimensionality` dataset: `regimes` (a), `nested` (b, c), and `overlap`, drawn next to a,
     for what Fig. 8 does not show: main tasks of new and of shared features.
     """
     pr, ratio = "participation_ratio", "participation ratio"

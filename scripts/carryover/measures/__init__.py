@@ -6,5 +6,5 @@
 - Of features: `dimensionality` (its formulas, too), `target_alignment`; of convolutional networks `stages` and
   `linear_probe`. `transfer_scores` are those of the literature, which
   `forecast` selects with what was forecast of each run.
-- The model beside each says what can be set of it, and `plugins.measure` of which networks it can be taken.
+- The model next to each says what can be set of it, and `plugins.measure` of which networks it can be taken.
 """

@@ -21,7 +21,7 @@ from carryover.runs import measure_each_run, teacher_units, units_to_learn
 
 _MOST = 300  # rounds of k-means, of which a dozen is common
 RESTARTS = 2
-_DECIMALS = 12  # to which directions are told apart
+_DECIMALS = 12  # to which directions are distinguished
 _NOTHING = 1e-16  # share of the largest weight up to which a unit is ignored
 _FINE = 36  # clusters at least, twice as many as are asked for at least, from which the merging begins
 _THREADS = ThreadpoolController()

@@ -143,7 +143,7 @@ class Job:
 
     @property
     def note(self) -> str:
-        """SHA-256 over the `request_text` of this job, in words that a text or a figure carries for `trace`."""
+        """SHA-256 over the `request_text` of this job, as a text or a figure carries it for `trace`."""
         return NOTE + self._record["request"]
 
     def figure_metadata(self, suffix: str) -> dict[str, str | None]:

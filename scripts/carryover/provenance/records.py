@@ -18,7 +18,7 @@ def all_records(results):
         with store.regular(path) as file:
             if b'"carryover_record"' not in file.read(100):  # keys are sorted, so every record begins with this one
                 continue
-        # A job's results have one record, a copy beside each: the end of the path tells which result this one is of.
+        # A job's results have one record, a copy next to each: the end of the path tells which result this one is of.
         record, end = job_record.read(path), path.relative_to(results).with_suffix("").parts
         by_name |= {name: record for name in record["outputs"] if Path(name).parts[-len(end) :] == end}
     return by_name

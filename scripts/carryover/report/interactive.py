@@ -49,13 +49,13 @@ def _map(table, about, title, command, figure):
     per, similarity_is = f"samples per {about['map_parameters_are']}", about["map_similarity_is"]
     for formula, plain in PLAIN.items():
         similarity_is = similarity_is.replace(formula, plain)
-    told = _texts(table) | {"Command": command, "A click shows": f"the figure {figure}"}
-    shown = table[["row", "samples", "open"]].assign(gain_shown=table["gain"], href=f"#figure-{figure}", **told)
+    facts = _texts(table) | {"Command": command, "A click shows": f"the figure {figure}"}
+    shown = table[["row", "samples", "open"]].assign(gain_shown=table["gain"], href=f"#figure-{figure}", **facts)
     cells = alt.Chart(shown, width=WIDTH, height=HEIGHT).encode(
         x=alt.X("samples:O", title=per, axis=_axis(table, "samples", "samples_per_parameter")),
         y=alt.Y("row:O", title=similarity_is, sort="descending", axis=_axis(table, "row", "similarity")),
         href="href:N",
-        tooltip=[f"{name}:N" for name in told],
+        tooltip=[f"{name}:N" for name in facts],
     )
     scale = alt.Scale(scheme="redblue", domain=[-LARGEST, LARGEST], clamp=True)
     colour = alt.Color("gain_shown:Q", scale=scale, title=["gain (log₁₀)", f"cut at ±{LARGEST:g}"])
@@ -85,7 +85,7 @@ def _axis(table, position, value):
 
 
 def _texts(table):
-    """{name: text for each cell} of what is told of the cells of a map."""
+    """{name: text for each cell} of what is shown of the cells of a map."""
     interval = " [" + _format(table["low"]) + ", " + _format(table["high"]) + "]"
     gain, predicted = table["gain"], table["predicted"]
     signs = [table["open"], gain > ROUNDING, gain < -ROUNDING]

@@ -146,7 +146,7 @@ def _figure(entry, file, config, claims):
 
 
 def _chart(name, maps, config, existing, configfile):
-    """The interactive atlas beside the figure `name`, or why it is missing, for the template.
+    """The interactive atlas next to the figure `name`, or why it is missing, for the template.
 
     `maps` are its files by role, and `existing` those by `files`. A click leads to the first figure of the same runs.
     """

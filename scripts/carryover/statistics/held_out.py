@@ -49,7 +49,7 @@ def predict_held_out(kernels: Sequence[np.ndarray], targets: np.ndarray) -> Held
     shift = (targets - targets.mean(axis=0)) / (len(targets) - 1)
     for place, kernel in enumerate(kernels):
         values, vectors = np.linalg.eigh(varying.T @ kernel @ varying)
-        # What a constant kernel has beside its constant is rounding, from which nothing is to be learnt.
+        # What a constant kernel has apart from its constant is rounding, from which nothing is to be learnt.
         rounding = len(kernel) * np.finfo(float).eps * np.abs(kernel).max()
         values, vectors = np.where(values > rounding, values, 0.0), varying @ vectors
         scale = values.mean() or 1.0

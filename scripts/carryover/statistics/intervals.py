@@ -1,6 +1,6 @@
 """Estimates with 95 % intervals and two-sided p-values: of means, medians and shares.
 
-Each estimate is a dictionary of `statistic`, `low`, `high`, `p_value`, `interval` (the method, in words), and
+Each estimate is a dictionary of `statistic`, `low`, `high`, `p_value`, `interval` (the method, as text), and
 `seeds` (the number of values).
 """
 

@@ -39,7 +39,7 @@ def estimate(values, bound, scale=DIFFERENCE, over="classes"):
     Parameters
     ----------
     values : array_like, shape (1 + K,)
-        The statistic of all data, then without each of K groups.
+        The statistic of all data, then leaving out each of K groups.
     bound : float
         Value under the null hypothesis.
     scale : Scale
@@ -67,7 +67,7 @@ def estimate(values, bound, scale=DIFFERENCE, over="classes"):
 
 
 def leave_one_out(statistic, units):
-    """Values of a statistic of all units, then without each of them, if there are several.
+    """Values of a statistic of all units, then leaving out each of them, if there are several.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def pseudovalues(values):
     Parameters
     ----------
     values : array_like, shape (1 + b,)
-        The statistic θ of all data, then θ_i without each of b groups, as `leave_one_out` returns them.
+        The statistic θ of all data, then θ_i leaving out each of b groups, as `leave_one_out` returns them.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def interval(values, confidence):
     Parameters
     ----------
     values : array_like, shape (1 + b,)
-        The statistic of all data, then without each of b groups.
+        The statistic of all data, then leaving out each of b groups.
     confidence : float
         Coverage of the interval. It is NaN where a value is.
     """

@@ -112,7 +112,7 @@ def balanced_flow(times: ArrayLike, first: ArrayLike, second: ArrayLike, target:
 
     Returns
     -------
-    (T, D + O, D + O), with W₁ᵀW₁ in the first D rows and columns, W₂W₁ below and W₂W₂ᵀ beside that.
+    (T, D + O, D + O), with W₁ᵀW₁ in the first D rows and columns, W₂W₁ below and W₂W₂ᵀ next to that.
     """
     first, second, target = (np.asarray(a, dtype=float) for a in (first, second, target))
     difference = first @ first.T - second.T @ second

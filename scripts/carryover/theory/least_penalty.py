@@ -46,7 +46,7 @@ class Least(NamedTuple):
 
     `penalty` is the cost of its parts, `bound` a lower bound on the cost of any network; the minimum is between them.
     Part p, with weights (P, D) and (P,), started at `start` (P, D): at √share times the weights of the pretrained unit
-    of which it is a share (units of one direction are merged), or at 0 for a new unit.
+    whose share it is (units of one direction are merged), or at 0 for a new unit.
     """
 
     penalty: float

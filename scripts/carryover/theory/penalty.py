@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 from carryover.theory.arguments import Array, broadcast
 
 _BLOCK = 1 << 13  # points whose temporaries stay in cache together
-_NEWTON_STEPS = 100  # 5-10 in general; about 40 beside the cusp a = b = 2, where the three roots meet
+_NEWTON_STEPS = 100  # 5-10 in general; about 40 near the cusp a = b = 2, where the three roots meet
 _TOLERANCE = 4 * np.finfo(float).eps
 
 

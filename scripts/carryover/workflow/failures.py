@@ -1,4 +1,4 @@
-"""What failed jobs have said, told at the end of a run: with `-q` and on a cluster Snakemake shows commands alone.
+"""What failed jobs have said, shown at the end of a run: with `-q` and on a cluster Snakemake shows commands alone.
 
 The Snakefile imports this module. Standard library only.
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 from carryover.provenance.store import space_left
 
 _MOST = 10
-"""Jobs that are told of."""
+"""Jobs that are shown."""
 
 
 class Failures(logging.Handler):

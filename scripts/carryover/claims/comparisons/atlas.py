@@ -76,7 +76,7 @@ class Atlas(Model):
         "value", "how: it is the value itself, the cosine of an angle in units of π (angle) or of the angle over a "
         "chord of the unit circle (chord), 1 less a share that is lost, or 1 less a ratio of which the candidate is "
         "−log₁₀ (saved)")  # fmt: skip
-    similarity_is: str = parameter("similarity", "what it is, in words")
+    similarity_is: str = parameter("similarity", "what it is, as text")
     row: str = parameter(
         "", "coordinate that tells the rows of the map apart, where that is not the similarity", coordinate=True
     )
@@ -84,7 +84,7 @@ class Atlas(Model):
     shown: float = parameter(0.0, "the value of it that the atlas shows")
     parameters: PositiveFloat = parameter(1.0, "parameters of the target")
     times: str = parameter("", "coordinate by which they are multiplied", coordinate=True)
-    parameters_are: str = parameter("parameter", "what counts as one, in words")
+    parameters_are: str = parameter("parameter", "what counts as one, as text")
     theory: Literal["none", "curve", "ratio", "linear_transfer", "power_law"] = parameter(
         "none", "what predicts the gain: nothing; a curve of risks; the ratio of what stands for the risk, from "
         "scratch and after pretraining; eqs 8, 10 and 14 of deep linear networks; or the power law of the risk from "

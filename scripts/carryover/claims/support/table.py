@@ -60,7 +60,7 @@ def gather(groups, others=None):
 
 
 def _elsewhere(row, others, name, verdict):
-    """The verdict of a check or claim in other tables, in words; of a check with its numbers.
+    """The verdict of a check or claim in other tables, as text; of a check with its numbers.
 
     `row` is a row of ours (`itertuples`), `others` {name: data frame by `read`}; `name` and `verdict` are the columns
     of name and verdict, of a check (`claim`) or of its claim (`headline`).

@@ -133,7 +133,7 @@ def extent(data):
 
 
 def describe_spread(data, how="band"):
-    """The number of seeds of a dataset and how their spread is shown, in words.
+    """The number of seeds of a dataset and how their spread is shown, as text.
 
     Of datasets by role a single text, if all have the same number of seeds.
     """

@@ -72,7 +72,7 @@ def _with_deviation(mean, deviation):
 
 @plugins.table(data=["published", "disjoint", "any"])
 def bound_variants(data):
-    """R² of the three bounds by all that the text of Table 1 leaves open, beside the published ones.
+    """R² of the three bounds by all that the text of Table 1 leaves open, next to the published ones.
 
     Roles: `published`, the paper's table, and bounds of experiments whose tasks share no class, `disjoint`, or may,
     `any`.
@@ -133,7 +133,7 @@ def predictors(data):
 
     A data frame of texts: for each candidate Spearman's correlation with the gain of finetuning over the cells and
     seeds of each map, and its mean over the maps that have it, with intervals of 95 % by the jackknife over seeds. If
-    these are several, also the share of decided cells whose sign a threshold on the candidate gives, and beside it the
+    these are several, also the share of decided cells whose sign a threshold on the candidate gives, and next to it the
     share that the more frequent sign gives; the other maps choose threshold and sign.
     """
     maps = {pairs.attrs["map_family"]: atlas.select_finetuned(pairs) for pairs in data.values()}
@@ -151,7 +151,7 @@ def predictors(data):
 
 
 def _order(frames, name):
-    """The mean rank correlation of a candidate (column `name`) with the gain, in words, with its jackknife interval;
+    """The mean rank correlation of a candidate (column `name`) with the gain, as text, with its jackknife interval;
     `frames`, one a map, have a row for each cell and seed. Of distances the sign is turned, as their names say."""
     values = np.array(atlas.leave_seeds_out(frames, partial(atlas.order, column=name)))
     order = jackknife.estimate(-values if name in FALLS else values, 0.0, over="seeds")
@@ -161,7 +161,7 @@ def _order(frames, name):
 
 def _sign(maps, name):
     """The share of decided cells whose sign a threshold on a candidate gives, or the more frequent sign if there is no
-    candidate, in words with its jackknife interval; other maps choose it. Empty for fewer than two maps."""
+    candidate, as text with its jackknife interval; other maps choose it. Empty for fewer than two maps."""
     turn = -1.0 if name in FALLS else 1.0
     frames = [frame.assign(value=turn * frame[name] if name else 0.0) for frame in maps.values()]
     if len(frames) < 2:

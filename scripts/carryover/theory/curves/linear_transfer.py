@@ -104,7 +104,7 @@ def transfer_distances(p: TransferDistances):
             "finetuning": (dims, finetuning, "risk from scratch less risk of finetuning"),
         },
         {
-            "target_norm": (norm, "norm of the target's coefficients, beside a source of norm 1"),
+            "target_norm": (norm, "norm of the target's coefficients, for a source of norm 1"),
             "angle": (np.array(p.angle, float), "angle between source and target task", "pi"),
             "repeat": (np.arange(p.repeats), "draw of the samples"),
         },
