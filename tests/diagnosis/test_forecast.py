@@ -207,7 +207,7 @@ IMAGES = nn.Sequential(nn.Unflatten(1, (4, 2, 2)), nn.InstanceNorm2d(4), nn.Flat
         (Root(), [(X, CLASSES)], {}, "gradients of the features of fc must be finite"),
         ({"a": X}, None, {"labels": CLASSES, "baseline": "none.nc"}, "none.nc cannot be read"),
         ({"a": X, "b": X}, None, {"labels": CLASSES}, "layer must be one of a, b"),
-        ({"a": X}, None, {}, "labels must be given beside activations"),
+        ({"a": X}, None, {}, "labels must be given with activations"),
     ],
 )
 def test_bad_input_is_one_sentence(model, loader, options, sentence):
