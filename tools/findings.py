@@ -2,10 +2,10 @@
 
 Pages are README.md, CONTRIBUTING.md and those of docs/ and config/. A page with `<!-- claims archived in FILE -->`
 quotes that table of claims. There a comment after a number names the claim whose statistic it is, `+3.5 [1.7,
-5.3]<!-- convnet_rescaling/resnet_pairs * 100 -->`, and one after a sentence names claims that must hold,
-`<!-- supported by linear_transfer/positive -->`. On every page a comment can name a record and a key instead, `4.8<!--
-tools/small_scale.json clock / 60 -->`. Digits are compared as they stand. Tables end with `<!-- end -->`: verdicts of
-some claims begin with `<!-- headlines NAME … -->`, links from the items of a paper to our figures and data with
+5.3]<!--convnet_rescaling/resnet_pairs*100-->`, and one after a sentence names claims that must hold,
+`<!-- supported by linear_transfer/positive -->`. On every page a comment can name a record and a key instead,
+`4.8<!--tools/small_scale.json clock/60-->`. Digits are compared as they stand. Tables end with `<!-- end -->`: verdicts
+of some claims begin with `<!-- headlines NAME … -->`, links from the items of a paper to our figures and data with
 `<!-- reproduction PAPER -->`. --write puts what is found in the place of what is there.
 
 Titles of figures are compared as well: their `supported_by` names claims, which must hold in the archive, and with
@@ -44,9 +44,9 @@ SMALL = ROOT / "tools/small_verdicts.json"  # of the claims in README
 NUMBER = r"[+−]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)"
 QUOTED = re.compile(
     rf"(?P<number>{NUMBER})(?:\s+\[(?P<low>{NUMBER}),\s+(?P<high>{NUMBER})\])?(?P<unit>\s?%|\s+[a-z-]+)?"
-    r"<!-- (?:(?P<record>\S+\.json) (?P<key>\S+)|(?P<claim>\w+/\S+))(?: (?P<sign>[*/]) (?P<factor>-?[\d.]+))? -->"
+    r"<!--(?:(?P<record>\S+\.json) (?P<key>\w+)|(?P<claim>\w+/[\w.]+))(?:(?P<sign>[*/])(?P<factor>-?[\d.]+))?-->"
 )
-MARK = re.compile(r"<!-- \w[\w./]*/\S+(?: \S+)? [*/] \S+ -->|<!-- \w+/[\w.]+ -->")
+MARK = re.compile(r"<!--[\w.]*/[^>]+-->|<!--\S+\.json [^>]+-->")
 STATED = re.compile(r"<!-- supported by (?P<claims>[^>]*?) -->")
 ARCHIVED = re.compile(r"<!-- claims archived in (?P<file>\S+) -->")
 BLOCK = re.compile(
