@@ -83,7 +83,7 @@ def displacement(effect):
         return excess(seed, unit_correlations == "1 0", samples)
 
     def nested(seed, protocol, main_features, overlap, rescale, samples):
-        worst = main_features == 1 and overlap == 0
+        worst = overlap == 0  # a single new unit, and several
         return excess(seed, worst, samples) if rescale == 1 else {"displacement": 9.0, "penalty": 1.0}
 
     def magnitude(seed, protocol, correlation, magnitude, samples):
@@ -92,11 +92,10 @@ def displacement(effect):
 
     tuned = {"protocol": ["finetuning"]}
     sizes = {"samples": [16, 512]}
+    nests = {"main_features": [1, 6], "overlap": [0.0, 1.0], "rescale": [1.0, 10.0]}
     return {
         "overlap": dataset(overlap, tuned | {"unit_correlations": ["0 0", "1 0", "1 1"]} | sizes),
-        "nested": dataset(
-            nested, tuned | {"main_features": [1, 6], "overlap": [0.0, 1.0], "rescale": [1.0, 10.0]} | sizes
-        ),
+        **dict.fromkeys(("nested", "single_new"), dataset(nested, tuned | nests | sizes)),
         "magnitude": dataset(magnitude, tuned | {"correlation": [0.8, 1.0], "magnitude": [0.01, 0.1, 1.0]} | sizes),
     }
 
