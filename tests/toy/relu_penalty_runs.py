@@ -83,8 +83,12 @@ def displacement(effect):
         return excess(seed, unit_correlations == "1 0", samples)
 
     def nested(seed, protocol, main_features, overlap, rescale, samples):
-        worst = overlap == 0  # a single new unit, and several
+        worst = main_features == 6 and overlap == 0
         return excess(seed, worst, samples) if rescale == 1 else {"displacement": 9.0, "penalty": 1.0}
+
+    def alone(seed, protocol, main_features, overlap, rescale, samples):
+        wanted = (main_features, overlap, rescale, samples) == (1, 0, 1, 512)
+        return {"displacement": 1.1 + 0.02 * size(effect, seed) if wanted else seed, "penalty": 1.0}
 
     def magnitude(seed, protocol, correlation, magnitude, samples):
         wanted = (correlation, magnitude, samples) == (0.8, 0.1, 512)
@@ -95,7 +99,8 @@ def displacement(effect):
     nests = {"main_features": [1, 6], "overlap": [0.0, 1.0], "rescale": [1.0, 10.0]}
     return {
         "overlap": dataset(overlap, tuned | {"unit_correlations": ["0 0", "1 0", "1 1"]} | sizes),
-        **dict.fromkeys(("nested", "single_new"), dataset(nested, tuned | nests | sizes)),
+        "nested": dataset(nested, tuned | nests | sizes),
+        "single_new": dataset(alone, tuned | nests | sizes),
         "magnitude": dataset(magnitude, tuned | {"correlation": [0.8, 1.0], "magnitude": [0.01, 0.1, 1.0]} | sizes),
     }
 
