@@ -7,7 +7,7 @@ result = compare(before, after, loader, layers="layer*")
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, nullcontext
 from functools import partial
 from itertools import chain, islice
@@ -110,35 +110,50 @@ def compare(
         A ValueError, as those of `record` and `diagnose`, for batches and a loader of other kinds, for activations that
         would take too much memory, and for a baseline that cannot be made.
     """
-    if not isinstance(samples, int) or samples < 2:
-        raise UserError(f"samples must be a whole number from 2, got {samples!r}")
-    check_baseline(baseline)
-    if isinstance(labels, str) and labels != "loader":
-        raise UserError(f"labels must be 'loader', one for each sample, or None, got {labels!r}")
+    _check(samples, baseline, labels)
     networks = _networks(before, after, adapter)
     with restore_random_state():
-        loaded = iter(batches(loader))
-        if isinstance(baseline, str):
-            first = list(islice(loaded, RENEWING))
-            baseline = reinitialise(before, seed)
-            renew_statistics(baseline, partial(call, baseline), first)
-            loaded = chain(first, loaded)
-        if baseline is not None:
-            networks["baseline"] = baseline
+        loaded = _add_baseline(networks, baseline, iter(batches(loader)), seed, call)
         places = {"names": layers, "reduce": reduce, "batch_axis": batch_axis, "channel_axis": channel_axis}
         recordings, rows, found, reason = _record_networks(networks, call, adapter, loaded, samples, progress, places)
     if not isinstance(labels, str):
         found, reason = labels, ""
-    # Rows are hashes of inputs, so equal inputs have one name.
-    ids = pd.factorize(np.array(rows))[0] if sample_id is None else np.asarray(sample_id)
-    sides, shared = _share_layers(recordings, ids)
+    sides, shared = _share_layers(recordings, rows, sample_id)
     old, new = sides.pop("before"), sides.pop("after")
     result = diagnose(old, new, layers=shared, p=p, progress=progress, labels=found, **sides)
     return _attach_changes(result, reason, *weight_changes(before, networks["after"], shared, adapter))
 
 
-def _share_layers(recordings: dict[str, dict[str, np.ndarray]], ids: np.ndarray) -> tuple[dict[str, Any], list[str]]:
-    """The recordings of the layers that all networks have, with names of samples, and these layers."""
+def _check(samples: Any, baseline: Any, labels: Any) -> None:
+    """Raise UserError for arguments of `compare` that are none."""
+    if not isinstance(samples, int) or samples < 2:
+        raise UserError(f"samples must be a whole number from 2, got {samples!r}")
+    check_baseline(baseline)
+    if isinstance(labels, str) and labels != "loader":
+        raise UserError(f"labels must be 'loader', one for each sample, or None, got {labels!r}")
+
+
+def _add_baseline(
+    networks: dict[str, Any], baseline: nn.Module | str | None, loaded: Iterator[Any], seed: int, call: Call
+) -> Iterator[Any]:
+    """The batches, after a baseline, if there is one, was added to the networks, with statistics of the first ones."""
+    if isinstance(baseline, str):
+        first = list(islice(loaded, RENEWING))
+        baseline = reinitialise(networks["before"], seed)
+        renew_statistics(baseline, partial(call, baseline), first)
+        loaded = chain(first, loaded)
+    if baseline is not None:
+        networks["baseline"] = baseline
+    return loaded
+
+
+def _share_layers(
+    recordings: dict[str, dict[str, np.ndarray]], rows: list[int], sample_id: Sequence | None
+) -> tuple[dict[str, Any], list[str]]:
+    """The recordings of the layers that all networks have, with names of samples, and these layers.
+
+    Rows are hashes of inputs, so equal inputs have one name where names are not given."""
+    ids = pd.factorize(np.array(rows))[0] if sample_id is None else np.asarray(sample_id)
     shared = [name for name in recordings["before"] if all(name in one for one in recordings.values())]
     if not shared:
         raise UserError(f"layers must be of all networks, and they share none of {', '.join(recordings['before'])}")

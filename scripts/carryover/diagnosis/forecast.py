@@ -141,6 +141,13 @@ def forecast(
         reasons |= dict.fromkeys(("finetune", "rescale"), "activations have no gradients: give the network")
     if "scratch" not in views:
         reasons["scratch"] = "there is no baseline"
+    return _forecast_arms(arms, views, targets, reasons, confidence)
+
+
+def _forecast_arms(
+    arms: Sequence[str], views: Mapping[str, list[Views]], targets: Targets, reasons: dict[str, str], confidence: float
+) -> Forecast:
+    """The forecast of views of networks by arm; `reasons` say why others have none."""
     held = {name: [predict_held_out(one.kernels, targets.targets) for one in views[name]]
             for name in arms if name in views}  # fmt: skip
     movement = {name: float(np.mean([_movement(*pair) for pair in zip(views[name], found, strict=True)]))

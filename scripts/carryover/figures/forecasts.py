@@ -25,7 +25,7 @@ def forecast_gain(data, p: Titled):
     families = sorted(table["family"].unique())
     kinds = {kind: tuned for kind, tuned in KINDS.items() if (table["tuned"] == tuned).any()}
     largest = float(table[["predicted", "gain"]].abs().to_numpy().max())
-    end = TICKS[min(np.searchsorted(TICKS, largest), len(TICKS) - 1)]
+    end = next((tick for tick in TICKS if tick >= largest), TICKS[-1])
     ticks = [sign * tick for sign in (-1, 1) for tick in TICKS if tick <= end]
     size = (4.4 * len(kinds) + 0.8, 5.0)
     fig, axes = plt.subplots(1, len(kinds), figsize=size, sharex=True, sharey=True, squeeze=False)
