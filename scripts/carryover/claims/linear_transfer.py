@@ -22,7 +22,7 @@ MARGIN = 0.05  # points at which theory is nearer to 0 say nothing about its sig
 RIDGE = 0.1  # ridge penalty that is compared with none
 ANGLE = 0.25  # angle θ at which boundaries of linear transfer are looked for, in units of π
 GAMMA = 0.5  # samples per dimension at which the sign of finetuning changes with the angle
-ENOUGH = 100  # samples from which on that term is small
+ENOUGH = 100  # samples from which on the term of order 1/n is small
 BLOCKS = {
     "few": "up to half as many samples as dimensions",
     "many": "samples from half as many as dimensions to nearly as many",
@@ -41,8 +41,8 @@ def _training_note(risk):
 @plugins.check(data=["diagram"], optional=["loud", "ridge", "decay"])
 def linear_transfer(data):
     """Roles: `diagram` of single-task and linearly transferred networks; `loud`, the same with more label noise than
-    signal; and, for the claims on penalties, `ridge` of transfer with ridge penalties and `decay` of single-task
-    networks with weight decay. Statistics are means over draws."""
+    signal; and, for the claims on penalties, `ridge` of transfer with ridge penalties and `decay` of transfer and of
+    single-task networks with weight decay. Statistics are means over draws, or medians near γ = 1."""
     all_runs = transferability(data["diagram"], "linear_transfer").set_index("seed")
     runs = all_runs.query("gamma != 1")  # the risk from scratch has no mean at γ = 1
     results = _boundaries(runs)
@@ -81,7 +81,7 @@ def linear_transfer(data):
         # For orthogonal tasks: without weight decay, and with that of the smallest risk or validation loss.
         decayed = (with_decay(data["decay"], by) for by in (None, "risk_final", "validation_loss"))
         by_decay = (transferability(data["decay"], "linear_transfer", networks) for networks in decayed)
-        without, best, by_validation = (at_critical(gain[np.isclose(gain["angle"], 0.5)]) for gain in by_decay)
+        without, best, by_validation = (at_critical(table[np.isclose(table["angle"], 0.5)]) for table in by_decay)
         results |= checks({"anomalous": without, "regularised_best": best, "regularised": by_validation}, median)
     return results
 

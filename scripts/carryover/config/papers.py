@@ -68,8 +68,8 @@ def merge_papers(config, folder):
 
 
 def _own_entries(config):
-    """{(section, name)} of whole experiments in a configuration, with their family, and of curves that other entries in
-    it ask for: they are no changes of those of the same names in a paper's file."""
+    """{(section, name)} of the entries that a configuration defines itself, rather than changes: experiments with a
+    family, and curves that its other entries use."""
     experiments = {name for name, entry in (config.get("experiments") or {}).items() if entry and "family" in entry}
     entries = [entry or {} for kind in ARTIFACTS.values() for entry in (config.get(kind.section) or {}).values()]
     data = {ref for entry in entries for ref in (entry.get("data") or {}).values()}

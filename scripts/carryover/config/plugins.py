@@ -143,8 +143,8 @@ class Plugin:
 
 @cache
 def _places(kind: str) -> dict[str, tuple[Path, int]]:
-    """{name: (module's file, line of the function)} of the plug-ins of one kind, by their text: every job looks its
-    plug-in up, and to parse a room takes longer than many jobs."""
+    """{name: (module's file, line of the function)} of the plug-ins of one kind, by a regular expression: every job
+    looks its plug-in up, and parsing a folder takes longer than many jobs."""
     found: dict[str, tuple[Path, int]] = {}
     pattern = rf"^@(?:plugins\.)?{DECORATORS[kind]}\b.*\n(?:(?!def |class ).*\n)*?def (\w+)"
     for file in sorted(LIBRARY.joinpath(*kind.split(".")).glob("*.py")):

@@ -92,7 +92,7 @@ def components(X: np.ndarray, share: float, like: Components | None = None) -> C
 
 
 def sample_blocks(samples: int, ids: np.ndarray | None = None) -> np.ndarray:
-    """(samples,) block of each sample, at most `BLOCKS` of equal sizes up to one, at random.
+    """(samples,) random block of each sample, of `BLOCKS`; their numbers of different samples differ by at most one.
 
     Samples of one id, such as crops of one image, share a block. Raises UserError for fewer than `LEAST`.
     """
@@ -101,7 +101,7 @@ def sample_blocks(samples: int, ids: np.ndarray | None = None) -> np.ndarray:
     if count < LEAST:
         raise UserError(f"{LEAST} different samples or more are needed, got {count}")
     order = generator("diagnosis", "", 0, "blocks").permutation(count)
-    return (order % min(BLOCKS, count))[groups]
+    return (order % BLOCKS)[groups]
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def search_factor(
         raise UserError(f"the journal {journal} cannot be used ({error.strerror}): name a folder") from None
     key = joblib.hash([source_of(run), identity]) if journal else ""
     all_scores: list[float] = []
-    failed: set[float] = set()  # factors with scores that are not finite
+    failed: set[tuple[float, float]] = set()  # (factor, rate) of networks with scores that are not finite
 
     def scores(networks: Sequence[tuple[float, float]], seeds: range) -> np.ndarray:
         """Scores (networks, seeds) of pairs of a factor and a learning rate."""
@@ -93,8 +93,9 @@ def search_factor(
         if lowest is None:
             count = len(all_scores)
             raise UserError(f"score must be a finite number, got none in {count} trainings, but {all_scores[0]}")
-        failed.update(np.array(networks)[~np.isfinite(values).all(axis=1), 0].tolist())
-        return np.where(np.isfinite(values), values, lowest)
+        finite = np.isfinite(values)
+        failed.update(pair for pair, fine in zip(networks, finite.all(axis=1), strict=True) if not fine)
+        return np.where(finite, values, lowest)
 
     by_factor = scores([(factor, 1.0) for factor in grid], range(seeds))
     # Among factors of equal mean score the one nearest to 1.
@@ -132,10 +133,12 @@ def _score(key: str, factor: float, rate: float, seed: int, run: Callable[..., A
         raise UserError(f"score must be one number, got a {kind} at factor {factor:g}, seed {seed}") from None
 
 
-def _warnings(failed: set[float], gain: Interval, by_factor: np.ndarray) -> Iterator[str]:
+def _warnings(failed: set[tuple[float, float]], gain: Interval, by_factor: np.ndarray) -> Iterator[str]:
     """Sentences on factors with scores that are not finite, and on scores (factors, seeds) that hardly differ."""
     if failed:
-        where = ", ".join(f"{factor:g}" for factor in sorted(failed))
+        where = ", ".join(
+            f"{factor:g}" + f" at {rate:g} times the rate" * (rate != 1) for factor, rate in sorted(failed)
+        )
         yield f"Some scores were not finite (factor {where}): they count as the lowest."
     if gain.low <= 0 <= gain.high and len(by_factor) > 2:
         with np.errstate(invalid="ignore"):  # scores that are all the same

@@ -59,17 +59,16 @@ def convnet_rescaling(data, p: ConvnetRescaling):
         above.axhline(100 / classes, color="0.3", linestyle=":", linewidth=1, label="chance")
         below.axhline(0, **layout.ZERO)
         colors = dict(zip(protocols, panels.colors("protocol", protocols), strict=True))
-        for place, (protocol, rescaled) in enumerate(product(protocols, (False, True))):
-            factor = p.rescale if rescaled else 1.0
+        for place, (protocol, factor) in enumerate(product(protocols, (1.0, p.rescale))):
             shown = runs.isel(run=run_mask(runs, protocol=protocol, rescale=factor))
             if not shown.sizes["run"]:
                 continue
             name, shift = panels.name(runs, "protocol", protocol), 2 ** (0.07 * (place - 2))
             look = {"color": colors[protocol], "lw": 1.6 if protocol == "finetuning" else 0.9}
-            style = {"linestyle": "--", "mfc": "white"} if rescaled else {}
-            label = f"{name}, rescaled by {factor:g}" if rescaled else name
+            style = {"linestyle": "--", "mfc": "white"} if factor != 1 else {}
+            label = f"{name}, rescaled by {factor:g}" if factor != 1 else name
             networks.accuracies(above, shown, "samples", label, shift, **style, **look)
-            if rescaled and protocol != "multi_task":
+            if factor != 1 and protocol != "multi_task":
                 gains = networks.accuracy_table(shown, "samples") - networks.accuracy_table(
                     select_runs(runs, protocol=protocol, rescale=1.0), "samples"
                 )

@@ -27,7 +27,7 @@ def mean_field_transfer(data, p: Titled):
 
     Roles: `risk`, `gram` and `rkhs_residual` of an experiment of the family mean_field.
     """
-    ablated = 0.5  # share of ablated units of the kernels that are shown
+    ablated = 0.5  # share of the target's units that the source lacks, for the kernels that are shown
     titles = "b: risk from scratch", "c: its exponent ν", "d: left out by the features", "e: transferability"
     features = (("initial_rkhs_residual", "features before pretraining", "0.6"),
                 ("rkhs_residual", "pretrained features", panels.COLORS["finetuning"]))  # fmt: skip
@@ -38,7 +38,7 @@ def mean_field_transfer(data, p: Titled):
     _kernels(above, select_runs(gram, ablated=ablated), select_runs(risk, ablated=0.0), scales)
     rows = [part.subplots(1, 4, width_ratios=(1, 1, 1, 1.3)) for part in below]
     for part, row, scale in zip(below, rows, scales, strict=True):
-        runs, outside = (select_runs(role, teacher_scale=scale) for role in (risk, left_out))
+        runs, outside = (select_runs(every, teacher_scale=scale) for every in (risk, left_out))
         law = _scratch(row[:2], from_scratch(runs))
         for name, label, color in features:
             table = outside[[name]].to_dataframe().pivot_table(name, "seed", "ablated")

@@ -40,7 +40,7 @@ def gram(data, p: Gram):
         source = network["teacher_directions"].values[present].astype(np.float64)
         weights, start = Weights.of_dataset(network), network["start_first"].values.astype(np.float64)
         trained, initial, known = (np.maximum(X @ units.T, 0) for units in (weights.first, start, source))
-        cosine = np.average((weights.first @ source.T).max(axis=1), weights=weights.importance())
+        cosine = np.average((weights.first @ source.T).max(axis=1), weights=weights.importance())  # of unit vectors
         return {
             "gram": (kernel(trained), "kernel of the pretrained features"),
             "initial_gram": (kernel(initial), "kernel of the features before pretraining"),

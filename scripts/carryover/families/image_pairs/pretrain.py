@@ -99,7 +99,7 @@ class Split:
 
 
 def splits(p, shard):
-    """(columns, `Split`) for each seed and kind of pixels, of the classes that are asked for: seeds hold out others.
+    """(columns, `Split`) for each kind of pixels and seed, which holds out images of its own of the classes asked for.
 
     Raises UserError for a class that does not exist or has one image alone.
     """
