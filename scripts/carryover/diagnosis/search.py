@@ -136,9 +136,8 @@ def _score(key: str, factor: float, rate: float, seed: int, run: Callable[..., A
 def _warnings(failed: set[tuple[float, float]], gain: Interval, by_factor: np.ndarray) -> Iterator[str]:
     """Sentences on factors with scores that are not finite, and on scores (factors, seeds) that hardly differ."""
     if failed:
-        where = ", ".join(
-            f"{factor:g}" + f" at {rate:g} times the rate" * (rate != 1) for factor, rate in sorted(failed)
-        )
+        names = (f"{factor:g}" + f" at {rate:g} times the rate" * (rate != 1) for factor, rate in sorted(failed))
+        where = ", ".join(names)
         yield f"Some scores were not finite (factor {where}): they count as the lowest."
     if gain.low <= 0 <= gain.high and len(by_factor) > 2:
         with np.errstate(invalid="ignore"):  # scores that are all the same
