@@ -46,7 +46,7 @@ QUOTED = re.compile(
     rf"(?P<number>{NUMBER})(?:\s+\[(?P<low>{NUMBER}),\s+(?P<high>{NUMBER})\])?(?P<unit>\s?%|\s+[a-z-]+)?"
     r"<!--(?:(?P<record>\S+\.json) (?P<key>\w+)|(?P<claim>\w+/[\w.]+))(?:(?P<sign>[*/])(?P<factor>-?[\d.]+))?-->"
 )
-MARK = re.compile(r"<!--[\w.]*/[^>]+-->|<!--\S+\.json [^>]+-->")
+MARK = re.compile(r"<!--\s*[\w.]*/[^>]+-->|<!--\s*\S+\.json [^>]+-->")
 STATED = re.compile(r"<!-- supported by (?P<claims>[^>]*?) -->")
 ARCHIVED = re.compile(r"<!-- claims archived in (?P<file>\S+) -->")
 BLOCK = re.compile(

@@ -13,7 +13,7 @@ from carryover.statistics import jackknife
 
 
 class BoundCorrelations(Model):
-    images: str = parameter("MNIST", "whose classes the pairs are of, as text")
+    images: str = parameter("MNIST", "name of the images, for sentences")
     constant: NonNegativeFloat = parameter(
         1.0, "c of eq 3, which the paper leaves open; 0 for the limit of small ones")  # fmt: skip
 

@@ -43,7 +43,7 @@ class Claimed(BaseModel, extra="forbid"):
 
     @property
     def range(self) -> tuple[float, float] | None:
-        """Both ends of the range; None where it is open."""
+        """Both ends of the range; None without a bound."""
         if self.within is not None:
             return self.within
         if self.above is not None:

@@ -172,7 +172,7 @@ def validate(config: dict) -> Configuration:
         said = parameters.sentence(error, Configuration)
         if said.endswith(": Field required."):  # perhaps of a misspelt name, which is a new one
             section, name, *_ = said.split(".")
-            near = get_close_matches(name, [one for one in config[section] or () if one != name])
+            near = get_close_matches(name, [one for one in config[section] if isinstance(one, str) and one != name])
             said = f"{said[:-1]}; {section} of a similar name: {', '.join(near)}." if near else said
         raise UserError(f"configuration: {said}") from None
 

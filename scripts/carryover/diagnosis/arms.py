@@ -28,7 +28,7 @@ from carryover.diagnosis.modules import (
 )
 from carryover.diagnosis.networks import check_baseline, copy_network, reinitialise, renew_statistics
 from carryover.diagnosis.sources import as_array, common_samples, open_source
-from carryover.diagnosis.tangent import Views, look_at, refuse_mixing, single_samples
+from carryover.diagnosis.tangent import Views, in_full, look_at, refuse_mixing, single_samples
 from carryover.diagnosis.task import Targets
 from carryover.errors import UserError
 from carryover.measures.gradient_sketches import SKETCH
@@ -74,7 +74,7 @@ def _load(model: nn.Module, loader: Any, labels: Any, samples: int, call: Call) 
             inputs, named, given = split_batch(model, batch, strict=call is call_network)
             seen_inputs = (inputs, {key: one for key, one in named.items() if key not in LABELS})
             rows = _count_samples(seen_inputs, given)
-            keys = sample_keys(seen_inputs, rows, seen)
+            keys, batch = sample_keys(seen_inputs, rows, seen), in_full(batch, rows)
             for row, single in enumerate(single_samples(batch, rows)):
                 if keys[row] not in singles and len(singles) < samples:
                     singles[keys[row]] = single
@@ -138,6 +138,8 @@ def _networks(
         check_baseline(one)
         if several and not isinstance(one, nn.Module):
             raise UserError(f"baseline must be a list of torch modules, and has {one!r:.40}")
+        if isinstance(one, nn.Module):
+            ready("baseline", one)
         if isinstance(one, nn.Module) and layer in submodules(model) and layer not in (named := submodules(one)):
             has = ", ".join(filter(None, named)) or "none"
             raise UserError(f"baseline must have the layer {layer} of the model, and has {has}")

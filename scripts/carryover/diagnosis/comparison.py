@@ -125,7 +125,7 @@ def compare(
 
 
 def _check(samples: Any, baseline: Any, labels: Any) -> None:
-    """Raise UserError for arguments of `compare` that are none."""
+    """Raise UserError for arguments that `compare` does not take."""
     if not isinstance(samples, int) or samples < 2:
         raise UserError(f"samples must be a whole number from 2, got {samples!r}")
     check_baseline(baseline)
@@ -136,7 +136,7 @@ def _check(samples: Any, baseline: Any, labels: Any) -> None:
 def _add_baseline(
     networks: dict[str, Any], baseline: nn.Module | str | None, loaded: Iterator[Any], seed: int, call: Call
 ) -> Iterator[Any]:
-    """The batches, after a baseline, if there is one, was added to the networks, with statistics of the first ones."""
+    """All batches, after the baseline, if any, was added to the networks; the first ones renew its statistics."""
     if isinstance(baseline, str):
         first = list(islice(loaded, RENEWING))
         baseline = reinitialise(networks["before"], seed)

@@ -42,13 +42,20 @@ class Views(NamedTuple):
         return [probe] if self.gradients is None else [probe, probe + self.gradients]
 
 
+def in_full(batch: Any, samples: int) -> Any:
+    """The batch with its sparse tensors of as many rows as it has samples in full."""
+
+    def fill(one: Tensor) -> Tensor:
+        return one.to_dense() if one.layout is not torch.strided and one.ndim and len(one) == samples else one
+
+    return tree_map_only(Tensor, fill, batch)
+
+
 def single_samples(batch: Any, samples: int) -> Iterable[Any]:
-    """Batches of one sample each of a batch: tensors with as many rows as it has samples are cut, sparse ones in full,
-    and others are kept."""
-    full = tree_map_only(Tensor, lambda one: one if one.layout is torch.strided else one.to_dense(), batch)
+    """Batches of one sample each of a batch: tensors with as many rows as it has samples are cut, others are kept."""
     for row in range(samples):
         yield tree_map_only(
-            Tensor, lambda one: one[row : row + 1] if one.ndim and len(one) == samples else one, full  # noqa: B023
+            Tensor, lambda one: one[row : row + 1] if one.ndim and len(one) == samples else one, batch  # noqa: B023
         )  # fmt: skip
 
 

@@ -174,7 +174,7 @@ def mean_field_anchor(data, p: Titled):
     gain.set(xlabel="target samples n", ylabel="transferability / target variance")
     gain.set_title(f"a: readout by {panels.name(risk, 'readout', READOUT)}")
 
-    # On the axes of b and c, 0 and infinity stand a decade next to the logarithms of the other anchors.
+    # On the axes of b and c, 0 and infinity stand a decade outside the logarithms of the other anchors.
     between = interior.columns.unique("anchor")
     logs = [np.log10(anchor) for anchor in between]
     places = np.array([min(logs) - 1, *logs, max(logs) + 1])

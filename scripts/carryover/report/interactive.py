@@ -66,7 +66,8 @@ def _map(table, about, title, command, figure):
 
 def _boundary(table):
     """Lines between cells of which one has a predicted gain and the other a predicted loss."""
-    signs = np.sign(table.pivot(index="row", columns="samples", values="predicted"))
+    predicted = table.pivot(index="row", columns="samples", values="predicted")
+    signs = np.sign(predicted.where(predicted.abs() > ROUNDING))
     ends = alt.X2("samples", bandPosition=1), alt.Y2("row", bandPosition=1)
     for axis, end in enumerate(ends):
         changes = (signs * signs.shift(1, axis=axis) < 0).stack()  # from the row below, or the column on the left

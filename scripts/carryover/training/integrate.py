@@ -119,7 +119,7 @@ def train(
     `ensemble` makes of their indices; the runs that were dropped.
 
     The sizes of ensembles differ by one at most. After PyTorch reported that a GPU's memory is too small for one, half
-    of its runs are tried, as stderr says; UserError where it is too small for one run.
+    of its runs are tried, which is reported on stderr; UserError where it is too small for one run.
     """
     runs = np.arange(len(history)) if runs is None else runs
     dropped: list[int] = []

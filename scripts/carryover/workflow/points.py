@@ -87,7 +87,7 @@ def _points(experiment, spec, stage, sources, effective):
     if not isinstance(grids, dict) or not grids or not all(isinstance(grid, dict) for grid in grids.values()):
         raise UserError(f"{where}.grids: it must be sections of parameters by name.")
     points: dict = {}
-    given = {(where, name): "" for name in common}  # {(path of section, parameter): its grid, "" next to the grids}
+    given = {(where, name): "" for name in common}  # {(path of section, parameter): its grid, "" outside the grids}
     for grid_name, grid in grids.items():
         grid_path = f"{where}.grids.{grid_name}" if grid_name else where
         given |= {(grid_path, name): grid_name for name in grid}

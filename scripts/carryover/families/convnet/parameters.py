@@ -72,7 +72,7 @@ class Finetune(Forecast, Task):
         "finetuning", "finetuning starts from the pretrained network, single_task from scratch; multi_task learns the "
         "classes of pretraining at the same time, from scratch", axis=True)  # fmt: skip
     targets: Literal["sets", "all"] = parameter(
-        "sets", "what it is about: sets of classes, each a task, or all at once of the classes that sets are drawn "
+        "sets", "classes to distinguish: those of sets, each a task, or all at once of the classes that sets are drawn "
         "from, which takes held_out_classes", axis=True)  # fmt: skip
     solver: Literal["descent"] = parameter("descent", "gradient descent with momentum", axis=True)
     rescale: tuple[PositiveFloat, ...] = parameter((1.0,), "factor on the weights before training")

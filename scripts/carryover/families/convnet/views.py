@@ -18,8 +18,8 @@ DRAWN = 2  # networks
 
 def views(problem, p):
     """Features are what the last layer reads, and gradients those of a readout drawn at random. Normalisations have the
-    statistics of the samples, as in training. Networks from scratch are drawn anew. Probabilities are those of the
-    classes of pretraining, where these are known.
+    statistics of the samples, also where training keeps those of pretraining. Networks from scratch are drawn anew.
+    Probabilities are those that the readout of pretraining gives to these features, where its classes are known.
 
     Raises UserError for tasks of more than two classes.
     """
