@@ -7,7 +7,7 @@ import xarray as xr
 
 from carryover.analysis.mean_field import READOUT, gains, leave_one_out_choice
 from carryover.claims.mean_field_transfer import FACTOR, FITTED
-from toy.made_up_runs import OPPOSITE, SEEDS, checks_of, dataset, size
+from toy.made_up_runs import SEEDS, checks_of, dataset, size
 
 LAZY, RICH = 0.1, 1.0
 ALIKE, LEARNED = 0.9, 0.05
