@@ -127,6 +127,8 @@ ROLES = {
         **{name: measured_relu("random_signs", name) for name in ("clusters", "dimensionality")},
         "paired": measured_relu("regimes", "clusters"),
         "paired_dimensionality": measured_relu("regimes", "dimensionality"),
+        "tuned": measured_relu("random_signs_tuned", "clusters"),
+        "tuned_paired": measured_relu("overlap", "clusters"),
     },
     "relu_displacement": lambda: {
         **relu("displacement", "overlap", "nested", "magnitude"), "risk": measured_relu("magnitude", "risk")
@@ -190,7 +192,7 @@ CASES = {
     "norm_scale": [({}, 4)],
     "ntk_bound": [({}, 3)],
     "pretrained_rescaling": [({}, 3)],
-    "random_signs": [({}, 3)],
+    "random_signs": [({}, 7)],
     "regularised_scratch": [({}, 5)],
     "relu_displacement": [({"samples": (4, 8)}, 6)],
     "relu_least_penalty": [({}, 8)],

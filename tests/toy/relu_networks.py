@@ -33,6 +33,10 @@ SHARDS = {
     ],
 }
 SHARDS["random_signs"] = [SHARDS["regimes"][0] | {"signs": "random", "main_features": (2,)}]
+SHARDS["random_signs_tuned"] = [
+    told | {"signs": "random", "samples": SIZES[:1], "unit_correlations": ("0 0", "1 0")}
+    for told in SHARDS["overlap"][1:3]
+]
 SHARDS["spread"] = [SHARDS["magnitude"][1] | {"samples": (3, 4), "keep_samples": True, "angular_noise": 0.1}]
 SHARDS["few"] = [told | {"samples": (3, 4), "keep_samples": True} for told in SHARDS["magnitude"]]
 

@@ -205,15 +205,16 @@ def dimensionality(data, p: Dimensionality):
     return layout.compose(rows, p.title, panels.describe_spread(data))
 
 
-@plugins.figure(data=["clusters", "dimensionality", "paired", "paired_dimensionality"])
+@plugins.figure(data=["clusters", "dimensionality", "paired", "paired_dimensionality", "tuned", "tuned_paired"])
 def random_signs(data, p: Titled):
-    """Clusters and dimensions of networks from scratch by the sum of their teachers' signs, which are paired elsewhere.
+    """Clusters and dimensions of networks by the sum of their teachers' signs, which are paired elsewhere.
 
-    Roles: `clusters` and `dimensionality` of teachers with random signs, `paired` and `paired_dimensionality` of those
-    with paired ones.
+    Roles: `clusters` and `dimensionality` of networks from scratch and teachers with random signs, `paired` and
+    `paired_dimensionality` of those with paired ones; `tuned` and `tuned_paired`, clusters of PT+FT and MTL.
     """
+    scratch = {role: runs for role, runs in data.items() if not role.startswith("tuned")}
     rich = {role: select_runs(runs, protocol="single_task", main_features=runs["main_features"].values.min(),
-                        initial_scale=runs["initial_scale"].values.min()) for role, runs in data.items()}  # fmt: skip
+                        initial_scale=runs["initial_scale"].values.min()) for role, runs in scratch.items()}  # fmt: skip
     grey = {"color": "0.3", "linestyle": "--"}
 
     def panel(ax, runs, quantity, along, paired):
@@ -235,8 +236,21 @@ def random_signs(data, p: Titled):
         layout.group("b  Dimensions (Fig. 8a)", {"STL": rich["dimensionality"]}, ratios, "participation ratio",
                      "samples", UP, width=1.5),
     ]  # fmt: skip
-    known = {"random": rich["clusters"], "paired": rich["paired"]}
-    return layout.compose([row], p.title, panels.describe_spread(known))
+
+    def inertias_of_tuned(ax, runs):
+        same = {name: runs[name].values[0] for name in ("protocol", "unit_correlations")}
+        panel(ax, runs, "inertia", "clusters", select_runs(data["tuned_paired"], **same))
+
+    tuned = {
+        f"{panels.name(data['tuned'], 'protocol', protocol)}, {units} units":
+        select_runs(data["tuned"], protocol=protocol, unit_correlations=cosines)
+        for protocol in ("finetuning", "multi_task")
+        for cosines, units in zip(panels.values(data["tuned"], "unit_correlations"), ("new", "shared"), strict=True)
+    }  # fmt: skip
+    samples = data["tuned"]["samples"].values[0]
+    below = [layout.group(f"c  Inertia at n = {samples:g} (Figs. 6c and d)", tuned, inertias_of_tuned, "inertia")]
+    known = {"random": rich["clusters"], "paired": rich["paired"], "tuned": data["tuned"]}
+    return layout.compose([row, below], p.title, panels.describe_spread(known))
 
 
 @plugins.figure(data=["norms", "displacement", "regimes"])
