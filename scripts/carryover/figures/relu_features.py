@@ -212,9 +212,11 @@ def random_signs(data, p: Titled):
     Roles: `clusters` and `dimensionality` of networks from scratch and teachers with random signs, `paired` and
     `paired_dimensionality` of those with paired ones; `tuned` and `tuned_paired`, clusters of PT+FT and MTL.
     """
-    scratch = {role: runs for role, runs in data.items() if not role.startswith("tuned")}
-    rich = {role: select_runs(runs, protocol="single_task", main_features=runs["main_features"].values.min(),
-                        initial_scale=runs["initial_scale"].values.min()) for role, runs in scratch.items()}  # fmt: skip
+    rich = {
+        role: select_runs(runs, protocol="single_task", main_features=runs["main_features"].values.min(),
+                          initial_scale=runs["initial_scale"].values.min())
+        for role, runs in data.items() if not role.startswith("tuned")
+    }  # fmt: skip
     grey = {"color": "0.3", "linestyle": "--"}
 
     def panel(ax, runs, quantity, along, paired):
