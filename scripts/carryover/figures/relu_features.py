@@ -243,15 +243,17 @@ def random_signs(data, p: Titled):
         same = {name: runs[name].values[0] for name in ("protocol", "unit_correlations")}
         panel(ax, runs, "inertia", "clusters", select_runs(data["tuned_paired"], **same))
 
+    # Of the sums that a has, so that their colours are the same.
+    shown = data["tuned"].isel(run=np.isin(data["tuned"]["sign_sum"], rich["clusters"]["sign_sum"]))
     tuned = {
-        f"{panels.name(data['tuned'], 'protocol', protocol)}, {units} units":
-        select_runs(data["tuned"], protocol=protocol, unit_correlations=cosines)
+        f"{panels.name(shown, 'protocol', protocol)}, {units} units":
+        select_runs(shown, protocol=protocol, unit_correlations=cosines)
         for protocol in ("finetuning", "multi_task")
-        for cosines, units in zip(panels.values(data["tuned"], "unit_correlations"), ("new", "shared"), strict=True)
+        for cosines, units in zip(panels.values(shown, "unit_correlations"), ("new", "shared"), strict=True)
     }  # fmt: skip
-    samples = data["tuned"]["samples"].values[0]
+    samples = shown["samples"].values[0]
     below = [layout.group(f"c  Inertia at n = {samples:g} (Figs. 6c and d)", tuned, inertias_of_tuned, "inertia")]
-    known = {"random": rich["clusters"], "paired": rich["paired"], "tuned": data["tuned"]}
+    known = {"random": rich["clusters"], "paired": rich["paired"], "PT+FT and MTL": shown}
     return layout.compose([row, below], p.title, panels.describe_spread(known))
 
 
