@@ -136,7 +136,7 @@ def _check(samples: Any, baseline: Any, labels: Any) -> None:
 def _add_baseline(
     networks: dict[str, Any], baseline: nn.Module | str | None, loaded: Iterator[Any], seed: int, call: Call
 ) -> Iterator[Any]:
-    """All batches, after the baseline, if any, was added to the networks; the first ones renew its statistics."""
+    """Add the baseline, if any, to the networks. Returns all batches, of which the first renew its statistics."""
     if isinstance(baseline, str):
         first = list(islice(loaded, RENEWING))
         baseline = reinitialise(networks["before"], seed)

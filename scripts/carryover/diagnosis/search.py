@@ -91,7 +91,7 @@ def search_factor(
         values = np.array(all_scores[-len(trainings) :]).reshape(len(networks), len(seeds))
         lowest = min(filter(math.isfinite, all_scores), default=None)
         if lowest is None:
-            raise UserError(f"score must be a finite number, got none in {len(all_scores)}, but {all_scores[0]}")
+            raise UserError(f"score must be finite, got none in {len(all_scores)} trainings, but {all_scores[0]}")
         finite = np.isfinite(values)
         failed.update(pair for pair, fine in zip(networks, finite.all(axis=1), strict=True) if not fine)
         return np.where(finite, values, lowest)
