@@ -167,3 +167,16 @@ def test_descent_of_a_readout_in_closed_form_is_that_step_by_step():
             break
     assert (epochs, last) == (epoch + 1, pytest.approx(np.square(Z @ error).mean(), rel=1e-6))
     assert (best, loss) == pytest.approx((min(*seen, last), np.square(X @ error).mean()), rel=1e-6)
+
+
+def test_probes_of_diagonal_networks_descend_as_their_closed_form_says():
+    rng, epochs, D = np.random.default_rng(2), 300, 5
+    X, Z, teacher = rng.normal(size=(1, 4, D)), rng.normal(size=(1, 30, D)), rng.normal(size=D)
+    task, test = (Samples(inputs, inputs @ teacher, np.zeros(1, int)) for inputs in (X, Z))
+    start = diagonal.Weights(*rng.normal(size=(2, 1, D)), *rng.normal(size=(2, 1, 1, D)))
+    rules = Rules(0.01, 1e-20, epochs, probe=True)
+    rest = np.array([epochs]), np.array([1e-20]), [torch.Generator()], teacher[None]
+    problem = Problem([task], start, test, rules, *rest)
+    _, best, final, _ = solvers.readout_descent(problem, 0)
+    found = descend(problem, "cpu")
+    assert (found.risk_best.item(), found.risk_final.item()) == pytest.approx((best, final), rel=1e-4)

@@ -9,8 +9,7 @@ RUN = ["published", "protocol", "main_features", "overlap", "unit_correlations",
 """What tells the published runs apart."""
 NEAR = 0.01  # relative difference within which a risk is the published one
 BATCH = 128  # samples of a step of ReLU networks; more samples are trained in batches
-REPEATED = {"relu": "rounded", "rescaled_pretrained": "rescaled_rounded"}
-"""{role of replayed runs: that of their repetitions}."""
+REPEATED = "rounded"  # what the roles of repetitions, from weights one rounding away, start with
 SETUPS = {
     "single_task": "scratch",
     "finetuning": "finetuned",
@@ -30,14 +29,15 @@ def match_published(data):
     from scratch or finetuned. UserError where no run is in the table.
     """
     table = data["published"].fillna({"unit_correlations": ""})
-    roles = data.keys() - {"published", *REPEATED.values()}  # which are no replayed runs
-    runs = pd.concat([data[role].to_dataframe() for role in data if role in roles], ignore_index=True)
+    roles = [role for role in data if role != "published" and not role.startswith(REPEATED)]
+    runs = pd.concat([data[role].to_dataframe() for role in roles], ignore_index=True)
     runs = runs[runs["finished"] == 1].assign(overlap=runs["overlap"].round(6), ours=runs.get("ours", ""))
     runs = runs.fillna({"ours": ""})
     rows = runs.merge(table, on=RUN).rename(columns={"risk": "risk_published"})
     if rows.empty:
         raise UserError("no run is in the table of published risks: name datasets of the family published.")
     setup = rows["protocol"].map(SETUPS)
+    setup = setup.mask(rows["protocol"].str.endswith("_probe") & (rows.get("solver") == "descent"), "descended_probes")
     kind = rows["published"].replace("relu_magnitude", "magnitude").str.split("_").str[0]
     batches = (kind == "relu") & (rows["samples"] > BATCH) & setup.isin(("scratch", "finetuned"))
     group = (kind + "_" + setup).mask(batches, "relu_batches")
@@ -45,14 +45,14 @@ def match_published(data):
 
 
 def compare_rounding(data):
-    """Runs of the roles `REPEATED` and their repetitions from weights one rounding away.
+    """Runs that were repeated from weights one rounding away, in roles that start with `REPEATED`.
 
     Rows of `match_published` with the relative difference `own` of the repetition, and the `band`, the largest of these
     at a setup, factor and n.
     """
-    repetitions = {role: data[other] for role, other in REPEATED.items() if other in data}
+    repetitions = {role.removeprefix(REPEATED): runs for role, runs in data.items() if role.startswith(REPEATED)}
     # Both are matched with the table, so that only runs that ended in both remain.
-    rows = match_published({role: data[role] for role in ("published", *repetitions)})
+    rows = match_published(data)
     repeated = match_published({"published": data["published"], **repetitions})
     rows = rows.merge(repeated[[*RUN, "risk_best"]], on=RUN, suffixes=("", "_rounded"))
     rows["own"] = (rows["risk_best_rounded"] / rows["risk_best"] - 1).abs()

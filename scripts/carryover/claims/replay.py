@@ -31,8 +31,8 @@ def replay(data):
 
 @plugins.check()
 def replay_rounding(data):
-    """Roles: `published` (the table), and risks of replayed runs, `relu`, and of their repetitions, `rounded`; also of
-    finetuned rescaled networks, `rescaled_pretrained` and `rescaled_rounded`.
+    """Roles: `published` (the table), risks of replayed runs, by any names, and of repetitions, by names that start with
+    `rounded`.
 
     Where rounding alone parts the replay from the published run, a repetition is as far from the replay as this is. The
     shares are averaged over seeds, since the runs of a seed start from one pretrained network.
@@ -43,7 +43,7 @@ def replay_rounding(data):
     rows["missed"] = rows["difference"].abs() > NEAR
     rows["nearer"] = (rows["own"] > NEAR).astype(int) - rows["missed"]
     for group, own in rows.groupby("group"):
-        facts = {"setup": group.removeprefix("relu_").replace("_", ", ")}
+        facts = {"setup": group.removeprefix("relu_").replace("multi_task", "multi-task").replace("_", ", ")}
         values[f"{group}_repeated"] = Check(own.groupby("seed")["nearer"].mean(), facts=facts)
         missed = own[own["missed"]]
         if len(missed):

@@ -39,6 +39,7 @@ class Rules:
     epochs: int
     limit: float = 100.0  # of the loss, above which training starts again with a tenth of the rate
     batch: int = 0  # samples of a step; 0 for all
+    probe: bool = False  # whether readouts of diagonal networks alone are trained
 
 
 @dataclass(frozen=True)
@@ -237,7 +238,9 @@ class DiagonalDescent(PublishedDescent):
             gradients.append((residual * (2 * self.rate / samples)) @ X)
         move = torch.stack(gradients, 1)[:, None]  # −rate · ∂loss/∂β, (R, 1, O, D)
         first, second = self.first, self.second
-        self.first, self.second = first + (move * second).sum(2, keepdim=True), second + move * first
+        self.second = second + move * first
+        if not self.rules.probe:
+            self.first = first + (move * second).sum(2, keepdim=True)
         return loss[None]
 
     def test_risk(self, which: torch.Tensor) -> torch.Tensor:

@@ -38,7 +38,8 @@ class Finetune(Task):
         "single_task", "the published setup: STL, PT+FT, MTL, their probes (LR) and kernels (NTK); pretrained leaves "
         "the networks as pretraining left them", axis=True)  # fmt: skip
     solver: Literal["descent", "fitted"] = parameter(
-        "descent", "gradient descent; or fitted: ridge regression, and descent of diagonal readouts in closed form",
+        "descent", "gradient descent; or fitted: ridge regression, and descent of diagonal readouts in closed form, which "
+        "single precision may not reach",
         axis=True)  # fmt: skip
     published: tuple[Literal["relu_overlap", "relu_nested", "relu_rescaled", "relu_magnitude", "diagonal_overlap",
                              "diagonal_nested", "diagonal_rescaled"], ...] = parameter(
@@ -61,7 +62,9 @@ class Finetune(Task):
     @model_validator(mode="after")
     def check(self):
         """Refuse a solver that the protocol does not have; UserError."""
-        known = "fitted" if self.protocol.endswith(("_probe", "_kernel")) else "descent"
-        if self.solver != known:
-            raise UserError(f"{self.protocol} has no solver {self.solver}: choose {known}.")
+        fits = self.protocol.endswith(("_probe", "_kernel"))
+        descends = not fits or (self.protocol.endswith("_probe") and self.network == "diagonal")
+        known = ["descent"] * descends + ["fitted"] * fits
+        if self.solver not in known:
+            raise UserError(f"{self.protocol} has no solver {self.solver}: choose {' or '.join(known)}.")
         return self

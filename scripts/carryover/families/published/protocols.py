@@ -71,7 +71,8 @@ the published risks of four runs."""
 def rules(experiment, protocol, factor):
     """The `Rules` by which the runs of an experiment, protocol and factor (a number) were trained on the main task."""
     if experiment.startswith("diagonal"):
-        return Rules(0.1, 1e-10, 1_000_000 if experiment == "diagonal_overlap" else 100_000)
+        epochs = 1_000_000 if experiment == "diagonal_overlap" else 100_000
+        return Rules(0.1, 1e-10, epochs, probe=protocol.endswith("_probe"))
     if experiment == "relu_magnitude":  # a rate of 1e6, of outputs times 1e-6: weights of 1e-3 at a rate of 1
         return Rules(1.0, 1e-10, 100_000)
     if protocol == "multi_task":
