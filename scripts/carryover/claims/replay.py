@@ -31,8 +31,8 @@ def replay(data):
 
 @plugins.check()
 def replay_rounding(data):
-    """Roles: `published` (the table), risks of replayed runs, by any names, and of repetitions, by names that start with
-    `rounded`.
+    """Roles: `published` (the table), risks of replayed runs, by any names, and of their repetitions, by names that start
+    with `rounded`.
 
     Where rounding alone parts the replay from the published run, a repetition is as far from the replay as this is. The
     shares are averaged over seeds, since the runs of a seed start from one pretrained network.

@@ -38,8 +38,7 @@ class Finetune(Task):
         "single_task", "the published setup: STL, PT+FT, MTL, their probes (LR) and kernels (NTK); pretrained leaves "
         "the networks as pretraining left them", axis=True)  # fmt: skip
     solver: Literal["descent", "fitted"] = parameter(
-        "descent", "gradient descent; or fitted: ridge regression, and descent of diagonal readouts in closed form, which "
-        "single precision may not reach",
+        "descent", "gradient descent; or fitted: ridge regression, and descent of diagonal readouts in closed form",
         axis=True)  # fmt: skip
     published: tuple[Literal["relu_overlap", "relu_nested", "relu_rescaled", "relu_magnitude", "diagonal_overlap",
                              "diagonal_nested", "diagonal_rescaled"], ...] = parameter(
