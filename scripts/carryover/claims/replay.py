@@ -31,7 +31,7 @@ def replay(data):
 
 @plugins.check()
 def replay_rounding(data):
-    """Roles: `published` (the table), risks of replayed runs, by any names, and of their repetitions, by names that start
+    """Roles: `published` (the table), risks of replayed runs, by any names, and of repetitions, whose names start
     with `rounded`.
 
     Where rounding alone parts the replay from the published run, a repetition is as far from the replay as this is. The
