@@ -92,7 +92,14 @@ def test_multi_task_sees_the_auxiliary_data_of_pretraining(start):
 # Where solvers end.
 
 
-@pytest.mark.parametrize("protocol", ["single_task", "single_task_probe", "finetuning", "finetuning_probe"])
+@pytest.mark.parametrize("protocol", ["single_task_probe", "finetuning_probe"])
+def test_descent_of_probes_ends_at_their_limit(start, protocol):
+    told = {**COARSE, "tolerance": 1e-10, "learning_rate": 0.01, "samples": (3,), "overlap": (1.0,)}
+    limit, descent = (finetuned(start, protocol, name, **told)["coefficients"] for name in ("exact", "descent"))
+    np.testing.assert_allclose(descent, limit, atol=1e-3 * np.abs(limit).max())
+
+
+@pytest.mark.parametrize("protocol", ["single_task", "finetuning"])
 def test_exact_flow_and_descent_agree(start, protocol):
     told = {**COARSE, "tolerance": 1e-10, "learning_rate": 0.01, "samples": (3,), "overlap": (1.0,)}
     limit, flow, descent = (finetuned(start, protocol, name, **told) for name in ("exact", "flow", "descent"))
@@ -100,7 +107,7 @@ def test_exact_flow_and_descent_agree(start, protocol):
     assert descent["converged"].all()
     scale = np.abs(limit["coefficients"]).max()
     np.testing.assert_allclose(flow["coefficients"], limit["coefficients"], atol=1e-3 * scale)
-    # The limit of finite steps differs from the flow's by first order in the step; a probe's does not.
+    # The limit of finite steps differs from the flow's by first order in the step.
     np.testing.assert_allclose(descent["coefficients"], limit["coefficients"], atol=1e-2 * scale)
     assert np.all(flow["risk_best"] <= flow["risk_curve"].min("checkpoint") + 1e-12)
     for data in (limit, flow, descent):
@@ -147,7 +154,11 @@ def test_the_flow_minimises_its_penalty_and_symmetric_the_q_penalty_of_paths_tha
         ({"protocol": "multi_task"}, r"multi_task has no exact limit: choose solver flow or descent\."),
         (
             {"protocol": "finetuning_probe", "solver": "symmetric"},
-            r"a probe minimises no Q penalty: choose solver exact, .*",
+            r"a probe minimises no Q penalty: choose solver exact or descent\.",
+        ),
+        (
+            {"protocol": "finetuning_probe", "solver": "flow"},
+            r"a probe needs no integrator: choose solver exact or descent\.",
         ),
         ({"main_features": (3,)}, r"overlap 0\.5 of 3 main features is 1\.5, no whole number\."),
     ],

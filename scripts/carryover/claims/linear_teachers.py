@@ -174,6 +174,7 @@ def covariance_bound(data):
         """Spearman's correlation of the column `bound` with the risk in groups of the columns `by`, mean by block."""
         groups = logs.groupby(["block", *by])
         return groups[bound].corr(logs["risk"], method="spearman").groupby("block").mean()
+
     return checks({
         "orders": order("covariance"),
         "orders_benign": order("covariance") - order("benign_overfitting"),

@@ -2,8 +2,8 @@
 
 - `integrate`: the loop that every trainer shares, and what it records; `result`: what training returns, and how it
   fails; `steppers`: steps of flows, by ROS2, RODAS or RKC2; `losses`, `devices`.
-- Without training: `exact` (diagonal networks), `readout_flow` (linear probes), `kernel_ridge` (probes and linearised
-  ReLU networks).
+- Without training: `exact` (diagonal networks and their probes), `readout_flow` (readouts of mean-field networks),
+  `kernel_ridge` (probes and linearised ReLU networks).
 - Diagonal networks: `diagonal_flow`, and `diagonal` (descent).
 - ReLU networks on samples: `relu_flow`, with `relu_tangent`, and `relu` (descent); on the population loss:
   `population_flow`.

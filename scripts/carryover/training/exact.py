@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from carryover.networks.diagonal import rates
+from carryover.networks.diagonal import Weights, rates
 
 _TARGET = 1e-14  # stop here; rounding usually stops the iteration a little earlier
 _REFINE = 1e-12  # above this relative residual the last correction acts on β
@@ -62,6 +62,23 @@ def diagonal_flow_limit(
         basis, target = _feasible_set(X[run] if whole else X[run][:, alive], y[run])
         beta[run][alive] = target if basis is None else _solve_dual(basis, target, A[run][alive], B[run][alive])
     return beta
+
+
+def readout_limit(X: np.ndarray, y: np.ndarray, start: Weights) -> Weights:
+    """Networks of one output in the limit of gradient flow of their readouts alone, the linear probe.
+
+    X: (runs, n, D) inputs, y: (runs, n) targets. A probe has β = β₀ + √c x with c = w1₊² + w1₋² in each dimension; x
+    starts at 0 and moves by the flow on the features X√c, so that it ends in the least-squares solution of least norm.
+    """
+    beta, scale = start.coefficients()[:, 0], np.hypot(start.first_plus, start.first_minus)
+    x = np.stack([
+        np.linalg.lstsq(inputs * s, targets - inputs @ b)[0]
+        for inputs, targets, s, b in zip(X, y, scale, beta, strict=True)
+    ])  # fmt: skip
+    change = (x / np.where(scale > 0, scale, 1.0))[:, None]
+    plus = start.second_plus + start.first_plus[:, None] * change
+    minus = start.second_minus - start.first_minus[:, None] * change
+    return Weights(start.first_plus, start.first_minus, plus, minus)
 
 
 def _feasible_set(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:

@@ -8,8 +8,7 @@ singular value decomposition Φ = U S Vᵀ, the component of c along a column v_
 and the part of c orthogonal to all v_k is constant. For the whole distribution of inputs the same holds with the
 kernel K = E φφᵀ = V diag(Λ) Vᵀ and λ_k = 2wv Λ_k.
 
-A linear probe of a diagonal network has β = β₀ + √c x with c = w1₊² + w1₋² in each dimension, and x moves by the flow
-on the features X√c. Mean-field networks take means over their m units, features Φ/m, w = ½ and v = m.
+Mean-field networks take means over their m units, features Φ/m, w = ½ and v = m.
 """
 
 from __future__ import annotations
@@ -18,13 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carryover.networks.diagonal import Weights
-from carryover.training.integrate import CHECKPOINTS, report
-from carryover.training.result import Trained
-
 HALVINGS = 60  # of the ratio of two times, between which training stops: to rounding
-_FINER = 4  # risks between two checkpoints, among which the smallest is looked for
-_EARLY, _LATE = 0.1, 10.0  # where curves begin and end, in units of the shortest and of the longest time of decay
 
 
 @dataclass(frozen=True)
@@ -93,51 +86,3 @@ class Modes:
         times the largest: the limit of the flow from 0 without the other directions."""
         retained = self.rates > cutoff**2 * self.rates[:1]
         return self.optimum[retained] @ self.directions[retained]
-
-
-def readout_flow(
-    X: np.ndarray, y: np.ndarray, start: Weights, *, tolerance: float, max_time: float = np.inf, teacher: np.ndarray
-) -> Trained:
-    """Solve each run's flow of a diagonal network's readout until its mean squared error is `tolerance`, or `max_time`.
-
-    The linear probe of "feature reuse in multi-task learning and finetuning".
-
-    Parameters
-    ----------
-    X, y, teacher : (runs, n, D), (runs, n), (runs, D)
-    start : Weights
-        Networks of one output.
-
-    Returns
-    -------
-    Trained
-        A run that neither tolerance nor time stops ends in the limit, with `converged` false. Risks are ‖β − teacher‖².
-        The smallest risk is taken over the start and four times as many log-spaced times as the curves have.
-        `evaluations` is 1, since everything follows from the residual at the start.
-    """
-    weights = Weights(start.first_plus, start.first_minus, *np.empty((2, *start.second_plus.shape)))
-    loss, risk, risk_best = np.empty((3, len(X)))
-    time, losses, risks = np.full((3, len(X), CHECKPOINTS), np.nan)
-    for run in range(len(X)):
-        first, second = (start.first_plus[run], -start.first_minus[run]), (start.second_plus, start.second_minus)
-        # With `scale` √c, x starts at 0 and moves β by √c x, each readout by w1 x/√c (see the module).
-        paths = [(w1, w2[run, 0]) for w1, w2 in zip(first, second, strict=True)]
-        scale, beta = np.hypot(*first), sum(w1 * w2 for w1, w2 in paths)
-        modes, zero = Modes.of_samples(X[run] * scale, y[run] - X[run] @ beta, weight=1.0), np.zeros(len(scale))
-        end, times = modes.stop(zero, max_time, tolerance), np.empty(0)
-        if end > 0 and len(modes.rates):  # log-spaced, up to the end or until all modes have decayed
-            last = min(end, _LATE / modes.rates[-1])
-            times = np.geomspace(min(_EARLY / modes.rates[0], last), last, _FINER * CHECKPOINTS)
-        x = modes.after(zero, np.append(times, (0, end)))  # the last two: at the start and at the end
-        along = ((beta + scale * x - teacher[run]) ** 2).sum(1)
-        if len(times):
-            time[run], risks[run] = times[_FINER - 1 :: _FINER], along[_FINER - 1 : -2 : _FINER]
-            losses[run] = [modes.loss(zero, checkpoint) for checkpoint in time[run]]
-        loss[run], risk[run], risk_best[run] = modes.loss(zero, end), along[-1], along.min()
-        change = x[-1] / np.where(scale > 0, scale, 1.0)
-        weights.second_plus[run, 0], weights.second_minus[run, 0] = (w2 + w1 * change for w1, w2 in paths)
-        report(step=run + 1, active=len(X) - run - 1)
-    return Trained(
-        weights, loss, np.ones(len(X), dtype=np.int64), loss <= tolerance, risk, risk_best, time,
-        {"loss": losses, "risk": risks},
-    )  # fmt: skip

@@ -1,6 +1,5 @@
 """Solvers of diagonal linear networks: of a `training.diagonal.Problem` and parameters `p`, they return `Trained`."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -9,9 +8,8 @@ from carryover.errors import UserError
 from carryover.networks.diagonal import Weights, weights_at
 from carryover.training.diagonal import gradient_descent
 from carryover.training.diagonal_flow import gradient_flow
-from carryover.training.exact import diagonal_flow_limit
+from carryover.training.exact import diagonal_flow_limit, readout_limit
 from carryover.training.losses import effective_features, group_norm
-from carryover.training.readout_flow import readout_flow
 from carryover.training.result import Trained
 
 # Along training on cross-entropy, which goes on after the samples are fitted.
@@ -36,7 +34,7 @@ def exact(problem, p):
         w1_plus, w2_plus, w1_minus, w2_minus = weights_at(diagonal_flow_limit(X, y, *paths), *paths)
         weights = Weights(w1_plus, w1_minus, w2_plus[:, None], w2_minus[:, None])
     else:
-        weights = readout_flow(X, y, start, tolerance=0.0, teacher=problem.teacher).weights
+        weights = readout_limit(X, y, start)
     beta = weights.coefficients()[:, 0]
     residual = np.einsum("rni,ri->rn", X, beta) - y
     return Trained.from_solution(weights, (residual**2).mean(1), ((beta - problem.teacher) ** 2).sum(1))
@@ -50,24 +48,17 @@ def symmetric(problem, p):
     weights. UserError where only the readout is trained, for which eq 22 says nothing.
     """
     if "first" not in problem.trainable:
-        raise UserError("a probe minimises no Q penalty: choose solver exact, flow or descent.")
+        raise UserError("a probe minimises no Q penalty: choose solver exact or descent.")
     first = np.maximum(np.abs(problem.start.first_plus), np.abs(problem.start.first_minus))
     second = np.maximum(np.abs(problem.start.second_plus), np.abs(problem.start.second_minus))
     return exact(replace(problem, start=Weights(first, first, second, second)), p)
 
 
 def flow(problem, p):
-    """Gradient flow, followed by an adaptive integrator; that of a readout alone is solved."""
-    max_time = p.max_time or math.inf
-    if "first" in problem.trainable:
-        return gradient_flow(
-            problem, accuracy=p.accuracy, tolerance=p.tolerance, max_time=max_time, max_steps=p.max_steps,
-            device=p.device,
-        )  # fmt: skip
-    task = problem.tasks[0]
-    return readout_flow(
-        task.X[task.sets], task.y, problem.start, tolerance=p.tolerance, max_time=max_time, teacher=problem.teacher
-    )
+    """Gradient flow, followed by an adaptive integrator; UserError for that of a readout alone, which is linear."""
+    if "first" not in problem.trainable:
+        raise UserError("a probe needs no integrator: choose solver exact or descent.")
+    return gradient_flow(problem, accuracy=p.accuracy, tolerance=p.tolerance, max_steps=p.max_steps, device=p.device)
 
 
 def descent(problem, p):
