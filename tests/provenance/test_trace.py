@@ -56,6 +56,13 @@ def test_promise_trace_says_where_a_figure_came_from(project, capsys):
     assert f"  {STYLE}: sha256 {store.sha256(STYLE)[:12]}, not made here" in chain
 
 
+def test_a_result_outside_the_folder_is_traced_by_the_record_next_to_it(project, capsys, tmp_path, monkeypatch):
+    for name in (RISK, f"{RISK}.json"):
+        shutil.copy(name, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert traced(capsys, "risk.nc")[1] == f"  is {RISK}, by its bytes"
+
+
 def test_a_figure_that_cannot_be_traced_is_one_sentence(project):
     Image.new("RGBA", (3, 2)).save("x.png")
     with pytest.raises(UserError, match=r"^x\.png: no request inside, and no result in results has these bytes$"):

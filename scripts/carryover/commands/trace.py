@@ -15,14 +15,18 @@ from carryover.provenance.records import all_records, commits
 
 def main(argv):
     parser = argparse.ArgumentParser(prog="carryover trace", description=__doc__, allow_abbrev=False)
-    parser.add_argument("figures", nargs="+", type=Path, metavar="FIGURE", help="PNG or PDF")
+    parser.add_argument("figures", nargs="+", type=Path, metavar="FIGURE", help="PNG, PDF, or another result")
     parser.add_argument("--results", default="results", type=Path, metavar="FOLDER", help="default: results")
     arguments = parser.parse_args(argv)
-    # Without results at hand a figure still tells what it carries; a folder that was named must be there.
+    # Without the default folder, only what figures carry themselves is printed; a folder given by --results must exist.
     given = arguments.results.is_dir() or arguments.results != Path("results")
     known = all_records(arguments.results) if given else {}
     for figure in arguments.figures:
         request, text = extract_request(figure)
+        # What `carryover diagnose`, `forecast` or `rescale` wrote has its record next to it, outside any results.
+        if (beside := job_record.record_path(figure)).is_file():
+            record = job_record.read(beside)
+            known = {name: record for name in record["outputs"] if Path(name).name == figure.name} | known
         name, how = find(figure, request, known)
         if not request and not name:
             raise UserError(f"{figure}: no request inside, and no result in {arguments.results} has these bytes")
