@@ -41,6 +41,7 @@ def record(packed):
     file = record_path(packed)
     try:
         known = json.loads(file.read_bytes())
+        # A KeyError here means that the record is incomplete.
         _ = known["request"], known["commit"], known["packed"]["sha256"], known["unpacked"]["sha256"]
         if not isinstance(size := known["unpacked"]["bytes"], int) or not 0 < size <= LARGEST:
             raise ValueError(f"unpacked.bytes must be a whole number from 1 to {LARGEST}")
@@ -50,11 +51,11 @@ def record(packed):
 
 
 def unpack(packed):
-    """The bytes of the dataset in a packed file; UserError for others, or more, than its record names."""
+    """The bytes of the dataset in a packed file; UserError if its hash or theirs is not that in its record."""
     known = record(packed)
     if store.sha256(packed) != known["packed"]["sha256"]:
         raise UserError(f"{packed} is truncated or exchanged: its record names another file, so restore both.")
-    try:  # one byte more than the record names tells that the file holds more, without unpacking all of it
+    try:  # at most one byte more than recorded: enough to change the hash, and a file that holds more fills no memory
         content = lzma.LZMADecompressor(memlimit=2**28).decompress(packed.read_bytes(), known["unpacked"]["bytes"] + 1)
     except lzma.LZMAError:
         content = b""
@@ -73,7 +74,8 @@ def load(folder, experiment, measure):
 def save(folder, known, content):
     """Pack `content`, the bytes of a dataset, with its record; `known` is the record without hashes and sizes."""
     packed = path(folder, known["request"]["experiment"], known["request"]["measure"])
-    numbers = {"lc": 0, "lp": 3, "pb": 3}  # a byte is predicted by its place among eight, not by the byte before
+    # Options of LZMA: predict a byte by its position modulo 8 (lp, pb) and not by the byte before (lc).
+    numbers = {"lc": 0, "lp": 3, "pb": 3}
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, **numbers}]
     files = {"packed": lzma.compress(content, filters=filters), "unpacked": content}
     facts = {name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in files.items()}
@@ -126,7 +128,7 @@ def lacking(sweep, audit=None):
 def unarchive(arguments):
     """Unpack the dataset in the file `packed` that has the hash `sha256`, by the command line of `unarchive.py`.
 
-    The workflow names the hash when it plans: a record that was exchanged since is refused.
+    The workflow reads the hash from the record when it plans the job; a record that was replaced since is refused.
     """
     packed, sha256 = Path(arguments.packed), arguments.sha256
     known = record(packed)
@@ -140,10 +142,10 @@ def unarchive(arguments):
 
 
 def request(sweep, experiment, measure):
-    """The request of a dataset by the configuration of a `Sweep`: its experiment, measure, family, seeds, options of
-    the measure, and for each stage {point: all its parameters}.
+    """What the configuration of a `Sweep` requests as a dataset: a dictionary of experiment, measure, family, seeds,
+    options of the measure, and for each stage {point: all its parameters}.
 
-    `split`, `block`, `resources` and, as `mismatch` compares requests, the order of lists do not count.
+    It lacks `split`, `block` and `resources`, which do not affect values; `mismatch` ignores the order of lists.
     """
     spec = sweep.typed.experiments[experiment]
     requested = {"experiment": experiment, "measure": measure, "family": spec.family, "seeds": spec.seeds}
@@ -163,7 +165,7 @@ def mismatch(sweep, experiment, measure):
     now, then = _normalize(request(sweep, experiment, measure)), record(packed)["request"]
     try:
         then = _normalize(then)
-    except (KeyError, UserError) as error:
+    except (KeyError, UserError) as error:  # the archived request has parameters that do not exist any more
         return f"{experiment}/{measure}: {record_path(packed)} has another request: {error}"
     changes = [f"{': '.join(names)} {old} → {new}" for names, old, new in parameters.differences(then, now)]
     more = f" ({len(changes) - 1} more)" if changes[1:] else ""
@@ -171,8 +173,9 @@ def mismatch(sweep, experiment, measure):
 
 
 def _normalize(requested):
-    """A request, as `request` or an archive's record has it, in the form in which equal requests are equal: its stages
-    by the axes of points, with defaults, without parameters that no job reads, each value a sorted list.
+    """The canonical form of a request, as `request` or an archive's record has it: equivalent requests have the same.
+    Each stage is {values of the axes: parameters}, with defaults, without parameters that no job reads, and with each
+    value as a sorted list.
 
     An archived request may have several values of an axis in one grid. A new request may have several points with the
     same axes, each with some of the values of another parameter: `split` makes them, and here they are put together.

@@ -72,7 +72,7 @@ def gather(targets):
     for name, facts in recorded.items():
         if store.sha256(name) != facts["sha256"]:
             raise UserError(f"{name} is not what the records say: run again, or ask audit why")
-    # Without archived datasets: a crate holds those that its results were made of.
+    # Files of the project, without packed datasets of the archive (.xz): `recorded` has those that results depend on.
     parts = (ROOT / part for part in PROJECT)
     project = (path for part in parts for path in ([part] if part.is_file() else part.rglob("[!.]*")))
     others = [path for path in project if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".xz"]

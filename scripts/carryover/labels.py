@@ -28,8 +28,11 @@ def make_dataset(variables, coordinates):
 
 
 def attach_labels(data, family):
-    """A copy of a dataset of runs whose coordinates carry labels: those of all families, over which the family's own
-    go, label by label and value by value."""
+    """A copy of a dataset of runs whose coordinates have their labels as attributes.
+
+    Labels are those of all families and those of `family`, which take precedence for each attribute and, of
+    `value_labels`, for each value.
+    """
     data = data.copy()
     found: dict = {}
     for file in (FAMILIES / "labels.json", FAMILIES / family / "labels.json"):

@@ -20,8 +20,8 @@ def with_run_coordinates(data, variables, **others):
 def measure_each_run(data, values_of, **others):
     """`with_run_coordinates` of `values_of`, a function of one run's dataset that returns {variable: (value, meaning)}.
 
-    A value of one axis or more has the dimensions of the `others`, in their order. A ValueError names the run:
-    UserError.
+    A value with n axes has the first n dimensions of the `others`. A ValueError of `values_of` is raised as a UserError
+    that names the run.
     """
     found = []
     for run in range(data.sizes["run"]):

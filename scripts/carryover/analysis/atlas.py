@@ -47,10 +47,16 @@ def cells(frame):
 
 
 def maps(data, settings=0):
-    """The maps of several families, {role: pairs}, in the order in which a figure shows them: [(role, title, table)].
+    """One map for each protocol and setting of several families, in the order in which a figure shows them.
 
-    Each protocol of a family has a map at its usual setting, such as the noise, or at each of `settings` settings,
-    evenly spaced. `table` has its `cells`: each has its `row`, from 0 on, its `samples`, and what is known of it.
+    Parameters
+    ----------
+    data : {role: pairs}, each a dataset by `comparisons.atlas` for one family
+    settings : how many values of a family's setting (such as the noise) have maps; 0: only the attribute `map_shown`
+
+    Returns
+    -------
+    A list of [role, title, table]; `table` is a data frame by `cells`, of the cells of that map.
     """
     found = []
     for role, pairs in data.items():
@@ -58,7 +64,7 @@ def maps(data, settings=0):
         shown = evenly_spaced(table["setting"].unique(), settings) if settings else [about["map_shown"]]
         table = table[table["setting"].isin(shown)]
         for (protocol, setting), part in table.groupby(["protocol", "setting"]):
-            # Finetuning, then transfer of the features alone, then families that have only one of them.
+            # Sort key: finetuning 0, transfer of the features alone 1, families that have only one of the two 2.
             place = 2 if table["protocol"].nunique() == 1 else int(protocol != "finetuning")
             transfer = "finetuning" if protocol == "finetuning" else "linear transfer"
             at_setting = f", {about['map_setting']} {setting:g}" if about["map_setting"] else ""
@@ -94,9 +100,17 @@ def leave_one_family_out(tables, column):
 
 
 def leave_seeds_out(frames, statistic):
-    """A list of values of a statistic of several frames: with all seeds, then leaving out each group of seeds in turn.
+    """Values of a statistic for the jackknife over seeds: with all seeds, then leaving out one group at a time.
 
-    A group is left out of all frames at once. There are as many as any frame has seeds, or `GROUPS` of several frames.
+    Parameters
+    ----------
+    frames : list of data frames with a column `seed`; a group is left out of all of them at once
+    statistic : function of such a list
+
+    Returns
+    -------
+    A list of 1 + groups values (one value if there is only one group). There are as many groups as the frame with the
+    fewest seeds has seeds, but at most `GROUPS` if there are several frames.
     """
     groups = min(GROUPS if len(frames) > 1 else np.inf, *(frame["seed"].nunique() for frame in frames))
 

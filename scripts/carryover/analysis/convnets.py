@@ -16,10 +16,11 @@ def most_common(runs, name):
 
 
 def by_classes(role, data):
-    """{name: runs} by the number of classes of the tasks, fewest first: "role_pairs", "role_5_classes", ….
+    """Split a dataset of runs by the number of classes of their target tasks: {name: runs}, fewest classes first.
 
-    {role: data} if the tasks have one number of classes.
+    Names are "role_pairs", "role_5_classes", …, or `role` alone if all tasks have equally many classes.
     """
+    # `target_classes` is text: the names of a task's classes, separated by spaces.
     counts = np.array([len(str(classes).split()) for classes in data["target_classes"].values])
     known = np.unique(counts).tolist()
     if len(known) == 1:

@@ -19,8 +19,12 @@ KINDS = {"linear transfer": False, "finetuning": True}
 
 
 def transfers(data):
-    """The transfers of all families, {role: a dataset by `comparisons.forecasts`}, as a data frame with their `family`,
-    whether they are `decided`, `tuned` (finetuned), and their `group` of settings, below `GROUPS`."""
+    """One data frame of the transfers of all families, from {role: dataset by `comparisons.forecasts`}.
+
+    It has the further columns `family`; `decided`, whether the forecast of the gain has the same sign in its whole
+    interval and without a penalty; `tuned`, whether the transfer is finetuning; and `group`, the number of a group of
+    settings, below `GROUPS`, which a jackknife leaves out.
+    """
     frames = [each.to_dataframe().reset_index(drop=True).assign(family=each.attrs["forecast_family"])
               for each in data.values()]  # fmt: skip
     table = pd.concat(frames, ignore_index=True)
@@ -32,10 +36,11 @@ def transfers(data):
 
 
 def predictors(table):
-    """{predictor: (values (transfers,), threshold above which a gain is expected, None to be chosen)}.
+    """{predictor: (values, threshold)} of the transfers in `table`, by `transfers`.
 
-    Scores are those of the pretrained features, and the same less that of features drawn anew, whose zero is natural.
-    Those of classifiers are left out where no network was pretrained as one.
+    Values (transfers,) above the threshold predict a gain; the threshold is None if it is to be chosen from data.
+    Scores are those of the pretrained features and, as `<score>_beyond`, the same minus that of features with random
+    weights, for which 0 is the natural threshold. Scores of classifiers need a network that was pretrained as one.
     """
     found = {OURS: (table["predicted"], 0.0), "readout": (table["forecast"], None)}
     for name in [*SCORES, *(name for name in CLASSIFIER_SCORES if f"score_{name}" in table)]:
@@ -45,10 +50,11 @@ def predictors(table):
 
 
 def right(table):
-    """A data frame (transfers, predictors): 1 where the sign of the gain is predicted, else 0; NaN in the first half.
+    """Data frame (transfers, predictors): 1 where a predictor has the sign of the gain right, else 0.
 
-    Thresholds, where they are not 0, are those that are right most often in the first half, of linear transfers and of
-    finetuning apart, and so is the more frequent sign. Where a predictor has no value it guesses that sign.
+    The first half of the settings serves to choose, and is NaN in the result. For linear transfers and for finetuning
+    separately, it gives the more frequent sign, which predictors without a value guess, and the thresholds that are
+    right most often, for predictors without a natural one.
     """
     gains, first = table["gain"] > 0, table["half"] == 0
     result = pd.DataFrame(index=table.index)
@@ -68,14 +74,18 @@ def right(table):
 
 
 def best_threshold(values, gains):
-    """The value above which to expect a gain is right most often; −∞ of no values."""
+    """The threshold, one of `values` or −∞, at which the prediction "gain if the value is above" is right most often.
+
+    values : Series of numbers; gains : Series of booleans, whether there was a gain
+    """
     order = np.argsort(values.to_numpy(), kind="stable")
-    found, positive = values.to_numpy()[order], gains.to_numpy()[order]
-    # Right at the threshold found[k − 1], with k below it: losses among the first k, gains among the others.
+    ascending, positive = values.to_numpy()[order], gains.to_numpy()[order]
+    # Right predictions if the first k are not above the threshold: losses among these, gains among the others.
     counts = np.concatenate([[0], np.cumsum(~positive)]) + positive.sum() - np.concatenate([[0], np.cumsum(positive)])
-    last = np.concatenate([[True], found[1:] != found[:-1], [True]])[: len(counts)]  # equal values are on one side
-    place = np.where(last, counts, -1).argmax()
-    return found[place - 1] if place else -np.inf
+    # No threshold separates equal values.
+    separable = np.concatenate([[True], ascending[1:] != ascending[:-1], [True]])[: len(counts)]
+    place = np.where(separable, counts, -1).argmax()
+    return ascending[place - 1] if place else -np.inf
 
 
 def leave_settings_out(table, statistic):

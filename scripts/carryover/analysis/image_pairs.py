@@ -38,7 +38,7 @@ def pair_table(data, constant=1.0):
 
 
 def r_squared(table, along="pair"):
-    """R² of the error with each bound (bound, …) of a `pair_table`; NaN where either is constant or not finite."""
+    """Squared correlation (bound, …) of the error and each bound of a `pair_table`; NaN if one is constant or NaN."""
     error, bounds = (table[name] - table[name].mean(along, skipna=False) for name in ("error", "bounds"))
     squares = xr.dot(error, error, dim=along) * xr.dot(bounds, bounds, dim=along)
     determined = (squares > 0) & (table.sizes[along] > 2)  # two points always lie on a line

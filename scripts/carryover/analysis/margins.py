@@ -29,9 +29,11 @@ def margins(loss, fitted=np.inf):
 
 
 def at_margins(data, curve, wanted):
-    """A curve along training (run, margin) at margins of all samples, rising, interpolated in logarithms of both.
+    """A variable along training at which each run had given margins of all samples: a DataArray (run, margin).
 
-    `data` has `loss_curve` and the curve, of positive values, (run, checkpoint). NaN where a run has not had a margin.
+    `data` has `loss_curve`, from which margins follow (see `margins`), and the variable `curve`, of positive values;
+    both are (run, checkpoint). `wanted` are positive margins. Values are interpolated linearly in the logarithms of
+    margin and curve, and NaN for margins that a run did not pass through.
     """
     reached, values = margins(data["loss_curve"].values, POSITIVE), np.log(data[curve].transpose("run", ...).values)
     curves = np.exp([interpolate(np.log(x), y, np.log(wanted)) for x, y in zip(reached, values, strict=True)])

@@ -20,7 +20,11 @@ SAME = {"task": 0, "learning_rate": 0.001, "rescaled": "all", "target_classes": 
 
 
 def by_network(data):
-    """The datasets by role, with a role for each network of a published table: `role_network`."""
+    """{role: dataset of runs}, in which each published table is split into one dataset for each of its networks.
+
+    `data` is {role: dataset, or published table as a data frame with a column `network`}. Datasets keep their roles,
+    and a network of a table gets the role `<role>_<network>`.
+    """
     made: dict = {}
     for role, runs in data.items():
         if isinstance(runs, pd.DataFrame):

@@ -27,7 +27,7 @@ class Runs:
             raise UserError(f"of the data of the role {self.role}: {error}") from None
 
     def options(self, name, least=1):
-        """Values of a coordinate, rising; UserError for fewer than `least`."""
+        """The distinct values of a coordinate but NaN, in rising order; UserError for fewer than `least`."""
         values = _distinct(self.data, name)
         if len(values) < least:
             known = ", ".join(map(str, values))
@@ -54,12 +54,12 @@ class Runs:
         return low, high
 
     def table(self, quantity, *names):
-        """A quantity by seed (rows) and the values of coordinates (columns), a data frame; NaN where there is no run.
+        """A variable of the runs as a data frame: rows are seeds, columns the values of the coordinates `names`.
 
-        A Series over seeds without coordinates. Raises UserError if several runs of a seed have the same values, naming
-        what they differ in.
+        Entries are NaN where there is no run. Without `names` it is a Series over seeds. Raises UserError if several
+        runs have the same seed and values, naming the coordinates in which they differ.
         """
-        values = self.data[quantity]
+        values = self.data[quantity]  # of dimensions other than `run`, the first place is taken
         values = values.isel({name: 0 for name in values.dims if name != "run"}).values
         columns = {name: self.data[name].values for name in ("seed", *names)}
         values_by_run = pd.DataFrame(columns | {"value": values}).set_index(list(columns))["value"]
@@ -82,10 +82,11 @@ class Runs:
         return np.log10(self.table("risk_final", *names))
 
     def risks_by_completion(self, *names):
-        """`risks`, and the same table with NaN for networks whose training stopped too early.
+        """(risks, finished): `risks`, and the same table with NaN for networks whose training stopped too early.
 
-        Their loss is above its tolerance and above a tenth of their risk, so the risk reflects when training stopped.
-        A check uses the second table for the networks that it expects to have the larger risk.
+        These have neither converged nor come to rest, and their loss is above `UNTRAINED` times their risk, so that the
+        risk depends on when training stopped. A check uses the second table for the networks that it expects to have
+        the larger risk.
         """
         risks = self.risks(*names)
         finished = self.table("loss", *names) <= UNTRAINED * self.table("risk_final", *names)
@@ -105,7 +106,8 @@ def match_runs(runs, others, ignored=(), needed=""):
 
     Both are datasets of variables (run,). A row has the coordinates and variables of a run, and `<variable>_other` of
     the other, NaN where there is none. Coordinates in `ignored` may differ, and those for which one side has only NaN
-    or empty text. Raises UserError if a run matches several others, or none although one is `needed`, named in words.
+    or empty text. `needed` says what the other run is; if it is given, each run must match one. Raises UserError if
+    one does not, or if a run matches several others.
     """
     left, right = (dataset.to_dataframe().reset_index(drop=True) for dataset in (runs, others))
     shared = [name for name in sorted(coordinates(others)) if name in left and name not in ignored
@@ -153,7 +155,7 @@ def worst(table, claimed="above"):
 
 
 def nearest(table, name, wanted, tolerance=0.05):
-    """The value of a column that is nearest to the one wanted; UserError if none is near."""
+    """The value of a column that is nearest to `wanted`; UserError if none is within `tolerance` of it."""
     best = min(table[name].unique(), key=lambda value: abs(value - wanted))
     if abs(best - wanted) > tolerance:
         raise UserError(f"this claim needs runs of {name} near {wanted:g}; the nearest have {best:g}.")

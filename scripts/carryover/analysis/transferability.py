@@ -56,15 +56,18 @@ def from_scratch(risk):
 
 
 def with_decay(risk, chosen_by=None):
-    """The single-task runs without weight decay, or, for each network, with that of the smallest `risk_final` or
-    `validation_loss`; without the coordinate `weight_decay`."""
+    """One single-task run for each network, as a dataset over `run` without the coordinate `weight_decay`.
+
+    If `chosen_by` is None, it is the run with weight decay 0. Otherwise it is the run with the smallest `chosen_by`,
+    "risk_final" or "validation_loss", among those that agree in all coordinates but `CHOSEN`.
+    """
     single = select_runs(risk, protocol="single_task")
     if chosen_by is None:
         return select_runs(single, weight_decay=0.0).drop_vars("weight_decay")
     frame = single[[chosen_by]].to_dataframe().reset_index()
-    network = [name for name in coordinates(single) if name not in CHOSEN]
-    # A network is all coordinates but those that are chosen; NaN is a value, too.
-    best = frame.loc[frame.groupby(network, dropna=False)[chosen_by].idxmin(), "run"].sort_values()
+    # NaN, of a coordinate that does not apply to a run, counts as a value.
+    identity = [name for name in coordinates(single) if name not in CHOSEN]
+    best = frame.loc[frame.groupby(identity, dropna=False)[chosen_by].idxmin(), "run"].sort_values()
     return single.isel(run=best.to_numpy()).drop_vars("weight_decay")
 
 

@@ -122,22 +122,23 @@ def _condition(path, request, sha256):
 
 
 def _unreadable(path):
-    """Why a result cannot be read."""
+    """The reason, as text, why the result at `path` could not be read, so that it has no SHA-256."""
     if not os.path.lexists(path):
         return "no file"
     try:
         store.regular(path).close()
     except DataError as error:
         return str(error)
-    return "it could not be read"
+    return "it could not be read"  # it can be now: the error in `audit` was temporary
 
 
 def _find_outdated(record, request, sha256, roots):
-    """(sentences on why a result is out of date, the results upstream that are the reason), by its record.
+    """(sentences on why a result is out of date, paths of the results upstream that cause it), by its record.
 
-    `sha256` is a function of a path, and `roots` are those of `audit` for the results before this one.
+    Both are empty for a result that is up to date. `sha256` is a function of a path. `roots` are those of `audit`,
+    {path that fails the audit: results in which the failure begins}, of all results before this one.
     """
-    # Inputs that fail are reported below, by the results in which their trouble begins.
+    # Inputs in `roots` fail the audit themselves: the results in which that begins are named below instead.
     sentences = [f"input: {name} is {'missing' if sha256(name) is None else 'not the one it was made of'}"
            for name, known in record["inputs"].items()
            if name not in roots and sha256(name) != known["sha256"]]  # fmt: skip
@@ -146,7 +147,7 @@ def _find_outdated(record, request, sha256, roots):
         return sentences, []
     if upstream := sorted({root for name in record["inputs"] for root in roots.get(name, ())}):
         return [f"input: {few(upstream)} upstream"], upstream
-    # Nothing else explains another key; a job that was run by hand has none.
+    # Code, parameters and inputs agree, but not the key of the job: its flags differ. Jobs run by hand have no key.
     other_flags = request and key_of(record) not in ("", request.key)
     return ["configuration: other flags"] if other_flags else [], []
 

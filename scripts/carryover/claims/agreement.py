@@ -59,10 +59,11 @@ def linear_limit(data):
 
 
 def _along_source(risk):
-    """The least share of the power of features that is along the source after pretraining by descent, by seed.
+    """Series over seeds: the smallest share, over runs pretrained by gradient descent, of the features' power that lies
+    along the source.
 
-    `feature_share` is the power's share in the leading feature, `feature_alignment` that feature's cosine with the
-    source. Both are NaN in runs without pretraining.
+    `feature_share` is the share of power in the leading feature, `feature_alignment` the cosine of that feature with
+    the source. Both are NaN in runs without pretraining.
     """
     runs = risk.to_dataframe()
     runs = runs[(runs["pretrain_solver"] == "descent") & runs["feature_share"].notna()]
@@ -71,17 +72,17 @@ def _along_source(risk):
 
 @plugins.check()
 def stopped_training(data):
-    """Roles `released` and `text`: deep linear networks trained until the released script of "Features are fate" stops,
-    or until its text does. Statistics are medians over seeds where the risk from scratch has no mean."""
+    """Roles: deep linear networks whose training ends as in the authors' script of "Features are fate" (`released`) or
+    as in the text of the paper (`text`). Statistics are means over seeds, at γ = n/d = 1 medians."""
     critical: dict = {}  # {(role, angle): transferability at γ ≈ 1, by seed}
     results: dict = {}
     for role, protocol in (("released", "the released script"), ("text", "the text's protocol")):
         linear, tuned = (transferability(data[role], name) for name in ("linear_transfer", "finetuning"))
         critical |= {(role, angle): at_critical(part) for angle, part in linear.groupby("angle")}
-        # Networks that have forgotten their source have the risk from scratch: no transferability at any γ = n/d > 1.
+        # A network that has forgotten its source has the risk from scratch: transferability 0 at every γ = n/d > 1.
         largest = tuned.pivot_table("transferability", "seed", "gamma").abs().max(axis=1)
         results |= checks({f"forgotten_{role}": largest}, protocol=protocol)
-    # At γ = 1, where there is no mean, for angles between source and target in units of π.
+    # At γ = 1 the risk from scratch has no mean over draws. Angles of source and target are in units of π.
     medians = {"anomalous": critical["released", 0.5], "no_spike": critical["text", 0.25]}
     return results | checks(medians, intervals.median)
 

@@ -55,9 +55,10 @@ class DiagonalNesting(Model):
 
 @plugins.check(data=["risk"])
 def diagonal_nesting(data, p: DiagonalNesting):
-    """Role: `risk` of a nested experiment, rescaled by 1 and by less: the k main features are among the auxiliary ones.
+    """Role: `risk` of a nested experiment: the k features of the main task are among those of the auxiliary task. The
+    weights, pretrained or not, were multiplied by 1 (no rescaling) or less before training on the main task.
 
-    Values are log₁₀ of ratios of risks, by seed.
+    Values (seeds,) are log₁₀ of ratios of risks.
     """
     runs = Runs("risk", data["risk"]).where(overlap=1.0, samples=p.samples)
     few, many = runs.extremes("main_features")
@@ -67,9 +68,11 @@ def diagonal_nesting(data, p: DiagonalNesting):
     tuned, scratch = risks["finetuning"], risks["single_task"]
 
     def selection(rescale):
-        """How much better few features are learned than all, over the risk of predicting 0, which is 1/k."""
+        """(seeds,) log₁₀ of the ratio of normalised risks, of many features over few: positive if few are easier. Risks
+        of k features are over 1/k, the risk of predicting 0."""
         return tuned[rescale, many] - tuned[rescale, few] + np.log10(many / few)
 
+    # Gain by rescaling with the smallest factor, on the task of few features.
     tuned_gain, scratch_gain = (networks[1.0, few] - networks[small, few] for networks in (tuned, scratch))
     return checks({
         "unrescaled": selection(1.0),

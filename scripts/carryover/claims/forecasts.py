@@ -10,18 +10,20 @@ from carryover.statistics import jackknife
 
 @plugins.check()
 def forecast(data):
-    """Roles: transfers of families, as comparisons.forecasts makes them.
+    """Roles: transfers of families, as comparisons.forecasts makes them. A transfer is `decided` if the forecast of its
+    gain is certain of the sign (`analysis.forecasts.transfers`).
 
-    Of linear transfers and of finetuning, where there are some: `right`, share of decided transfers whose sign is as
-    forecast; `undecided`, share of all that are not decided; `covered`, share of scores, if known, within the interval
-    of their forecast; `over_…`, what forecasts get right of decided transfers beyond each other predictor.
-    `most_undecided` is that of the family with most.
+    Checks, for linear transfer and for finetuning if there are such transfers: `right`, the share of decided transfers
+    whose gain has the forecast sign; `undecided`, the share of transfers that are not decided; `covered`, the share of
+    known scores within the interval of their forecast; `over_…`, `right` less the same share for another predictor.
+    `most_undecided` is the largest `undecided` of any family. Values (1 + groups,) are of all transfers, then without
+    each group of settings.
     """
     table = transfers(data)
     known = right(table)
     share_of = partial(jackknife.estimate, scale=jackknife.PROPORTION, over="groups of settings")
     difference = partial(jackknife.estimate, over="groups of settings")
-    reported = table[table["half"] == 1]
+    reported = table[table["half"] == 1]  # the other half chose the predictors' thresholds
     worst = reported.groupby("family")["decided"].mean().idxmin()
     most = leave_settings_out(reported, lambda rows: 1 - rows.groupby("family")["decided"].mean().min())
     found = {"most_undecided": Check(most, share_of, {"family": worst})}

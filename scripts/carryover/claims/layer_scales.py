@@ -31,12 +31,15 @@ class LayerScales(Model):
 def layer_scales(data, p: LayerScales):
     """Roles: `risk` of diagonal networks over scales and balances, `relu`: `risk` of ReLU networks over ratios.
 
-    Tasks are compared at the middle number of samples. Nested ones need the fewest features, all of them pretrained.
+    `cells` compares all conditions with theory. The other checks are at the middle number of samples, those of diagonal
+    networks on a nested task: the fewest features, all of them pretrained.
     """
     runs = Runs("risk", data["risk"])
+    # Cells are conditions: measured risks by seed (rows) and cell (columns), and the exact risk of each cell.
     cells = runs.where(protocol="finetuning").risks(*CELLS).clip(lower=np.log10(FLOOR))
     exact = np.log10(np.maximum(_exact_risk(p, cells.columns.to_frame()), FLOOR))
-    expected = 2 * t.cdf(2, len(cells) - 1) - 1  # of draws around the exact risk
+    # The share of cells whose mean would lie within 2 s.e. of the exact risk if only draws differed from it.
+    expected = 2 * t.cdf(2, len(cells) - 1) - 1
     within = (abs(cells.mean() - exact) <= 2 * cells.sem())[exact > np.log10(FLOOR)]
 
     few, middle = runs.extremes("main_features")[0], _middle(data["risk"])

@@ -29,10 +29,11 @@ PUBLISHED = 3.0  # constant in front of |Δ| in corollary 6.2
 
 @plugins.check(data=["alignment", "stretch", "stretch_trained", "coefficients", "scale", "frozen", "layers", "small"])
 def linear_teachers(data):
-    """Roles: `alignment` of differences in leading directions and in others, `stretch` of stretched sources by depth,
-    `stretch_trained` and `coefficients` of such networks that were trained, `scale` over norms of source and target,
-    `frozen` of two layers and `layers` of more, several numbers of them frozen; and `small`, frozen after pretraining
-    from several small scales of the weights. Statistics are means over seeds, of risks in decades."""
+    """Roles, all of them risks but `coefficients`: `alignment`, targets that differ from the source in leading or in
+    other directions of the inputs; `stretch`, over depths, targets that are the source times a factor plus a deviation,
+    and `stretch_trained` and `coefficients`, such networks that were trained; `scale`, over norms of source and target;
+    with frozen layers, `frozen` of two layers, `layers` of more, and `small`, pretrained from several small scales of
+    the weights. Statistics are means over seeds, of risks log₁₀."""
     alignment, stretch, scale = (Runs(role, data[role]).where(solver="exact")
                                  for role in ("alignment", "stretch", "scale"))  # fmt: skip
 
@@ -89,9 +90,9 @@ def _check_frozen_layers(runs, layers, small):
     """Checks on networks with frozen layers, three `Runs`: `runs` of two layers, `layers` of more, and `small`, those
     pretrained from small weights.
 
-    The last have more samples than dimensions, where the exact limit has no risk. The effective (stable) rank of their
-    features is the inverse of the share of power in the leading direction. In d dimensions, pretraining adds a
-    direction of power 1 to about d² σ² of the initial weights.
+    Networks of `small` have more samples than dimensions, where the exact limit has risk 0. The stable rank of their
+    features is the inverse of the share of power in the leading direction. It should be 1 + (dσ)²: pretraining adds a
+    direction of power 1 to the initial weights of scale σ, whose power in d dimensions is about d² σ².
     """
     # Numbers of samples: the fewest that determine a frozen network, those below the dimension d, and the most.
     gamma = runs.data.to_dataframe().groupby("samples")["gamma"].first()
@@ -104,7 +105,7 @@ def _check_frozen_layers(runs, layers, small):
     # By number of samples, the risks of each number of frozen layers (rows) and seed (columns).
     over_frozen = deep.risks("samples", "frozen").T.groupby(level="samples")
     samples, scales = only(small.data, "samples"), np.array(small.options("pretrain_scale"))
-    # samples / γ is d: the rank is expected to be 1 + (dσ)² by scale σ.
+    # Measured and expected stable ranks by scale σ; samples / γ is d.
     ranks, stable = 1 / small.table("feature_share", "pretrain_scale"), 1 + (samples / gamma[samples] * scales) ** 2
     return checks({
         "frozen_flat": frozen[most] - frozen[fewest],
@@ -121,12 +122,12 @@ def _check_frozen_layers(runs, layers, small):
 
 @plugins.check(data=["risk"])
 def aligned_teachers(data):
-    """Role `risk`: exact limits of finetuned networks, without noise, of one layer and more, for tasks at angle 0, and
-    of networks from scratch, whose risk is |Σ^½ P⊥θ_T|².
+    """Role `risk`: exact limits of training without label noise, of networks finetuned with one layer and with several,
+    and of networks from scratch, whose risk is |Σ^½ P⊥θ_T|².
 
-    The target is the source, scaled (theorem 5.3). Every statistic is a mean over seeds of the worst number of samples
-    and norm of the target. No depth can show that the risk goes to 0; the claim is that it still falls as a power of
-    depth between the two largest depths.
+    The angle between the tasks is 0: the target is a multiple of the source (theorem 5.3). Values (seeds,) are those at
+    the number of samples and norm of the target where the claim fares worst. No finite depth can show that the risk
+    goes to 0; the claim is that it still falls as a power of depth between the two largest depths.
     """
     runs = Runs("risk", data["risk"]).where(angle=0.0, noise=0.0, solver="exact")
     tuned, scratch = (runs.where(protocol=protocol) for protocol in ("finetuning", "single_task"))
@@ -224,14 +225,14 @@ def gaussian_bounds(data):
 
 @plugins.check(data=["bound", "narrow", "wide"])
 def ntk_bound(data):
-    """Roles: `bound`, the measure `ntk_bound` of trained networks, finetuned and from scratch, for targets that differ
-    from the source; `narrow` and `wide`, one finetuned network a seed, of few and of many units. Ratios of risks are in
-    decades. Statistics are the worst over distances and samples; `grows` and `far_hurts` are means."""
+    """Roles: `bound`, the measure `ntk_bound` of trained networks, finetuned and from scratch, for targets at several
+    distances |Δ| from the source; `narrow` and `wide`, one finetuned network per seed with few or many units. Ratios of
+    risks are log₁₀. Values (seeds,) are the worst over distances and samples; of `grows` and `far_hurts`, means."""
     runs = data["bound"].to_dataframe().query("solver != 'exact' and distance > 0")
     table = runs.pivot_table(list(data["bound"]), "seed", ["protocol", "distance", "samples"])
     tuned, scratch = (table.xs(name, axis=1, level="protocol") for name in ("finetuning", "single_task"))
-    # √(ỹᵀ(H^∞)⁻¹ỹ)/|Δ| if pretraining had learned the source exactly (ideal), and of the pretrained network (real);
-    # `corollary` is 3 |Δ|.
+    # √(ỹᵀ(H^∞)⁻¹ỹ)/|Δ| if pretraining had learned the source exactly (ideal), and of the pretrained network (real).
+    # `corollary` is 3 |Δ|, the bound on that norm; `bound` is 2 √(ỹᵀ(H^∞)⁻¹ỹ/n).
     ideal, real = (PUBLISHED * tuned[norm] / tuned["corollary"] for norm in ("ntk_norm_linear", "ntk_norm"))
     risks = tuned["absolute_risk"].stack("samples")  # by seed and n (rows), and distance |Δ| (columns)
     gain = np.log10(scratch["absolute_risk"] / tuned["absolute_risk"])

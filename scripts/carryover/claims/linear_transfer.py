@@ -210,25 +210,26 @@ def linear_finetuning(data):
 
 
 def _with_formulas(runs):
-    """The rows with γ < 1 of `runs`, a data frame indexed by seed, with a column for each of `FORMULAS`: what it says
-    of the run's own samples.
+    """The rows with γ < 1 of `runs`, a data frame indexed by seed, with a column for each of `FORMULAS`: the
+    transferability by that formula for the samples of the run, without the mean over draws.
 
-    With P⊥ for the projection outside the samples, P⊥β_s changes by a factor φ in finetuning, so that transferability
-    is 2φ β_s·P⊥β_t − φ²|P⊥β_s|² in every draw; in eq 15, its mean over draws, φ = 1. Risks from scratch tell what it
-    takes: without noise they are |P⊥β_t|² = cos²θ |P⊥β_s|² + sin 2θ β_s·P⊥ν + sin²θ |P⊥ν|² at every θ of a draw, and
-    noise adds |X⁺ε|². Only the product of X⁺ε and P∥β_t, of mean 0, is left out of the norm that φ depends on.
+    P∥ projects on the span of the samples, P⊥ on its orthogonal complement. Finetuning multiplies P⊥β_s by a factor φ,
+    so that transferability is 2φ β_s·P⊥β_t − φ²|P⊥β_s|²; eq 15 is its mean over draws for φ = 1. The projections
+    follow from the risks from scratch of the same draw: without noise these are |P⊥β_t|² = cos²θ |P⊥β_s|² +
+    sin 2θ β_s·P⊥ν + sin²θ |P⊥ν|² at every angle θ, and noise adds |X⁺ε|². The norm |X⁺y|², on which φ depends, is
+    approximate: it lacks the product of X⁺ε and P∥β_t, whose mean is 0.
     """
     below = runs.query("gamma < 1")
     quiet = below[below["noise"] == 0].pivot_table("scratch", "angle", ["seed", "gamma"])
 
-    # Least squares over θ: |P⊥β_s|², β_s·P⊥ν and |P⊥ν|² of each seed and γ, where β_t = cos θ β_s + sin θ ν.
+    # β_t = cos θ β_s + sin θ ν. Least squares over θ give |P⊥β_s|², β_s·P⊥ν and |P⊥ν|² of each seed and γ.
     def parts(theta):
         return np.stack([np.cos(theta) ** 2, np.sin(2 * theta), np.sin(theta) ** 2], axis=-1)
 
     projections = np.linalg.lstsq(parts(np.pi * quiet.index.to_numpy()), quiet.to_numpy())[0]
     own = pd.DataFrame(projections.T, quiet.columns).reindex(pd.MultiIndex.from_arrays([below.index, below["gamma"]]))
     theta, (source, crossed, _) = np.pi * below["angle"].to_numpy(), own.to_numpy().T
-    # |P⊥β_t|², β_s·P⊥β_t, and |P∥β_t|² with the noise's |X⁺ε|², the risk from scratch above |P⊥β_t|².
+    # |P⊥β_t|²; β_s·P⊥β_t; and |P∥β_t|² + |X⁺ε|², of which the last is the risk from scratch less |P⊥β_t|².
     missed = (parts(theta) * own.to_numpy()).sum(axis=1)
     overlap = np.cos(theta) * source + np.sin(theta) * crossed
     fitted = (1 - missed) + (below["scratch"] - missed)
@@ -242,8 +243,9 @@ def dataset_distances(data):
     """Roles: `diagram`, linear transfer to targets of one norm at angles up to π/2, over samples and noises; `risk`,
     linear transfer to targets of several norms at any angle; `distances` of these targets' data from the source's.
     Statistics are means over draws, of rank correlations and of a gain."""
-    kl = data["distances"]["kl"]
+    kl = data["distances"]["kl"]  # Kullback-Leibler divergence by target norm and angle
     noise, gamma = (only(data["risk"], name) for name in ("noise", "gamma"))
+    # The paper's setup: one norm of the target and angles up to π/2. At γ = 1 the risk from scratch has no mean.
     setup = transferability(data["diagram"], "linear_transfer").query("gamma != 1")
     setup = setup[setup["noise"] == nearest(setup, "noise", noise)]
     single = kl.sel(target_norm=1.0)

@@ -54,8 +54,9 @@ def mean_field_transfer(data):
     shares = pd.Series(rkhs_distance.columns, rkhs_distance.columns)
     statistics["left_out"] = Check(rkhs_distance.T.corrwith(shares, method="spearman"), intervals.median)
 
-    # Gains by seed (rows), and ablated share and n: `helps` is the least over n where nothing is ablated, `hurts` that
-    # at most samples where most is, and `resembles` the correlation of the share with the n at which gain ends.
+    # Gains by seed (rows), and ablated share and n (columns). `helps`: the smallest gain over n if nothing is ablated;
+    # `hurts`: the gain at the largest ablated share and n; `resembles`: the rank correlation of the ablated share with
+    # the n at which gains turn into losses.
     scratch = from_scratch(at_longest(select_runs(data["risk"], teacher_scale=rich, protocol="single_task")))
     runs = gains(data["risk"], READOUT).query("teacher_scale == @rich")
     gain = runs.pivot_table("transferability", "seed", ["ablated", "samples"])
@@ -97,9 +98,11 @@ def _power_law(scratch):
 
 
 def _residual(runs, least):
-    """Checks of eq 18: the excess of the risk of linear transfer over the least risk of a readout, by seed.
+    """Checks of eq 18: as n grows, the risk of linear transfer approaches the least risk that any readout can have.
 
-    `runs` is a data frame by `gains` with the column `risk`; `least` has least risks by seed and ablated share.
+    `runs` is a data frame by `gains` with the column `risk`; `least` has these least risks by seed (rows) and ablated
+    share (columns). Values (seeds,) are means over ablated shares: the least risk over the risk at most samples, and
+    the excess of the risk over the least one at fewest samples, over that at most.
     """
     risks = runs.query("ablated > 0").pivot_table("risk", ["seed", "ablated"], "samples")
     floor = least.stack().reindex(risks.index)
@@ -162,11 +165,15 @@ def _boundary(gain, least, scratch, percent):
 
 
 def _anchors(gain):
-    """Checks on pretraining with a penalty, the anchor, on the distance of features from their start. Other seeds
-    choose it; in `anchor_avoids`, the risk does, as in the paper. `gain` is by seed (rows), and anchor and n."""
+    """Checks on pretraining with a penalty, the anchor, on the distance of the features from their initial values.
+
+    `gain` has seeds as rows and (anchor, n) as columns. Anchor 0 is no penalty, and ∞ keeps the initial features. The
+    anchor of a seed is the best one for the other seeds; `anchor_avoids` takes the best one for its own risk at each n,
+    as the paper does.
+    """
     free, initial, interior = gain[0.0], gain[np.inf], gain.drop(columns=[0.0, np.inf], level="anchor")
     best_by_risk = gain.drop(columns=np.inf, level="anchor").T.groupby(level="samples").max().T
-    chosen = leave_one_out_choice(interior)  # one anchor for all n, then one for each n
+    chosen = leave_one_out_choice(interior)  # (seeds, n) gains with one anchor for all n; below, with one for each n
     chosen_by_n = pd.concat([leave_one_out_choice(interior.loc[:, (slice(None), [n])]) for n in chosen], axis=1)
     # An interior optimum must beat both ends, hence the better one.
     better_end = max((free, initial), key=lambda table: table.to_numpy().mean())

@@ -32,11 +32,13 @@ class ReluSharing(Model):
 
 @plugins.check(data=["risk"])
 def relu_sharing(data, p: ReluSharing):
-    """Role: `risk` of an overlap experiment. Most statistics are at `p.samples` samples."""
+    """Role: `risk` of an overlap experiment. Values (seeds,) are log₁₀ ratios of risks, most at `p.samples` samples."""
     runs = Runs("risk", data["risk"])
-    # Training must have come to its end where a risk is expected to be the larger one; likewise below.
+    # `finished` has NaN where training was stopped early. It is used for the risk that is expected to be the larger
+    # one, which unfinished training would raise in favour of the claim.
     risks, finished = runs.where(samples=p.samples).risks_by_completion("correlation", "protocol", "overlap")
     _, by_samples = runs.where(correlation=1.0).risks_by_completion("protocol", "overlap", "samples")
+    # By overlap: what learning features gains over the kernel of the fixed pretrained features.
     learned = finished[1.0]["finetuning_kernel"] - finished[1.0]["finetuning"]
 
     def gain(protocol, cosine=1.0):
@@ -178,9 +180,11 @@ def _learnt(risk, *tables):
 
 
 def _clusters_of_subset(runs, risk):
-    """Checks of the inertia of as many clusters as a nested task has features, and of the alignment with these.
+    """Checks for a nested task, whose features are few of the auxiliary ones: of the inertia with as many clusters as
+    it has features, small if the network uses these alone, and of the alignment with these features.
 
-    `runs` is a `Runs` of the measure `clusters`, `risk` one of the risks of finetuning on the same task.
+    `runs` is a `Runs` of the measure `clusters`, `risk` a `Runs` of the risks of finetuning on the same task. Inertias
+    are compared at the numbers of samples at which finetuned networks have learnt the task.
     """
     few, tuned = only(runs.data, "main_features"), runs.where(protocol="finetuning")
     low, high = tuned.rescalings()
@@ -191,7 +195,8 @@ def _clusters_of_subset(runs, risk):
     alignment = tuned.table("alignment", "rescale", "overlap", "samples")
     aligned = common(*(alignment[rescale, overlap] for rescale in (1.0, low) for overlap in (1.0, 0.0)))
     fewest = aligned[0].columns[0]
-    # At the fewest samples, features that are auxiliary ones (old) or not, without rescaling and by the low factor.
+    # Alignment at the fewest samples, if the features are auxiliary ones (old) or not (new): without rescaling, and
+    # rescaled by the low factor.
     old, new, low_old, low_new = (table[fewest] for table in aligned)
     return checks({
         "nested": worst(1 - rich[learnt]),
@@ -207,8 +212,9 @@ def _clusters_of_subset(runs, risk):
 def relu_dimensionality(data):
     """Roles: `dimensionality` of the experiments `regimes` (single-task) and `nested`. PR: participation ratio.
 
-    Rich networks have the smaller PR at every n. Finetuning on few of the auxiliary features changes PR, and the
-    networks before and after share dimensions (at the largest n).
+    Two questions: do rich networks have a smaller PR than lazy ones at every n? And, at the largest n, after finetuning
+    on few of the auxiliary features: by how much has PR changed, and which share of the dimensions did the network have
+    before (ENSD over PR)?
     """
     regimes, nested = (Runs(role, data[role]) for role in ("regimes", "nested"))
     few = min(regimes.options("main_features"))
@@ -224,6 +230,7 @@ def relu_dimensionality(data):
     geometric_mean = np.sqrt(nested.data["participation_ratio"] * nested.data["participation_ratio_start"])
     identity = abs(nested.data["ensd"] / (nested.data["cka"] * geometric_mean) - 1)
     results |= checks({"ensd": identity.groupby("seed").max().to_series()})
+    # The largest n that runs of every factor have.
     most = common(*(pr_ratio[rescale] for rescale in runs.options("rescale")))[0].columns[-1]
     low, high = runs.rescalings()
     for rescale, words in {low: f"rescaled by {low:g}", 1.0: "without rescaling"}.items():
@@ -239,8 +246,9 @@ def relu_dimensionality(data):
 def relu_norms(data):
     """Roles: `norms` and `displacement` of an overlap experiment, `regimes`: norms of single-task learning.
 
-    The norm is F₁ from scratch, F₁,₂ of both tasks for multi-task networks, and R̃ after pretraining. Solutions at
-    `BETWEEN` samples do not minimise the norm: the teacher's is smaller, and it fits the same samples.
+    The norm is F₁ from scratch, F₁,₂ of both tasks for multi-task networks, and R̃ after pretraining. Values (seeds,)
+    are log₁₀ of its ratio to the teacher's norm, and of `balance` its excess over 1. A ratio above 1 shows that a
+    network does not minimise the norm, since the teacher fits the same samples: it is expected at `BETWEEN` samples.
     """
     norms, tuned = (Runs(role, data[role]).where(correlation=1.0) for role in ("norms", "displacement"))
     regimes = Runs("regimes", data["regimes"])
@@ -256,6 +264,7 @@ def relu_norms(data):
     for name, table in by_size.items():
         fewest = table.columns[0]
         results |= checks({f"{name}_below": table[fewest]}, few=few, fewest=fewest)
+    # F₁ where the tasks share no feature, so that all features of the main task are new.
     new = norms.where(overlap=0.0, samples=BETWEEN).over_teacher("f1_norm", "protocol")
     balance, joint_balance = (runs.table("balance", "samples") for runs in (rich, joint))
     return results | checks({

@@ -39,6 +39,7 @@ def relu_penalty(data):
     saved = np.log10(new["penalty"] / same["penalty"])
     results = checks({
         "unique_root": curve["stationary_points"].max().item(),
+        # Positive if a very large unit is dearer than a new one at cosine .9 and cheaper at cosine 1.
         "large_hurts": min(at(extra, correlation=0.9), -at(extra, correlation=1.0)),
         "comparable_helps": at(saved, correlation=0.9),
         "l1_like_1": at(same["exponent"], correlation=0.99),
@@ -105,11 +106,11 @@ def relu_penalty_risk(data):
 
 @plugins.check(data=["overlap", "nested", "single_new", "magnitude"])
 def relu_displacement(data):
-    """Roles: `displacement` of the experiments `overlap`, `nested` and `magnitude`, of finetuned networks, and of
-    `single_new`, those of nested tasks whose only unit is new, which differ most between seeds.
+    """Do weights stay as near their start as the learned function allows? Then the squared distance is the penalty.
 
-    Do weights stay as near their start as the learned function allows? The first two claims are on the condition and
-    the n at which they are worst on average over seeds, without rescaling.
+    Roles: the measure `displacement` of finetuned networks of the experiments `overlap`, `nested` and `magnitude`, and
+    of `single_new`, nested tasks with a single unit, a new one, whose results vary most between seeds. `nearest` and
+    `nearest_nested` are tested without rescaling, at the condition and n whose mean over seeds is largest.
     """
     overlap, nested, single, magnitude = (Runs(role, data[role])
                                           for role in ("overlap", "nested", "single_new", "magnitude"))  # fmt: skip
@@ -118,7 +119,7 @@ def relu_displacement(data):
     similar = magnitude.where(correlation=low, magnitude=small)
     most = similar.options("samples")[-1]
 
-    # Squared distance over the penalty, less 1, by seed, at the condition and the n with the largest mean.
+    # Excess over 1 of the ratio of squared distance to penalty: a row per seed, a column per condition and n.
     few, _ = nested.extremes("main_features")
     alone, single_most = single.where(rescale=1.0, main_features=few, overlap=0.0), single.options("samples")[-1]
     excess = overlap.ratio("displacement", "penalty", "unit_correlations", "samples") - 1

@@ -37,7 +37,7 @@ def replay(experiment, setup, seed, samples, factor=1.0, **condition):
     seed, samples, factor : int, int, float
         Of the run; the factor on the weights before training.
     **condition
-        Coordinates of the main task: main_features, overlap, unit_correlations, magnitude; as many as tell it.
+        Coordinates of the main task: main_features, overlap, unit_correlations, magnitude; as many as identify it.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def replay(experiment, setup, seed, samples, factor=1.0, **condition):
     Raises
     ------
     UserError
-        Nobody published such a run, or several.
+        No published run has these values, or several have.
     """
     return train(find(experiment, setup, seed, samples, factor, **condition))
 

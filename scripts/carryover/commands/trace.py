@@ -24,8 +24,8 @@ def main(argv):
     for figure in arguments.figures:
         request, text = extract_request(figure)
         # What `carryover diagnose`, `forecast` or `rescale` wrote has its record next to it, outside any results.
-        if (beside := job_record.record_path(figure)).is_file():
-            record = job_record.read(beside)
+        if (path := job_record.record_path(figure)).is_file():
+            record = job_record.read(path)
             known = {name: record for name in record["outputs"] if Path(name).name == figure.name} | known
         name, how = find(figure, request, known)
         if not request and not name:

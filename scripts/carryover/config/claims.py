@@ -121,7 +121,8 @@ def of_group(group):
 
 
 def definitions(group, names):
-    """{name: {column: value}}: columns of a group's dataset on its checks `names` and on the claim of each.
+    """{check: {column: value}}: what `claims.yaml` says of the checks `names` of a group and of the claim that each
+    belongs to, as columns of the group's dataset.
 
     Raises UserError for a check that belongs to no claim, or to several.
     """

@@ -170,7 +170,7 @@ def validate(config: dict) -> Configuration:
         return Configuration.model_validate(config)
     except ValidationError as error:
         said = parameters.sentence(error, Configuration)
-        if said.endswith(": Field required."):  # perhaps of a misspelt name, which is a new one
+        if said.endswith(": Field required."):  # perhaps a misspelt name, which defines a new, incomplete entry
             section, name, *_ = said.split(".")
             near = get_close_matches(name, [one for one in config[section] if isinstance(one, str) and one != name])
             said = f"{said[:-1]}; {section} of a similar name: {', '.join(near)}." if near else said

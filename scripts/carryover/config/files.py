@@ -47,9 +47,10 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
 
 def _construct_number(construct, loader, node):
-    """The number that the loader's method `construct` makes of a node.
+    """The number that the loader's method `construct` reads from a node.
 
-    Refused are the texts that YAML 1.1 reads as few mean: 010 as 8, 1:30 as 90 and 1:30.5 as 90.5.
+    Raises ConstructorError for octal and sexagesimal notation, which YAML 1.1 reads in a way that few users intend: 010
+    as 8, 1:30 as 90 and 1:30.5 as 90.5.
     """
     number = construct(loader, node)
     if re.fullmatch(r"[-+]?0[0-7_]+|.*:.*", node.value):

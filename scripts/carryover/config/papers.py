@@ -68,8 +68,8 @@ def merge_papers(config, folder):
 
 
 def _own_entries(config):
-    """{(section, name)} of the entries that a configuration defines itself, rather than changes: experiments with a
-    family, and curves that its other entries use."""
+    """{(section, name)} of what a configuration defines completely, rather than changing keys of a paper's entry:
+    experiments that name a family, and curves that its own comparisons, claims, figures or tables use as data."""
     experiments = {name for name, entry in (config.get("experiments") or {}).items() if entry and "family" in entry}
     entries = [entry or {} for kind in ARTIFACTS.values() for entry in (config.get(kind.section) or {}).values()]
     data = {ref for entry in entries for ref in (entry.get("data") or {}).values()}

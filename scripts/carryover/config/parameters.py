@@ -60,7 +60,8 @@ class Model(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def parse_values(cls, values):
-        """Values as YAML or a command line has them: one for several, and 1e-6, which YAML reads as text."""
+        """Convert values from YAML or a command line: texts of numbers, such as 1e-6, which YAML reads as text, become
+        numbers, and one value for a parameter that takes several becomes a tuple."""
         read = dict(values)
         for name in parameter_schema(cls).keys() & read.keys():
             about, value = parameter_schema(cls)[name], read[name]
@@ -71,11 +72,11 @@ class Model(BaseModel):
 
     @model_validator(mode="after")
     def without_duplicates(self):
-        """Refuse what has the right type but asks for nothing, for the same twice, or for more than a machine holds."""
+        """Refuse values of the right type that are empty, given twice, or too large for any machine."""
         for name, value in self:
             if isinstance(value, tuple) and len(set(value)) < len(value):
                 raise ValueError(f"{name}: a value is given twice")
-            if value == () != type(self).model_fields[name].default:
+            if value == () != type(self).model_fields[name].default:  # () only as the default
                 raise ValueError(f"{name}: an empty list asks for nothing; give at least one value")
             for item in value if isinstance(value, tuple) else [value]:
                 if isinstance(item, int) and abs(item) > MOST:
@@ -127,14 +128,15 @@ def parameter_schema(cls: type[Model]) -> dict[str, dict[str, Any]]:
 def read(cls: type[M], values: Any, where: str, paths: dict[str, str] | None = None) -> M:
     """The model filled with values; UserError for a value that is not allowed.
 
-    `where`, as "experiments.mine.finetune.", stands before the key in the sentence; `paths` has the sections of keys
-    that stand elsewhere, {"dimension": "experiments.mine.task"}. What several keys say together has `where` alone.
+    The sentence of the error begins with `where`, the section of the values ("experiments.mine.finetune."), and the
+    key, or with `where` alone if several keys contradict each other. `paths` has the sections of keys that come from
+    another one, {"dimension": "experiments.mine.task"}.
     """
     if not isinstance(values or {}, dict):
         raise UserError(f"{where.removesuffix('.')}: {values!r} is no section of keys and values.")
     try:
         return cls(**(values or {}))
-    except UserError as error:  # about one key, or about what keys say together
+    except UserError as error:  # "key: message" on one key, or a message on several keys
         about_one, unknown = re.match(r"([\w.]+): ", str(error)), re.match(r"unknown key (\w+);", str(error))
         if (named := about_one or unknown) and named[1] in (paths or {}):
             where = f"configuration: {(paths or {})[named[1]]}."
@@ -174,10 +176,10 @@ def in_words(when):
 
 
 def differences(before: Any, now: Any, common: bool = False) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """((name, …), value before, value now), as text, of each value that differs in nested sections or lists of them;
-    of lists of equal length only the items that differ. `common` leaves out values that one side lacks.
+    """Yield (path, value before, value now), with values as text, of each value that differs in two nested sections.
 
-    A name is a key, or the number of a section in a list.
+    A path is a tuple of keys, and of positions in lists of sections. Of two lists of equal length, only the items that
+    differ are written. `common` leaves out values that one side lacks.
     """
     old, new = dict(_leaves(before)), dict(_leaves(now))
     for path in new | old:
@@ -185,6 +187,7 @@ def differences(before: Any, now: Any, common: bool = False) -> Iterator[tuple[t
         if (in_both and old[path] != new[path]) or (not in_both and not common):
             pair = [values.get(path, "absent") for values in (old, new)]
             if in_both and all(isinstance(value, list) for value in pair) and len(pair[0]) == len(pair[1]):
+                # Keep the items that differ, then transpose to [items before, items now].
                 pair = list(zip(*(items for items in zip(*pair, strict=True) if items[0] != items[1]), strict=True))
             old_words, new_words = (" ".join(map(str, value if isinstance(value, list | tuple) else [value])) or "empty"
                                     for value in pair)  # fmt: skip
@@ -192,7 +195,10 @@ def differences(before: Any, now: Any, common: bool = False) -> Iterator[tuple[t
 
 
 def _leaves(value, path=()):
-    """Yield (path, value) of all that is no section, nor a list of sections; a path is a tuple of keys and places."""
+    """Yield (path, value) of each leaf of nested sections: all but dictionaries and lists of dictionaries.
+
+    A path is the tuple of the keys, and of the positions in lists, that lead to the value.
+    """
     if isinstance(value, list) and value and isinstance(value[0], dict):
         value = dict(enumerate(value))
     if not isinstance(value, dict):

@@ -217,10 +217,11 @@ def _place(file: Path, line: int | None) -> str:
 
 
 def _execute(tree: ast.Module, function: ast.FunctionDef, file: Path, module: str) -> Any:
-    """The decorated function without its body, after the execution of what its declaration is made of.
+    """Execute a plug-in's declaration alone, and return the decorated function, with an empty body.
 
-    `tree` is the parsed `file`, of which only statements run whose names the decorators and the annotation of `p` need,
-    directly or not: imports of others may be missing here. `module` is the file's dotted name.
+    `tree` is the parsed `file`. Of its statements, only those run that define names which the decorators and the
+    annotation of `p` need, directly or indirectly: packages that others import may not be installed here. `module` is
+    the file's dotted name.
     """
     defined = {name: statement for statement in tree.body for name in _names_of(statement)}
     p = [argument if argument.arg == "p" else ast.arg(argument.arg) for argument in function.args.args]
@@ -248,5 +249,6 @@ def _names_of(statement: ast.stmt) -> list[str]:
         return [alias.asname or alias.name.partition(".")[0] for alias in statement.names]
     if isinstance(statement, ast.ClassDef | ast.FunctionDef):
         return [statement.name]
+    # `targets` of an Assign, `target` of an AnnAssign or AugAssign; other statements have neither.
     targets = getattr(statement, "targets", [getattr(statement, "target", None)])
     return [node.id for target in targets if target for node in ast.walk(target) if isinstance(node, ast.Name)]

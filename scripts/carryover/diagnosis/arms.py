@@ -63,11 +63,15 @@ def views_of_network(
 
 
 def _load(model: nn.Module, loader: Any, labels: Any, samples: int, call: Call) -> tuple[list[Any], list[Any], Targets]:
-    """The first different samples of a loader as batches of one, its first batches, and the targets."""
-    singles: dict[int, Any] = {}
+    """(singles, first batches, targets) of the first `samples` different samples of a loader.
+
+    `singles` are these samples as batches of one; the `RENEWING` first batches serve to renew statistics of batch
+    normalisation. `labels` is "loader", or an array for all samples of the loader.
+    """
+    singles: dict[int, Any] = {}  # by the key of the sample, which is the same for repetitions
     first: list[Any] = []
-    found: list[Any] = []  # labels of the batches
-    places: list[int] = []  # of the samples among all that were seen
+    found: list[Any] = []  # labels of each batch
+    places: list[int] = []  # of the different samples among all that were seen
     seen = 0
     with restore_random_state():
         for batch in batches(loader):
@@ -80,11 +84,12 @@ def _load(model: nn.Module, loader: Any, labels: Any, samples: int, call: Call) 
                     singles[keys[row]] = single
                     places.append(seen + row)
             found.append(None if given is None else as_array("labels", given).reshape(rows, -1))
-            first += [batch] * (len(first) < RENEWING)
+            if len(first) < RENEWING:
+                first.append(batch)
             seen += rows
             if len(singles) == samples:
                 break
-        else:
+        else:  # the loader ended first
             if not found:
                 raise UserError("loader gives no batches: an iterator is used up by its first use")
             shape = np.shape(labels)

@@ -92,10 +92,11 @@ class Channels:
         return 1 if first > end else -1
 
     def of(self, output: Tensor) -> int | None:
-        """1 or -1 for an output (batch, …) of three axes or more, or None where nothing tells."""
+        """Axis of the channels, 1 or -1, of an output (batch, …) of three axes or more; None if it is not known."""
         if (axis := self._follow(output.shape)) or (last := self._last) is None:
-            return axis
-        # A network that never moved channels has not done so here, as far as the strides tell.
+            return axis  # known by the shape, or unknown, for no layer of a known kind was called before
+        # The shape leaves it open. If the channels of all layers of known kinds are on one axis, they are taken to be
+        # there still, unless the strides show that axes were moved (`same`) or the shape does not fit (`fits`).
         same = output.ndim == len(last.shape) and output.is_contiguous() == last.contiguous
         fits = output.shape[last.axis] == last.shape[last.axis] or _places(output.shape, 1) == _places(last.shape, 1)
         return last.axis if fits and same and self._axes == {last.axis} else None
@@ -142,7 +143,11 @@ def units(
 def _reduce(
     place: Place, output: Tensor, reduce: str, axis: int | None, given: Mapping[str, Tensor], mask: Any
 ) -> Tensor:
-    """The output (batch, …) without padding, and of its tokens or places the mean, the first or the last."""
+    """An output (batch, …) without padding, reduced over its tokens or places.
+
+    `reduce` "flatten" keeps the shape, with padding set to 0; "mean", "first" and "last" give (batch, features), from
+    the tokens that the mask counts. `axis` is that of the channels or features; None is the last, if it is not known.
+    """
     shape = tuple(output.shape)
     tokens = output.movedim(-1 if axis is None else axis, -1)  # (batch, tokens …, features)
     counted = _mask_of(place, tokens, given, mask) if output.ndim == 3 else None
@@ -160,21 +165,23 @@ def _reduce(
     counted = counted.to(output.device).bool()
     if not counted.any(1).all():
         raise UserError(f"the mask leaves no token of sample {int((~counted.any(1)).nonzero()[0])} of the batch")
-    kept = tokens.masked_fill(~counted[..., None], 0)  # padding may be anything, infinite too
+    kept = tokens.masked_fill(~counted[..., None], 0)  # not by multiplication: padding may be infinite or NaN
     if reduce == "flatten":
         return kept
     if reduce == "mean":
         return kept.sum(1) / counted.sum(1, keepdim=True)
     order = torch.arange(counted.shape[1], device=output.device)
+    # Place (batch,) of the first or last token that counts.
     which = torch.where(counted, order, counted.shape[1]).amin(1) if reduce == "first" else (counted * order).amax(1)
     return kept[torch.arange(len(kept), device=output.device), which]
 
 
 def _mask_of(place: Place, output: Tensor, given: Mapping[str, Tensor], mask: Any) -> Tensor | None:
-    """The mask (batch, tokens) of the sequence that a layer with this output (batch, tokens, features) sees, or None.
+    """The mask (batch, tokens) for the tokens of a layer's output (batch, tokens, features), or None if there is none.
 
-    A layer whose name has `decoder`, or that is after an encoder and a decoder, sees the inputs that are called so, if
-    one of them has as many tokens; keys and values of cross-attention see the encoder's.
+    It is `mask` if the user gave it; else the mask among the inputs `given` of the sequence that the layer processes.
+    That is the decoder's (inputs with `decoder` in their names) for layers named `decoder` or neither so nor `encoder`,
+    but the encoder's for keys and values of cross-attention; if no input of that side has as many tokens, the other.
     """
     size, name = output.shape[:2], place.name
     two = any("decoder" in path for path in given)

@@ -136,7 +136,11 @@ def _check(samples: Any, baseline: Any, labels: Any) -> None:
 def _add_baseline(
     networks: dict[str, Any], baseline: nn.Module | str | None, loaded: Iterator[Any], seed: int, call: Call
 ) -> Iterator[Any]:
-    """Add the baseline, if any, to the networks. Returns all batches, of which the first renew its statistics."""
+    """Add the baseline, if any, to `networks`, in place. Returns all batches that `loaded` gives.
+
+    A string stands for a re-initialised copy of the network before finetuning, whose statistics of batch normalisation
+    are computed from the first batches.
+    """
     if isinstance(baseline, str):
         first = list(islice(loaded, RENEWING))
         baseline = reinitialise(networks["before"], seed)
@@ -169,7 +173,10 @@ def _attach_changes(result: Diagnosis, reason: str, changes: dict[str, list[floa
 
 
 def _networks(before: nn.Module, after: nn.Module | None, adapter: bool) -> dict[str, nn.Module]:
-    """The networks by their names; UserError for what are none, and for an adapter that cannot be switched off."""
+    """{"before": network, "after": network}; with `adapter` both are one model, whose adapter callers switch off.
+
+    UserError for what is no network, for an adapter that cannot be switched off, and for networks that share weights.
+    """
     if adapter:
         if after is not None or not callable(getattr(before, "disable_adapter", None)):
             raise UserError(
@@ -177,7 +184,7 @@ def _networks(before: nn.Module, after: nn.Module | None, adapter: bool) -> dict
                 f"got {type(before).__name__}{'' if after is None else ' and ' + type(after).__name__}"
             )
         try:
-            with before.disable_adapter():  # type: ignore[operator]
+            with before.disable_adapter():  # type: ignore[operator]  # a trial
                 after = before
         except (AttributeError, NameError) as error:  # PEFT fails so for adapters that add tokens to some networks
             raise UserError(
@@ -202,7 +209,10 @@ def _storages(network: nn.Module) -> set[int]:
 
 
 def sample_keys(inputs: Any, count: int, start: int = 0) -> list[int]:
-    """What tells samples of a batch apart, of which a loader may repeat some: their inputs, or else their numbers."""
+    """A key for each of `count` samples of a batch, by which repetitions are recognised: a hash of the sample's inputs.
+
+    Without inputs that have a row for each sample, keys are running numbers from `start`.
+    """
     given = [as_array(path, one) for path, one in tensors(inputs).items() if one.ndim and len(one) == count]
     if not given:
         return [*range(start, start + count)]
@@ -213,8 +223,10 @@ def _record_networks(
     networks: dict[str, nn.Module], call: Call, adapter: bool, loaded: Iterable[Any], samples: int, progress: bool,
     places: dict[str, Any],
 ) -> tuple[dict[str, dict[str, np.ndarray]], list[int], np.ndarray | None, str]:  # fmt: skip
-    """{network: its recording} of so many samples, what tells these apart, their labels, or None, and why no probe can
-    be fitted to them. `places` are arguments of `record`, and `loaded` are batches."""
+    """({network: its recording}, keys, labels, reason) of the first `samples` samples of the batches `loaded`.
+
+    Keys are those of `sample_keys`. Labels (samples, …) are None if no probe can be fitted to them, for the `reason`,
+    a sentence. `places` are arguments of `record`."""
     with ExitStack() as stack:
         sees = {name: stack.enter_context(record(one, **places)) for name, one in networks.items()}
         bar = stack.enter_context(tqdm(total=samples, unit=" samples", disable=not progress, file=sys.stderr))
@@ -226,8 +238,8 @@ def _record_networks(
                 with restore_random_state(number), without:  # networks that draw numbers draw the same ones
                     see.during(partial(call, see.module, batch), batch)
             inputs, named, labels = split_batch(networks["before"], batch, strict=call is call_network)
-            left = find_unused(networks["before"], named)
-            taken = {key: one for key, one in named.items() if key not in left}
+            unused = find_unused(networks["before"], named)
+            taken = {key: one for key, one in named.items() if key not in unused}
             rows += sample_keys((inputs, taken), sees["before"].samples - len(rows), len(rows))
             by_batch.append(labels)
             if (size := sum(see.nbytes for see in sees.values())) > LARGEST:
@@ -244,7 +256,7 @@ def _record_networks(
         name: {layer: values[:samples] for layer, values in see.recording.items()} for name, see in sees.items()
     }
     if all(labels is None for labels in by_batch):
-        reason = f"No probe reads {', '.join(left)} of the batches: give labels=." if left else ""
+        reason = f"No probe reads {', '.join(unused)} of the batches: give labels=." if unused else ""
         return recordings, rows[:samples], None, reason
     try:
         found = np.concatenate([as_array("labels", labels) for labels in by_batch])[:samples]

@@ -284,9 +284,9 @@ def of_layer(
 
 
 def _by_regression(parts: list[Components], block: np.ndarray, confidence: float) -> dict[str, float]:
-    """Quantities of `BY_REGRESSION` with intervals, and the facts behind them, by the names of MEANING.
+    """{variable of MEANING: value}: quantities of `BY_REGRESSION` with their intervals, and facts that explain them.
 
-    `parts` are components before, after and, maybe, of the baseline, at the samples that `block` (samples,) is of."""
+    `parts` are components before, after and, if given, of the baseline; `block` (samples,) numbers jackknife blocks."""
     old, new, *unrelated = parts
     quantities = with_ends("reweighting", np.nan, np.nan, np.nan)
     for name, source, targets, measure in (
@@ -296,13 +296,13 @@ def _by_regression(parts: list[Components], block: np.ndarray, confidence: float
         errors = measure(source, targets, block)
         reference = measure(unrelated[0], targets, block) if unrelated else None
         quantities[f"{name}_reference"] = np.nan if reference is None else reference.r2
-        # Beyond a reference that predicts nearly everything there is only noise.
+        # No share beyond a reference that predicts nearly everything: it would be only noise.
         distinct = None if reference is None or reference.r2 > CLOSE else reference
         variances = targets.variances[: targets.counted]
         for kind, base, weights in (("r2", None, None), ("share", reference, None), ("weighted", distinct, variances)):
             values, half = inheritance.shares(errors, base, block, weights)
             low, high = jackknife.interval(values, confidence)
-            change = values[0] - half  # twice the samples would change the share by no more than this
+            change = values[0] - half  # by the second half of the samples; as many again change no more
             low, high = min(low, values[0]) + min(change, 0), max(high, values[0]) + max(change, 0)
             # An interval contains its value, which the bias that the jackknife subtracts may leave outside.
             quantities |= with_ends(f"{name}_{kind}", *np.clip([values[0], low, high], -1, 1))
@@ -311,7 +311,7 @@ def _by_regression(parts: list[Components], block: np.ndarray, confidence: float
         low, high = jackknife.interval(factors, confidence)
         quantities |= with_ends("reweighting", factors[0], max(min(low, factors[0]), 1.0), max(high, factors[0]))
     quantities["curvature"] = inheritance.curvature(old, block)
-    # The most that any other layer can reach: 1 where the fitted samples outnumber the predicting directions.
+    # An upper limit for the prediction by any layer: 1 where fitted samples outnumber the predicting directions.
     fitted = len(block) - np.bincount(block % inheritance.FOLDS).max()
     wide = [layer for layer in (old, new) if len(layer.variances) >= fitted]
     quantities["self_prediction"] = min(

@@ -147,7 +147,10 @@ def forecast(
 def _forecast_arms(
     arms: Sequence[str], views: Mapping[str, list[Views]], targets: Targets, reasons: dict[str, str], confidence: float
 ) -> Forecast:
-    """The forecast of views of networks by arm; `reasons` say why others have none."""
+    """The forecast from `views` {arm: features and gradients of each of its networks}.
+
+    `reasons` {arm: why it has no forecast} gains an entry for `rescale` if a kernel cannot describe its training.
+    """
     held = {name: [predict_held_out(one.kernels, targets.targets) for one in views[name]]
             for name in arms if name in views}  # fmt: skip
     movement = {name: float(np.mean([_movement(*pair) for pair in zip(views[name], found, strict=True)]))
@@ -182,9 +185,11 @@ def summarise_arms(
     arms: Sequence[str], held: Mapping[str, Sequence[HeldOut]], targets: Targets, reasons: Mapping[str, str],
     movement: Mapping[str, float], confidence: float,
 ) -> Forecast:  # fmt: skip
-    """The forecast from held-out predictions by arm, each of one network or several.
+    """The forecast with the scores of all arms, their gains over training from scratch, and the arm to choose.
 
-    `reasons` {arm: why it has no forecast}, `movement` {arm: the variable of that name}.
+    held : {arm: held-out predictions of each of its networks}
+    reasons : {arm: why it has no forecast}; its variables are NaN, whether `held` has it or not
+    movement : {arm: relative change of weights, the variable `movement`}
     """
     known = {name: found for name, found in held.items() if name not in reasons}
     errors = {name: [one.errors for one in found] for name, found in known.items()}
@@ -237,32 +242,38 @@ def _share_right(predictions: np.ndarray, truth: np.ndarray) -> float:
 def _choose(
     errors: Mapping[str, Sequence[np.ndarray]], fitted: Mapping[str, float], confidence: float
 ) -> tuple[str, str, float]:
-    """The arm to choose or "undecided", the advice in words, and how many more samples would decide.
+    """(choice, advice, samples): the arm to choose or "undecided", a sentence, and how many more samples would decide.
 
-    That is the arm of the least error, or a cheaper pretrained one that might be as good. It is undecided where either
-    training from scratch or a pretrained arm might be best, by chance or by when training stops: `fitted` {arm: mean
-    error of regression without a penalty}.
+    The choice is the arm of the least error, or a cheaper pretrained arm that might be as good. It is "undecided" if a
+    pretrained arm and training from scratch are too close: the interval of their difference includes 0, or one is
+    better by cross-validated regression and the other if training goes on until all samples are fitted.
+
+    Parameters
+    ----------
+    errors : {arm: squared held-out errors (samples,) of each of its networks}
+    fitted : {arm: mean held-out error of regression without a penalty}
     """
-    order = [name for name in ARMS if name in errors]
+    order = [name for name in ARMS if name in errors]  # the cheaper of two pretrained arms first
     if len(order) < 2:
         return UNDECIDED, "Undecided: fewer than two arms have a forecast.", np.nan
     best = min(order, key=lambda name: np.mean(errors[name]))
-    behind = {name: compare_errors(errors[name], errors[best], confidence) for name in order if name != best}
-    other = [name for name in behind if "scratch" in (name, best)]
-    if rivals := {name: behind[name].more_samples for name in other if behind[name].low <= 0}:
+    excess = {name: compare_errors(errors[name], errors[best], confidence) for name in order if name != best}
+    # What must be decided is only between pretrained arms and training from scratch.
+    opponents = [name for name in excess if "scratch" in (name, best)]
+    if rivals := {name: excess[name].more_samples for name in opponents if excess[name].low <= 0}:
         more = max(max(rivals.values()), 1.0)
         about = f"about {float(f'{more:.1g}'):,.0f} more" if more < 1e5 else "not even 100,000 more"
         would = f"Undecided between {best} and {' or '.join(rivals)}: {about} labelled samples would decide."
         return UNDECIDED, would, more
-    if turned := [name for name in other if fitted[name] <= fitted[best]]:
-        return UNDECIDED, f"Undecided: {best} wins if training stops early, {turned[0]} if it fits all samples.", np.nan
+    if later := [name for name in opponents if fitted[name] <= fitted[best]]:
+        return UNDECIDED, f"Undecided: {best} wins if training stops early, {later[0]} if it fits all samples.", np.nan
 
     def might_be_best(name: str) -> bool:
-        """Whether a pretrained arm is as good as the best one, to chance, and beats training from scratch as surely."""
+        """Whether a pretrained arm may be as good as the best one and beats training from scratch by both criteria."""
         beats = "scratch" not in errors or (
             compare_errors(errors["scratch"], errors[name], confidence).low > 0 and fitted[name] < fitted["scratch"]
         )
-        return name not in other and behind[name].low <= 0 and beats
+        return name not in opponents and excess[name].low <= 0 and beats
 
     choice = next(name for name in order if name == best or might_be_best(name))
     return choice, f"Choose {choice}.", 0.0

@@ -109,7 +109,11 @@ def submodules(module: nn.Module) -> dict[str, nn.Module]:
 
 
 def _unwrap_child(module: nn.Module, adapted: tuple[str, ...] = ()) -> nn.Module | None:
-    """The child that a wrapper wraps; with `adapted` also that of an adapted layer."""
+    """The module inside a wrapper (DataParallel, torch.compile, PEFT, …), or None if `module` is no wrapper.
+
+    `adapted` are names of further children to return: with `_ADAPTED`, the original layer inside one that PEFT adapts.
+    """
+    # A child called `model` is common, so that it counts only inside of classes that PEFT defines.
     peft = any(kind.__module__.partition(".")[0] == "peft" for kind in type(module).__mro__)
     names = ("module",) if isinstance(module, _WRAPPERS) else _UNNAMED + ("base_model", "model") * peft + adapted
     children = dict(module.named_children())
@@ -129,7 +133,7 @@ def bare(part: nn.Module) -> nn.Module:
 
 
 def batches(loader: Any) -> Iterable[Any]:
-    """What a loader gives; an array or a tensor (samples, …) is cut into batches."""
+    """The batches of a loader; an array or a tensor (samples, …) is cut into batches of `_BATCH` samples."""
     if isinstance(loader, np.ndarray):
         loader = torch.from_numpy(loader)
     if isinstance(loader, Tensor):
@@ -170,10 +174,11 @@ def call_network(module: nn.Module, batch: Any) -> Any:
 
 
 def _accept_named(module: nn.Module, named: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of named inputs that a network takes, all where it takes any; UserError where it lacks some.
+    """The entries of `named` that the network's `forward` accepts, or all of them if it has only **keywords for these.
 
-    Labels are left out unless it needs them: they would reach a head that may have other classes, for a loss that
-    nobody reads.
+    Labels are dropped unless `forward` requires them: with labels the network would compute a loss, which nobody reads,
+    and which may fail if its head has other classes. Raises UserError if a required argument is missing from `named`,
+    or if none is accepted.
     """
     takes = inspect.signature(core(module).forward).parameters
     needed = [key for key, one in takes.items() if one.default is one.empty and "VAR" not in one.kind.name]
@@ -198,7 +203,7 @@ def find_unused(module: nn.Module, named: Mapping[str, Any]) -> list[str]:
 
 @contextmanager
 def explain() -> Iterator[None]:
-    """Say in one sentence that types of numbers, a network and sparse tensors, or labels and a head do not fit."""
+    """Turn errors of PyTorch on number types, sparse tensors or labels beyond a head's classes into a UserError."""
     try:
         yield
     except (RuntimeError, IndexError) as error:
@@ -243,14 +248,17 @@ def refuse_single(labels: Any) -> None:
 
 
 def tensors(value: Any, path: str = "") -> dict[str, Tensor]:
-    """{path: tensor} of nested tuples, lists and mappings; a path is of keys and indices, as `1.0`."""
+    """{path: tensor} of all tensors in nested tuples, lists and mappings; other values are ignored.
+
+    A path joins keys and indices by dots: `1.0` is entry 0 of entry 1. `path` is that of `value` itself.
+    """
     if isinstance(value, Tensor):
         return {path: value}
-    if isinstance(value, tuple | list):
+    if isinstance(value, tuple | list):  # entries of a named tuple are called by their names
         value = dict(zip(getattr(value, "_fields", range(len(value))), value, strict=True))
     parts = value.items() if isinstance(value, Mapping) else ()
     found = (tensors(part, f"{path}.{key}".removeprefix(".")) for key, part in parts)
-    return {where: tensor for tensors in found for where, tensor in tensors.items()}
+    return {inner: tensor for by_path in found for inner, tensor in by_path.items()}
 
 
 @contextmanager

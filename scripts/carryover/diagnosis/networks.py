@@ -25,8 +25,8 @@ def reinitialise(module: nn.Module, seed: int = 0) -> nn.Module:
     """A copy of the network, without wrappers around it, whose parameters are drawn anew.
 
     Each module with `reset_parameters` draws its own parameters and resets its running statistics, inner modules first.
-    HuggingFace's `_init_weights` follows, then `init_weights` of modules with parameters that are not drawn yet. The
-    given network and the state of random numbers do not change.
+    Then HuggingFace's `_init_weights` is applied, and then `init_weights` of each module that still has parameters
+    which no method has drawn. The given network and the global random state do not change.
 
     Raises
     ------
@@ -37,11 +37,11 @@ def reinitialise(module: nn.Module, seed: int = 0) -> nn.Module:
     network = copy_network(core(module), "give baseline= a network or None")
     parameters = {name: w for name, w in network.named_parameters() if w.is_floating_point() or w.is_complex()}
     before = {name: value.detach().clone() for name, value in (*parameters.items(), *network.named_buffers())}
-    # Numbers of their own: a network that was built after `manual_seed(seed)` would be drawn again as it was.
-    own = int(generator("diagnosis", "", seed, "baseline").integers(2**31))
-    with torch.no_grad(), restore_random_state(own):
+    # With `seed` itself a network that was built after `manual_seed(seed)` would get its own initial weights again.
+    other_seed = int(generator("diagnosis", "", seed, "baseline").integers(2**31))
+    with torch.no_grad(), restore_random_state(other_seed):
         for parameter in parameters.values():
-            parameter.fill_(float("nan"))  # any drawing replaces it
+            parameter.fill_(float("nan"))  # marks parameters that are not drawn
         _draw(network)
         not_drawn = [name for name, parameter in parameters.items() if parameter.isnan().any()]
         for name, value in (*parameters.items(), *network.named_buffers()):

@@ -108,12 +108,14 @@ class See:
     def __init__(
         self, module: nn.Module, places: list[Place], reduce: Reduction, axis: int | None, channel_axis: int | None
     ) -> None:
-        self.module: Any = module.module if isinstance(module, nn.DataParallel) else module  # replicas have any order
+        # The replicas of DataParallel would call their hooks in any order.
+        self.module: Any = module.module if isinstance(module, nn.DataParallel) else module
         self.samples = self.nbytes = 0
         self.left_out: dict[str, str] = {}
         self._places, self._reduce, self._axis, self._channel_axis = places, reduce, axis, channel_axis
+        # Layers with batch_first=False have tokens on axis 0, where other layers have the batch.
         self._tokens_first = any(getattr(part, "batch_first", True) is False for part in module.modules())
-        self._batches: dict[str, list[np.ndarray]] = {}
+        self._batches: dict[str, list[np.ndarray]] = {}  # of each layer the activations (batch, units) of each call
 
     @property
     def recording(self) -> dict[str, np.ndarray]:
@@ -178,18 +180,19 @@ class See:
         return result
 
     def _batch_first(self, place: Place, output: Any, sizes: set[int]) -> Tensor:
-        """The output, or the entry of it that is meant, with the batch as axis 0.
+        """The output of a layer, or the entry of it that `place` names, with the batch moved to axis 0.
 
-        `sizes` are numbers that the batch may have by the network's inputs; none: anything.
+        `sizes` are the batch sizes that the network's inputs allow; any, if it is empty. Raises UserError for an output
+        without such a tensor or axis.
         """
-        held = tensors(output)
-        if place.entry is None and len({id(value) for value in held.values()}) == 1:  # the only one needs no name
-            held = {"": next(iter(held.values()))}
-        if (entry := place.entry or "") not in held:
+        found = tensors(output)
+        if place.entry is None and len({id(value) for value in found.values()}) == 1:  # the only one needs no name
+            found = {"": next(iter(found.values()))}
+        if (entry := place.entry or "") not in found:
             name = place.name.partition(":")[0]
-            some = ", ".join(f"{name}:{key}".removesuffix(":") for key in held) or "none fits"
+            some = ", ".join(f"{name}:{key}".removesuffix(":") for key in found) or "none fits"
             raise UserError(f"{name} gives a {type(output).__name__}, so say which entry of it: {some}")
-        shape, axis = tuple(held[entry].shape), self._axis or 0
+        shape, axis = tuple(found[entry].shape), self._axis or 0
         if len(shape) <= axis:
             raise UserError(f"{place.name} must have the batch along axis {axis}, and has the shape {shape}")
         if sizes and shape[axis] not in sizes:
@@ -202,7 +205,7 @@ class See:
                 f"{place.name} may have tokens along axis 0, for its network has layers with batch_first=False: say "
                 "batch_axis=1, or batch_axis=0 if its axis 0 is the batch"
             )
-        return held[entry].movedim(axis, 0)
+        return found[entry].movedim(axis, 0)
 
     def _leave_out(self, place: Place, error: UserError) -> None:
         """Leave out what a pattern matched, if it was never in; raise the error otherwise."""
@@ -211,7 +214,10 @@ class See:
         self.left_out.setdefault(place.name, str(error))
 
     def _append(self, batch: dict[str, np.ndarray], sample_id: Sequence | None) -> None:
-        """Keep a batch; UserError where it is not finite, empty, or does not go with those before it."""
+        """Keep the activations {layer: (batch, units)} of one call, with the names `sample_id` of its samples if given.
+
+        Raises UserError if they are empty or not finite, or if layers or their units differ from those of other calls.
+        """
         for name, values in batch.items():
             finite = np.isfinite(values).all(axis=1)
             if not finite.all():

@@ -42,20 +42,24 @@ _FULL = 0.7  # components per unit, from which on a layer may hold more features
 
 
 def decide(row: Mapping[str, Any], p: Any) -> tuple[str, str, float]:
-    """(regime, reason, samples needed) of a layer, from its quantities and the parameters of `diagnose`."""
+    """(regime, reason, samples needed) of a layer.
+
+    `row` {variable: value} has the quantities of the layer with the ends of their intervals, by the names of
+    `diagnosis.MEANING`; `p` are the parameters of `diagnose`. The number of samples is NaN unless there are too few.
+    """
     if min(row["units_before"], row["units_after"]) == 1:
         return NONE, "a layer of one unit has one direction, which any network shares up to its sign", np.nan
     largest = max(row["participation_ratio_before"], row["participation_ratio_after"])
     samples = row["groups"]
     if samples < p.enough * largest:
-        # With infinitely many samples 1/PR would be smaller by 1/samples.
+        # With n samples 1/PR is larger by about 1/n than with infinitely many, whose PR gives the number needed.
         needed = float(np.ceil(p.enough * largest / max(1 - largest / samples, 1e-3)))
         few = f"too few samples: {samples} for a PR of {largest:.3g}, less than {p.enough:g} times it"
         return UNDECIDED, few, needed
     if row["components_before"] == 1:
         return NONE, "before finetuning one direction holds all of what varies", np.nan
-    # If an unrelated network predicts nearly everything, the share beyond it is noise. If then units correspond one to
-    # one, R² itself is compared.
+    # If an unrelated network predicts nearly everything, the share beyond it is noise. R² itself is compared instead
+    # if units before and after correspond one to one, which no unrelated network would give.
     same_units = row["matched_units"] > p.most
     reference = max(row["inherited_reference"], row["kept_reference"])
     kind = "r2" if reference > CLOSE and same_units else "share"
@@ -64,6 +68,7 @@ def decide(row: Mapping[str, Any], p: Any) -> tuple[str, str, float]:
         True if row[f"{name}_low"] > bound else False if row[f"{name}_high"] < bound else None
         for name, bound in bounds.items()
     ]
+    # Regimes that no answer contradicts: at least one, for the criteria cover all combinations of answers.
     possible = [
         regime
         for regime, criteria in CRITERIA.items()

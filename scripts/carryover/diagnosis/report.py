@@ -19,7 +19,7 @@ _LOWEST = -0.5  # shares below it are drawn here: layers with a share below 0 ar
 
 
 def headline(result: Dataset) -> str:
-    """A paragraph on the task, the verdicts, the kept share by depth, the weights and the warnings."""
+    """Summary of a diagnosis: the task, the verdicts, the share of the variance that is kept, the weights, warnings."""
     table = result.to_dataframe()
     layers = {regime: rows.index for regime, rows in table.groupby("regime")}
     verdicts = [
@@ -30,7 +30,9 @@ def headline(result: Dataset) -> str:
         f"{count} layer{'s' * (count > 1)}: {', '.join(verdicts)}.",
         _format_kept_share(table, result.attrs["reference"]),
     ]
-    for quantity, words in VARIANCE.items():  # where components and variance say different things
+    # Layers whose share by variance contradicts the verdict, which counts components. Of few layers the kept shares by
+    # variance have all been named in the sentence before.
+    for quantity, words in VARIANCE.items():
         said = [quantity in contradicting(row, result.attrs["most"]) for _, row in table.iterrows()]
         if any(said) and (quantity != "kept_weighted" or count > _FEW):
             sentences.append(f"By variance {words} is {_shares(table[said][quantity][:3])}{', …' * (sum(said) > 3)}.")
@@ -38,7 +40,7 @@ def headline(result: Dataset) -> str:
         last = table.iloc[-1]
         scores = f"{last['task_before']:.2f} before and {last['task_after']:.2f} after"
         scores += "" if np.isnan(last["task_baseline"]) else f", {last['task_baseline']:.2f} in the baseline"
-        classes = round(1 / last["task_chance"]) if last["task_chance"] else 0
+        classes = round(1 / last["task_chance"]) if last["task_chance"] else 0  # chance is 0 for numbers as targets
         scores += f" (chance {last['task_chance']:.2f}"
         scores += f", {classes} classes: give floats if they are numbers)" if classes > _CLASSES else ")"
         sentence = f"In {last.name} {task.in_words(last)}: a linear probe scores {scores}."

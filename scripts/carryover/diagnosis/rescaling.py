@@ -89,7 +89,7 @@ def choose_factor(
 def load_rescaled(
     module: Module, state: Mapping[str, Tensor], factor: float, which: str = "weights", head: str | None = None
 ) -> list[str]:
-    """Load pretrained weights into a module, and multiply what is trained of it; returns sentences worth a note.
+    """Load pretrained weights into a module, and multiply its trained parameters by a factor.
 
     Parameters
     ----------
@@ -98,10 +98,14 @@ def load_rescaled(
     state
         The pretrained `state_dict` of the same network but for its head. Integer buffers may be missing.
     which
-        "all" that is trained, "weights", parameters of two axes or more with the biases of their layers, or "readout",
-        the head alone.
+        What is multiplied: "all" trained parameters; "weights", those of two axes or more with the biases of their
+        layers; or "readout", those of the head alone.
     head
-        The layer that begins anew; without a name none does.
+        Name of the layer that keeps its initial weights instead of loading them; None: all layers are loaded.
+
+    Returns
+    -------
+    Sentences for the user: that some parameters are frozen and were not multiplied, or none.
 
     Raises
     ------
@@ -126,7 +130,7 @@ def load_rescaled(
     fitting = {name: state[name] for name, own in wanted.items() if name in state and state[name].shape == own.shape}
     loaded = {id(parameters[name]) for name in fitting if name in parameters}
     for name, own in wanted.items():
-        counts_batches = name not in parameters and not own.is_floating_point()
+        counts_batches = name not in parameters and not own.is_floating_point()  # as `num_batches_tracked`
         if name not in fitting and id(parameters.get(name)) not in loaded and not counts_batches:
             what = f"has {name!r} of the shape {tuple(state[name].shape)}" if name in state else f"lacks {name!r}"
             raise UserError(

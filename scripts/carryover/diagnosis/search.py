@@ -115,7 +115,7 @@ def search_factor(
 
 
 def source_of(function: Callable[..., Any]) -> str:
-    """The text of the file that defines a function, or of the function in a notebook, by which a journal knows it."""
+    """The source text by which a journal identifies a function: that of its whole file, or in a notebook its own."""
     try:
         return Path(inspect.getsourcefile(inspect.unwrap(function)) or "").read_text(encoding="utf-8")
     except (OSError, TypeError):
@@ -123,7 +123,7 @@ def source_of(function: Callable[..., Any]) -> str:
 
 
 def _score(key: str, factor: float, rate: float, seed: int, run: Callable[..., Any], takes_rate: bool) -> float:
-    """The score of one training; the journal knows it by `key`, factor, rate and seed."""
+    """The score of one training, cached in a journal by `key`, factor, rate and seed; UserError if it is no number."""
     value = run(factor, seed, **({"rate": rate} if takes_rate else {}))
     try:
         return float(value)
@@ -230,9 +230,10 @@ class Choice:
 
     @property
     def verdict(self) -> str:
-        """Whether the whole interval of the gain "helps" or "hurts", or is "undecided"; "none" at the factor 1.
+        """The verdict on the best factor: "none" if that is 1; else by the interval of its gain over the factor 1.
 
-        A factor that helps and does not beat a learning rate beyond noise is "rate".
+        "helps" if the interval is above 0, or "rate" if the factor then does not beat a change of the learning rate
+        beyond noise; "hurts" if the interval is below 0, and "undecided" if it includes 0.
         """
         if self.factor == 1:
             return "none"

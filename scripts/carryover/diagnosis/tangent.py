@@ -43,7 +43,7 @@ class Views(NamedTuple):
 
 
 def in_full(batch: Any, samples: int) -> Any:
-    """The batch with its sparse tensors of as many rows as it has samples in full."""
+    """The batch with sparse tensors made dense if they have a row for each of its `samples`, to be cut into rows."""
 
     def fill(one: Tensor) -> Tensor:
         return one.to_dense() if one.layout is not torch.strided and one.ndim and len(one) == samples else one
@@ -104,15 +104,15 @@ def look_at(network: nn.Module, singles: Iterable[Any], call: Call, layer: str, 
 
 
 def refuse_mixing(network: nn.Module, batch: Any, single: Any, call: Call, layer: str) -> None:
-    """Raise UserError where the features of a batch's first sample, `single`, depend on other samples."""
+    """Raise UserError if the features of a batch's first sample, `single`, depend on the other samples of the batch."""
     for name, part in network.named_modules():
         if isinstance(part, _BatchNorm) and part.running_mean is None:
             raise UserError(f"{name} normalises over the samples of a batch (track_running_stats=False), {_APART}")
     with _watch(network, call, layer, False, 0) as see:
         alone, again, among = see(single), see(single), see(batch)[:1]
     if not (alone.shape == among.shape and alone.is_floating_point() and among.isfinite().all()):
-        return
-    drawn = bool(alone.isfinite().all()) and not alone.equal(again)  # by a network that draws numbers
+        return  # features that cannot be compared; `look_at` reports those that are not finite
+    drawn = bool(alone.isfinite().all()) and not alone.equal(again)  # the network draws random numbers: no comparison
     close = (among - alone).norm() <= max(_ALIKE, 16 * torch.finfo(alone.dtype).eps) * among.norm()
     if not (drawn or close):
         where = f"features of {layer or 'the network'} depend on other samples of a batch"
@@ -121,15 +121,18 @@ def refuse_mixing(network: nn.Module, batch: Any, single: Any, call: Call, layer
 
 @contextmanager
 def _watch(network: nn.Module, call: Call, layer: str, gradients: bool, seed: int) -> Iterator[Callable[[Any], Tensor]]:
-    """A function of a batch that calls the network in evaluation mode and returns its features, (batch, …).
+    """Yield a function that calls the network with a batch and returns the features at `layer`, (batch, …).
 
-    With `gradients` all parameters take them; afterwards everything is what it was."""
-    held: list[Tensor] = []
+    They are what `layer` receives if it is linear, or else its output; that of the network if `layer` is "". In the
+    block the network is in evaluation mode, random numbers begin at `seed`, and all parameters require gradients if
+    `gradients`, else none. Afterwards modes, buffers, random states and `requires_grad` are as before.
+    """
+    held: list[Tensor] = []  # the features of the current call, at most one tensor
     found = places(network, layer) if layer else []
     if len(found) > 1:
         raise UserError(f"layer must be one, and {layer} means {', '.join(place.name for place in found)}")
     part = core(found[0].part) if found else network
-    reads = bool(layer) and isinstance(part, nn.Linear)
+    takes_inputs = bool(layer) and isinstance(part, nn.Linear)
     parameters = _parameters(network)
     if any(one.is_inference() for one in parameters):
         raise UserError("the network has parameters made in inference mode, without gradients: make it outside")
@@ -138,7 +141,7 @@ def _watch(network: nn.Module, call: Call, layer: str, gradients: bool, seed: in
     def keep(_: nn.Module, inputs: tuple, named: dict, output: Any) -> None:
         """Keep the features of the first call; the layers that follow may change them in place."""
         if not held:
-            held.append(_first_tensor([*inputs, *named.values()] if reads else output, layer).clone())
+            held.append(_first_tensor([*inputs, *named.values()] if takes_inputs else output, layer).clone())
 
     def see(batch: Any) -> Tensor:
         held.clear()
@@ -166,7 +169,7 @@ def _parameters(network: nn.Module) -> list[nn.Parameter]:
 
 
 def _first_tensor(value: Any, layer: str) -> Tensor:
-    """The features among what a layer takes or gives; UserError where there are none."""
+    """The first tensor in nested tuples, lists and mappings, which is taken for the features; UserError if none is."""
     while isinstance(value, Mapping | tuple | list) and value:
         value = next(iter(value.values())) if isinstance(value, Mapping) else value[0]
     if not isinstance(value, Tensor) or value.is_complex():

@@ -72,17 +72,23 @@ class Targets:
 def probe_task(
     task: Targets, layers: Sequence[Components], rows: np.ndarray, block: np.ndarray, confidence: float
 ) -> dict[str, Any]:
-    """Scores before, after and of the baseline with their intervals, and the verdict on the task.
+    """Held-out scores of linear probes on one layer, with their intervals, and the verdict on the task.
 
     Parameters
     ----------
-    layers : components before, after and, maybe, of the baseline
-    rows : (samples,), those of the task's samples that components are of
-    block : (samples,), the same for samples that are left out together
+    layers : components of the layer before and after finetuning and, if there is one, of the baseline
+    rows : (samples,) indices, among the task's samples, of those that the components are of
+    block : (samples,) number of each one's block; a block is held out as a whole
+
+    Returns
+    -------
+    {variable: value} of the variables of `MEANING` with the ends of their intervals (`_low`, `_high`), of chance
+    (`task_chance`), of the number of classes or targets that were lost (`task_lost`), and of the verdict (`task`).
     """
     targets, included = task.targets[rows], leave_one_out(block)
     chance = 1 / task.targets.shape[1] if task.classes else 0.0
-    # The first names of `MEANING` are those of the scores before, after and of the baseline, (1 + blocks, r) each.
+    # The first three names of `MEANING` are those of the layers' scores: (1 + blocks, r) of all samples, then without
+    # each block, by class or target.
     by_target = {
         name: _scores(task.classes, targets, block, included, layer.variance_scores)
         for name, layer in zip(MEANING, layers, strict=False)
@@ -94,7 +100,7 @@ def probe_task(
     for name, values in scores.items():
         row |= with_ends(name, values[0], *jackknife.interval(values, confidence))
     before, after = (by_target[name][0] for name in ("task_before", "task_after"))
-    # A class was recognised if it was nearer to a perfect score than to chance.
+    # A class is lost if it was recognised before, nearer to a perfect score than to chance, and its score fell.
     recognised, fell = before > (1 + chance) / 2, before - after > _FALLEN * (before - chance)
     row["task_lost"] = (recognised & fell & (np.abs(targets).sum(axis=0) >= _LEAST)).sum()
     return row | {"task": _verdict(row, MARGIN * (1 - chance))}
@@ -111,20 +117,21 @@ def _scores(classes: bool, targets: np.ndarray, block: np.ndarray, included: np.
 
 
 def _classes(targets: np.ndarray, block: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """(samples,) classes that linear discriminant analysis finds on held-out samples.
+    """Class (samples,) that linear discriminant analysis predicts for each sample, from the other folds of blocks.
 
-    It tells classes apart that lie on a line, which regression on classes does not. Its covariance is shrunk by the
-    penalty of that regression, and all classes count alike.
+    targets (samples, classes) are one-hot, X (samples, k) features. Unlike regression on one-hot targets, the analysis
+    separates classes whose means lie on a line. All classes have the same prior probability.
     """
+    # The best penalty of regression regularises the covariance, too: shrunk by this share it is Σ + penalty I, scaled.
     labels, (_, penalty) = targets.argmax(axis=1), ridge(X, targets, block)
     found, shrinkage = np.empty_like(labels), penalty / (penalty + X.var(axis=0).mean())
     for fold in range(FOLDS):
         out = block % FOLDS == fold
         kinds = np.unique(labels[~out])  # a rare class may be missing
         found[out] = kinds[0]
-        if len(kinds) > 1 and X.any():
-            alike = np.full(len(kinds), 1 / len(kinds))
-            analysis = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=shrinkage, priors=alike)
+        if len(kinds) > 1 and X.any():  # the features of a constant layer are all 0
+            equal = np.full(len(kinds), 1 / len(kinds))
+            analysis = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=shrinkage, priors=equal)
             found[out] = analysis.fit(X[~out], labels[~out]).predict(X[out])
     return found
 

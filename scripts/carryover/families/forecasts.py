@@ -47,7 +47,12 @@ class View(NamedTuple):
 
 
 def relu_view(first: np.ndarray, drawn: Sequence[np.ndarray], inputs: np.ndarray, targets: np.ndarray) -> View:
-    """Of ReLU units (H, D), and of others drawn anew, with readouts as large as their input weights."""
+    """The `View` of a network with input weights `first` (H, D), and of networks with newly `drawn` ones, at `inputs`
+    (n, D) with `targets` (n,).
+
+    The readout of a unit is taken to be as large as the norm of its input weights. The actual one starts near 0, at
+    which the tangent kernel would ignore the input weights, although training makes the readout grow.
+    """
 
     def start(units: np.ndarray) -> tuple[np.ndarray, Start]:
         features = np.maximum(inputs @ units.T, 0)
@@ -116,7 +121,10 @@ def _classifier_scores(probabilities: np.ndarray, targets: np.ndarray) -> dict[s
 
 
 def _scores(features: np.ndarray, targets: np.ndarray) -> dict[str, float]:
-    """{score: value} of features (n, k), NaN where they do not have it."""
+    """{name: value} of transferability scores from the literature, for features (n, k) and targets (n,).
+
+    A score is NaN where it is undefined. Scores of classes take more than two distinct targets in bins of equal size.
+    """
     two = len(np.unique(targets)) == 2
     labels = (targets > targets.mean()).astype(int) if two else transfer_scores.discretise(targets)
     functions = {
@@ -131,6 +139,6 @@ def _scores(features: np.ndarray, targets: np.ndarray) -> dict[str, float]:
     for name, function in functions.items():
         try:
             values[name] = function()
-        except ValueError:  # of too few or constant features, UserError among them
+        except ValueError:  # too few or constant features; a UserError is a ValueError
             values[name] = np.nan
     return values

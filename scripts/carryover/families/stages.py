@@ -231,7 +231,7 @@ def single_precision(variables: Variables) -> Variables:
 
 
 def _check_risk(variables):
-    """Raise Divergence for runs in `Variables` whose risk is no finite number although training converged."""
+    """Raise Divergence for runs of `Variables` whose training converged, but whose final risk is infinite or NaN."""
     converged, risk = (np.asarray(variables[name][1]) for name in ("converged", "risk_final"))
     undefined = np.flatnonzero((converged == 1) & ~np.isfinite(risk))
     if undefined.size:
@@ -239,8 +239,8 @@ def _check_risk(variables):
 
 
 def _check_start(p, seeds, pretrained):
-    """UserError for a dataset `pretrained` that is missing or not used by the protocol, of other `SIZES`, or that lacks
-    one of the `seeds` or of the values that `p` gives for one of its coordinates."""
+    """Raise UserError if the dataset `pretrained` is missing, not used by the protocol, of other `SIZES`, or lacks one
+    of the `seeds`, or of the values that `p` lists for one of its coordinates."""
     if (pretrained is not None) != p.starts_pretrained:
         remedy = "name their shard with --pretrained" if p.starts_pretrained else "leave --pretrained out"
         start = "pretrained networks" if p.starts_pretrained else "scratch"

@@ -35,8 +35,8 @@ class SolverAgreement(Titled):
 
 @plugins.figure(data=["coefficients", "trajectory", "risk", "relu"])
 def solver_agreement(data, p: SolverAgreement):
-    """How far trained networks end from the exact limit, and what training costs. ReLU networks, which have no exact
-    limit: descent compared with the flow.
+    """How far trained diagonal networks end from the exact limit, and how many gradient evaluations training takes. For
+    ReLU networks, which have no exact limit, gradient descent is compared with gradient flow.
 
     Roles: `coefficients`, `trajectory` and `risk` of diagonal networks solved and simulated; `relu` is the risk of ReLU
     networks by flow and by descent with several learning rates.
@@ -56,7 +56,7 @@ def solver_agreement(data, p: SolverAgreement):
             layout.name_values(ax, select_runs(risk, protocol=protocol), "samples")
         above.set_xlabel("")
 
-        # Risk against flow time for every seed at full overlap: both ways of training follow one path.
+        # Risk against flow time at full overlap, a line per seed: flow and descent should follow the same path.
         same = {"protocol": protocol, "samples": p.samples, "overlap": risk["overlap"].values.max()}
         for solver, style, look in (("flow", "-", FLOW), ("descent", "--", DESCENT)):
             runs = select_runs(data["trajectory"], solver=solver, **same)
@@ -65,7 +65,8 @@ def solver_agreement(data, p: SolverAgreement):
             course.axhline(end, color="0.6", linewidth=0.6, linestyle=":", label="exact limit")
         course.set(xscale="log", yscale="log", xlabel=f"flow time (n = {p.samples}, full overlap)")
 
-        # Difference from the flow, and the cost of both, against the learning rate of descent; a line for each n.
+        # Difference of descent from flow, and gradient evaluations of descent and of flow (`evaluations_other`),
+        # against the learning rate of descent; a line style for each n.
         for samples, dashes in zip(sorted(relu["samples"].unique()), cycle(panels.LINES), strict=False):
             runs = relu[(relu["protocol"] == protocol) & (relu["samples"] == samples)]
             for ax, quantity, look in ((difference, "difference", DESCENT), (relu_cost, "evaluations", DESCENT),

@@ -90,7 +90,7 @@ class ConvnetControls(Titled):
 
 @plugins.figure(data=["risk", "trajectory"])
 def convnet_controls(data, p: ConvnetControls):
-    """What of the gain by rescaling is due to which weights, to the learning rate and to the length of training.
+    """Which part of the gain by rescaling is due to which weights, to the learning rate and to the length of training.
 
     Panels a–c. Roles: `risk` and `trajectory` of one experiment, whose networks were finetuned with the factor on parts
     of their weights and at several learning rates.
@@ -101,7 +101,8 @@ def convnet_controls(data, p: ConvnetControls):
 
     # a: gain by what the factor is on, and by the learning rate.
     def gain(protocol, rate, part="all"):
-        """A row of `_gain_rows`."""
+        """(gain, runs, marker), as `_gain_rows` takes them: the gain in percentage points, a Series over seeds, by the
+        factor on the weights `part`, and the rescaled runs."""
         same = select_runs(risk, protocol=protocol, learning_rate=rate)
         scaled, plain = select_runs(same, rescale=FACTOR, rescaled=part), select_runs(same, rescale=1.0, rescaled="all")
         return networks.accuracy_table(scaled) - networks.accuracy_table(plain), scaled, "o"
@@ -124,8 +125,8 @@ def convnet_controls(data, p: ConvnetControls):
     layout.name_ticks(middle, panels.values(whole, "learning_rate"))
     middle.set(xlabel="learning rate", ylabel=networks.ACCURACY, title="b  PT+FT by learning rate")
 
-    # c: mean accuracy at every step at which a run was looked at, and its interval at the last. Between two checkpoints
-    # accuracies follow the logarithm of the steps, and after a run's end they stay.
+    # c: mean accuracy at every step at which some run was tested, and its interval at the last. Accuracies of a run are
+    # interpolated linearly in the logarithm of the steps, and keep their last value after its end.
     courses = select_runs(trajectory, learning_rate=p.learning_rate, rescaled="all")
     words = {"finetuning": "PT+FT", "single_task": "STL"}
     shown = panels.curves_by(
@@ -151,10 +152,11 @@ def convnet_controls(data, p: ConvnetControls):
 
 @plugins.figure(data=["pairs", "sets", "sizes"])
 def pretrained_rescaling(data, p: Titled):
-    """The gain by rescaling a network pretrained on ImageNet, and all controls (Fig. 7).
+    """The gain by rescaling a network pretrained on ImageNet before finetuning, and its controls: other learning rates
+    without rescaling, and training from scratch (Fig. 7).
 
-    Panels a–c. Roles: `pairs` and `sets`, networks finetuned with factors and at further learning rates, and from
-    scratch; `sizes`, with and without the factor at other numbers of samples.
+    Panels a–c. Roles: `pairs` and `sets`, networks finetuned with several factors, and the controls; `sizes`, networks
+    finetuned with and without the factor at other numbers of samples.
     """
     fig, axes = plt.subplots(1, 3, figsize=(11.5, 4.2), width_ratios=(1, 1, 0.8))
     for ax, letter, role in zip(axes, "ab", ("pairs", "sets"), strict=False):
@@ -163,7 +165,8 @@ def pretrained_rescaling(data, p: Titled):
         usual = most_common(risk, "learning_rate")
         tuned, scratch = (select_runs(risk, protocol=protocol) for protocol in ("finetuning", "single_task"))
         plain = select_runs(tuned, rescale=1.0)
-        # (order, name, runs, marker): a factor f stands where the learning rate times 1/f² does, which acts alike.
+        # (order, name, runs, marker). Rescaling by f acts like multiplying the learning rate by 1/f², so both kinds of
+        # runs are sorted by that multiple.
         kinds = [(factor**-2, f"rescaled by {factor:g}", runs, "o")
                  for factor, runs, _ in panels.assign_colors(tuned, "rescale") if factor != 1]  # fmt: skip
         kinds += [(rate / usual, f"learning rate × {rate / usual:g}", runs, "s")
@@ -172,7 +175,7 @@ def pretrained_rescaling(data, p: Titled):
         accuracy = networks.accuracy_table(select_runs(plain, learning_rate=usual))
         rows = {name: (networks.accuracy_table(runs) - accuracy, runs, marker) for _, name, runs, marker in kinds}
         _gain_rows(ax, rows, networks.GAIN)
-        # A factor with which nothing is learned would press all others together: its mean is written at the left end.
+        # A loss far beyond the others would squeeze them: the axis is cut, and the mean is written at its left end.
         ax.set_xlim(LEAST_GAIN, None)
         ax.xaxis.set_major_locator(plt.MultipleLocator(5))
         for place, (gains, *_) in enumerate(rows.values()):

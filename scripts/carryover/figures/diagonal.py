@@ -90,8 +90,8 @@ def _outside(ax, sparsity):
 def cross_entropy(data, p: Titled):
     """Longer training on cross-entropy acts like a smaller initialisation (appendix C).
 
-    Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. Their margin γ, and why it
-    stands over the square of the initial scale, is explained by `analysis.margins.margins`.
+    Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. `analysis.margins.margins`
+    defines their margin γ and says why it is divided by the square of the initial scale.
     """
     features, error = "effective_features_curve", "risk_curve"
     columns = ((features, "time", "features by time"), (features, "ratio", "features by margin over scale²"),
@@ -107,7 +107,7 @@ def cross_entropy(data, p: Titled):
         axes[1].sharey(axes[0])
         for ax, (quantity, along, title) in zip(axes, columns, strict=True):
             for scale, same, color in panels.assign_colors(runs, "initial_scale"):
-                # Read off at common x, where every run has some.
+                # Interpolate all runs on one grid of x, and keep the x that every run has reached.
                 x, y = same[along].values, same[quantity].values
                 grid = np.geomspace(np.nanmin(x), np.nanmax(x), 500)
                 read = np.stack([interpolate(*curve, np.log(grid)) for curve in zip(np.log(x), y, strict=True)])

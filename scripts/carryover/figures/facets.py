@@ -45,12 +45,12 @@ class Facets(Titled):
 @plugins.figure(data=["risk"])
 def facets(data, p: Facets):
     """Role: `risk`, a dataset of runs with `risk_final` (run,) and the coordinates that the options `p` name."""
-    # The coordinate `layers`, by which options may tell trained networks from those whose features are fixed.
+    # The coordinate `layers`, which options may name: whether all layers were trained or the features were fixed.
     trained = [protocol in TRAINED["protocol"] for protocol in data["risk"]["protocol"].values]
     layers = ("run", np.where(trained, *LAYERS), {"value_labels": json.dumps(LAYERS)})
     risk = select_runs(data["risk"].assign_coords(layers=layers), **conditions(p.only))
     meaning = risk["risk_final"].attrs["long_name"]
-    if p.relative_to:  # the loss, which tells what is unfitted, goes along
+    if p.relative_to:  # the loss is divided as well, since `panels.misses_samples` compares it with the risk
         scale, meaning = risk[p.relative_to].values ** 2, f"{meaning}, over ({labels.label(risk, p.relative_to)})²"
         risk = risk.assign({name: risk[name] / scale for name in {"risk_final", "loss"} & {*risk}})
     cut = (risk["risk_final"] < p.floor).any()
@@ -60,14 +60,14 @@ def facets(data, p: Facets):
     rows = panels.values(risk, p.row) if p.row else [None]
     by_column = p.column in risk.coords or "column" in p.model_fields_set  # not a default that the runs lack
     columns = panels.values(risk, p.column) if by_column else [None]
-    # Lines of panels, (row, its columns in this line): as few as `MOST` columns allow, and of much the same length.
+    # [(row, columns)], a line of panels each: columns are split into few, nearly equal parts of at most `MOST`.
     width = -(-len(columns) // -(-len(columns) // MOST))
     lines = [(row, columns[start : start + width]) for start in range(0, len(columns), width) for row in rows]
     size = (p.panel * width + 0.9, 2.0 * len(lines) + 1.1)
     fig, axes = plt.subplots(len(lines), width, figsize=size, sharex=True, sharey=True, squeeze=False)
     for i, (row, shown) in enumerate(lines):
         runs = select_runs(risk, **{p.row: row}) if p.row else risk
-        own = [curve for curve in curves if run_mask(runs, **curve[0]).any()]  # others take no place next to them
+        own = [curve for curve in curves if run_mask(runs, **curve[0]).any()]  # `dodge` leaves room only for these
         for ax, column in zip(axes[i], shown, strict=False):
             inside = select_runs(runs, **{p.column: column}) if by_column else runs
             panels.curves(ax, inside, "risk_final", p.x, own, p.dodge, kind)
@@ -93,8 +93,8 @@ def facets(data, p: Facets):
 
 
 def _curves(risk, p):
-    """[(condition, label, style)] by `panels.curves_by` the coordinates of the options `p`, the first drawn above the
-    others; UserError where there are not as many names."""
+    """[(condition, label, style)], as `panels.curves_by` returns, of the curves that the options `p` ask for. Earlier
+    ones are drawn above later ones. UserError if `p.names` are not as many as the curves."""
     first = p.hue[0]
     shown = [value for value in panels.values(risk, first) if not p.shown or str(value) in p.shown]
     curves = panels.curves_by(risk, *p.hue, **{first: shown})

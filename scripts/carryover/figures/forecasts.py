@@ -21,7 +21,7 @@ def forecast_gain(data, p: Titled):
     filled where the forecast decides.
     """
     table = transfers(data)
-    table = table[table["half"] == 1].sample(frac=1, random_state=0)  # no family covers another
+    table = table[table["half"] == 1].sample(frac=1, random_state=0)  # random order: no family hides another
     families = sorted(table["family"].unique())
     kinds = {kind: tuned for kind, tuned in KINDS.items() if (table["tuned"] == tuned).any()}
     largest = float(table[["predicted", "gain"]].abs().to_numpy().max())
@@ -30,6 +30,7 @@ def forecast_gain(data, p: Titled):
     size = (4.4 * len(kinds) + 0.8, 5.0)
     fig, axes = plt.subplots(1, len(kinds), figsize=size, sharex=True, sharey=True, squeeze=False)
     for ax, (kind, tuned) in zip(axes[0], kinds.items(), strict=True):
+        # Grey quadrants: the gain has the sign of its forecast.
         ax.fill_between([-end, 0], -end, 0, color="0.94", linewidth=0)
         ax.fill_between([0, end], 0, end, color="0.94", linewidth=0)
         ax.plot([-end, end], [-end, end], color="0.5", linewidth=0.8)

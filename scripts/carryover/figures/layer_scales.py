@@ -86,10 +86,11 @@ def _medians(risk):
 
 @plugins.figure(data=["curve", "relu"])
 def layer_scales_beyond(data, p: Titled):
-    """The same question for linear networks, over time, and for ReLU networks.
+    """How the sizes of the layers before pretraining affect the risk: of a readout of pretrained linear networks, over
+    the time of pretraining (a), and of finetuned ReLU networks (b–d).
 
-    Roles: `curve`, risk of a readout over `balance`, `direction` and `pretraining_time`; `relu`, risk of finetuned ReLU
-    networks of several ratios of the layers before pretraining.
+    Roles: `curve`, risk of a readout over `balance`, `direction` of the target (that of the source, or a new one) and
+    `pretraining_time`; `relu`, risk of ReLU networks over ratios of their layers.
     """
     curve, relu = data["curve"], data["relu"]
     few, most = (panels.values(relu, "main_features")[place] for place in (0, -1))

@@ -39,6 +39,7 @@ def covariance_bound(data, p: Titled):
     largest_risk = 1.0  # λ₁|Δ|², of instances of which both factors are 1
     curve = data["curve"]
     fig, (left, middle, right) = plt.subplots(1, 3, figsize=(11.5, 4.0))
+    # The bound has a term in g³ and one in g, and g is proportional to c; `*_unit` are these terms at c = 1.
     c, tested = float(curve["c"]), curve.isel(instance=curve["half"].values == 1)
     risk, bound = tested["risk"], c**3 * tested["top_unit"] + c * tested["bottom_unit"]
     for kind, (label, color) in kinds.items():
@@ -125,7 +126,7 @@ def ntk_bound(data, p: Titled):
 
     Roles: `bound`, the measure `ntk_bound` of networks finetuned and from scratch at several distances.
     """
-    top = 2.0  # of the axis: what is above 1 holds for every network
+    top = 2.0  # upper end of the vertical axis; the risk is at most 1, so that bounds above 1 say nothing
     runs = data["bound"]
     solved, trained = select_runs(runs, solver="exact"), runs.isel(run=~run_mask(runs, solver="exact"))
     distances = np.array(panels.values(runs, "distance"))
@@ -222,7 +223,7 @@ def norm_scale(data, p: Titled):
     Role: `risk` of finetuning with several norms of source and target, among them 1, over depths and samples.
     """
     risk = select_runs(data["risk"], protocol="finetuning")
-    only(risk, "angle")
+    only(risk, "angle")  # raises if there are several, since they must not be averaged
     depths, sizes = panels.values(risk, "depth"), panels.values(risk, "samples")
     size = (2.5 * len(sizes) + 0.9, 2.0 * len(depths) + 1.1)
     fig, axes = plt.subplots(len(depths), len(sizes), figsize=size, sharex=True, sharey="row", squeeze=False)
@@ -286,9 +287,10 @@ def _draw_pairs(ax, table, bound):
 
 
 def _bounds_along(ax, values, table):
-    """A line per bound along the samples with its intervals, and dashed what was published, `table` (a data frame).
+    """Draw R² of the error with each bound against samples, with 95 % intervals, and, dashed, the published R².
 
-    `values` (left_out, bound, samples) are R² of all pairs, then less each class, as the jackknife takes them."""
+    `values` (left_out, bound, samples) are R² of all pairs, then without those of each class, as the jackknife takes
+    them; `table` is the paper's, a data frame."""
     sizes = values["samples"].values
     apart = 0.06 * min(np.diff(sizes), default=1)  # so that bars do not hide each other
     for place, (bound, name) in enumerate(image_pairs.BOUNDS.items()):

@@ -134,7 +134,7 @@ def norm_factor(data, p: Titled):
     # Labels, markers, and offsets in γ, so that bars are seen apart.
     solvers = {"descent": ("gradient descent", "o", -0.006), "exact": ("exact limit", "x", 0.006)}
     risk = data["risk"]
-    only(risk, "target_norm")
+    only(risk, "target_norm")  # raises if there are several, since they must not be averaged
     table = averages(transferability(risk, "finetuning"), ("solver", "depth", "noise", "angle", "gamma"))
     depths, noises = sorted(table["depth"].unique()), sorted(table["noise"].unique())
     size = (2.5 * len(noises) + 0.9, 1.9 * len(depths) + 1.4)
@@ -239,10 +239,13 @@ def ridge_transfer(data, p: Titled):
 
 
 def best(table, rng):
-    """(penalty of the smallest mean risk, lower and upper end of its 95 % bootstrap interval) of a data frame of risks
-    by draw (rows), which are resampled, and penalty (columns)."""
+    """The penalty with the smallest mean risk, and the lower and upper end of its 95 % bootstrap interval.
+
+    `table` is a data frame of risks by draw (rows), which are resampled with replacement, and penalty (columns).
+    """
     draws = rng.integers(len(table), size=(1000, len(table)))
     columns = table.columns.to_numpy()
+    # (resamples, draws, penalties) risks -> mean over draws -> best penalty of each resample.
     low, high = np.quantile(columns[table.to_numpy()[draws].mean(1).argmin(1)], [0.025, 0.975])
     return columns[table.mean().argmin()], low, high
 

@@ -96,9 +96,10 @@ def _name_scale(scale, scales):
 
 
 def _scratch(axes, table):
-    """Draw the risk from scratch with its power law, and the exponent between neighbouring n and from each n on.
+    """Draw the risk from scratch with its power law, and its exponents ν: between neighbouring n, and of fits from each
+    n on. They would all be equal if the law were exact.
 
-    `axes` are two, `table` risks by seed (rows) and n (columns). Returns the `PowerLaw`."""
+    `axes` are two, for risk and exponent; `table` has risks by seed (rows) and n (columns). Returns the `PowerLaw`."""
     risk, exponent = axes
     style = {"color": panels.COLORS["single_task"], "marker": "o"}
     panels.band(risk, table.columns, *panels.means(table), "from scratch", **style)  # type: ignore[call-arg]

@@ -56,12 +56,12 @@ def convnet_accuracies(data, p: ConvnetAccuracies):
 
 @plugins.figure()
 def convnet_factors(data, p: Titled):
-    """Gain of finetuning by each factor on the weights, against samples (Figs. 2h and 7).
+    """Gain in accuracy by rescaling the weights before finetuning, against samples (Figs. 2h and 7).
 
-    A panel for each factor, a line for each role, a `risk` dataset, or each network of the published table: differences
-    between runs of the same seed, task and samples.
+    A panel for each factor, and a line for each system. Each role is a `risk` dataset, one system, or the published
+    table, a system for each of its networks. Gains are differences between runs of the same seed, task and samples.
     """
-    systems = []
+    systems = []  # the finetuned runs of each, at the learning rate that most have
     for tuned in (select_runs(runs, protocol="finetuning", rescaled="all") for runs in by_network(data).values()):
         systems.append(select_runs(tuned, learning_rate=most_common(tuned, "learning_rate")))
     factors = sorted({factor for runs in systems for factor in panels.values(runs, "rescale")} - {1.0})

@@ -92,7 +92,8 @@ def clusters(data, p: Clusters):
 
 
 def _of_regimes(runs):
-    """Panels a and b, of a `clusters` dataset."""
+    """The groups of panels a and b, of single-task networks in a `clusters` dataset: inertia against the number of
+    clusters, a panel per size of the teacher and initial scale; and alignment, of the smallest teacher."""
     single = select_runs(runs, protocol="single_task")
     names, sizes = _regimes(single), panels.curves_by(single, "samples", label="n = {:g}".format)
     cells = panels.curves_by(single, "main_features", "initial_scale",
@@ -129,8 +130,10 @@ def _of_overlap(runs, p):
                for protocol in ("finetuning", "multi_task")}  # fmt: skip
 
     def inertias(ax, part):
+        """Draw the inertia of the runs `part`, of one protocol, against the number of clusters; circle its median where
+        this number is that of the features to learn."""
         panels.curves(ax, part, "inertia", "clusters", curves)
-        for text in panels.values(part, "unit_correlations"):
+        for text in panels.values(part, "unit_correlations"):  # a list of cosines, '1 1 0'
             features = features_to_learn(text, part["protocol"].values[0])
             if features in part["clusters"].values:
                 median = select_runs(part, unit_correlations=text)["inertia"].sel(clusters=features).median()
@@ -145,7 +148,8 @@ def _of_overlap(runs, p):
 
 
 def _nested_curves(runs, p):
-    """Panels f and g, with multi-task networks, which are not rescaled, as level lines."""
+    """The groups of panels f and g: inertia and alignment against the factor of rescaling. Multi-task networks, which
+    are not rescaled, are level lines."""
     most = panels.values(runs, "overlap")[-1]
     by_overlap = panels.curves_by(runs, "overlap", "protocol", protocol=("finetuning", "multi_task"))
     title = f"f  Inertia of one cluster: PT+FT, MTL and STL, {TASK}, {panels.name(runs, 'overlap', most)}"
@@ -207,7 +211,8 @@ def dimensionality(data, p: Dimensionality):
 
 @plugins.figure(data=["clusters", "dimensionality", "paired", "paired_dimensionality", "tuned", "tuned_paired"])
 def random_signs(data, p: Titled):
-    """Clusters and dimensions of networks by the sum of their teachers' signs, which are paired elsewhere.
+    """Clusters and dimensions of networks whose teachers' units have random signs, by the sum of these signs. Teachers
+    of other experiments have paired signs.
 
     Roles: `clusters` and `dimensionality` of networks from scratch and teachers with random signs, `paired` and
     `paired_dimensionality` of those with paired ones; `tuned` and `tuned_paired`, clusters of PT+FT and MTL.
@@ -220,7 +225,8 @@ def random_signs(data, p: Titled):
     grey = {"color": "0.3", "linestyle": "--"}
 
     def panel(ax, runs, quantity, along, paired):
-        """Draw runs with random signs, and grey those `paired` at the same samples and clusters."""
+        """Draw `runs`, of random signs, in a colour for each sum of signs, and, in grey, the runs `paired`, of paired
+        signs, at the same numbers of samples and clusters."""
         if along == "samples":
             paired = paired.isel(run=np.isin(paired["samples"], runs["samples"]))
         else:

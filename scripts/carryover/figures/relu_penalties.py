@@ -87,7 +87,8 @@ def relu_displacement(data, p: ReluDisplacement):
     cells = gains.agg(["median", "min", "max"]).assign(cost=costs.to_dataframe("cost").groupby(cell)["cost"].median())
 
     def draw_predictions(ax, runs):
-        """Panel d: a point per cosine and magnitude, at `runs`' number of samples."""
+        """Panel d, at the number of samples of `runs`: gain in risk (median and range over seeds) against gain in
+        penalty, a point per cosine (colour) and magnitude (marker)."""
         colors = {condition["correlation"]: style["color"] for condition, _, style in cosines}
         markers = choose_markers(panels.values(moved, "magnitude"))
         for (rho, magnitude), cell in cells.loc[runs["samples"].values[0]].iterrows():
@@ -138,7 +139,8 @@ def relu_least_penalty(data, p: Titled):
                {"color": "#CC3311", "markersize": 7}) for rho in panels.values(spread, "correlation")]  # fmt: skip
 
     def risks(ax, part):
-        """Panel a."""
+        """Panel a: the risk of each network against that of the function of least penalty; a colour per curve, a marker
+        per magnitude, and a dotted diagonal where both are equal."""
         markers = choose_markers(panels.values(runs, "magnitude"))
         for (condition, _, style), (magnitude, marker) in product(curves, markers.items()):
             cell = part.isel(run=run_mask(part, **condition, magnitude=magnitude))
@@ -148,21 +150,22 @@ def relu_least_penalty(data, p: Titled):
         ax.set(xscale="log", yscale="log", xlabel="function of least penalty")
 
     def penalties(ax, part):
-        """Panel b."""
+        """Panel b: the penalty over the least possible one against magnitude; the dotted line is that minimum, 1."""
         panels.curves(ax, part, "penalty", "magnitude", [*curves, *turned], 0.25)
         ax.set_yscale("log")
         layout.plain_decades(ax.yaxis)
         ax.axhline(1, **ONE)
 
     def draw_comparison(ax, part, trained, predicted):
-        """Panels c and d: a quantity of networks, and dashed its prediction."""
+        """Panels c and d: the variable `trained` of the runs `part` against magnitude, a colour per cosine; dashed, the
+        median of the variable `predicted`, the same quantity of the function of least penalty."""
         panels.curves(ax, part, trained, "magnitude", cosines, 0.25)
         for condition, _, style in cosines:
             at_cosine = part.isel(run=run_mask(part, **condition))
             ax.plot(panels.medians(at_cosine, predicted, "magnitude"), color=style["color"], linestyle="--", marker="x")
         ax.set_yscale("log")
         if trained == "gain":
-            ax.axhline(1, **ONE)
+            ax.axhline(1, **ONE)  # as good as from scratch
 
     gains = partial(draw_comparison, trained="gain", predicted="gain_predicted")
     turns = partial(draw_comparison, trained="rotation", predicted="rotation_predicted")

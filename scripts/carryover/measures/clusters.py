@@ -100,10 +100,11 @@ class Clusters(Model):
 def clusters(data, p: Clusters):
     """Inertia and alignment over the number of clusters, (run, clusters); alignment and effective clusters, (run,).
 
-    The alignment with the main task's teacher of shape (run,) has as many clusters as the network has features to
-    learn, at most `largest_k`: the units of its teacher, or of both teachers, shared ones once, where it learned both
-    tasks; with those of the main task alone, clusters that join main with auxiliary features would count as missing
-    alignment. Networks that were not trained, such as those of tangent kernels, are measured at their start.
+    Alignment is that with the units of the main task's teacher. The one of shape (run,) is at the largest number of
+    clusters that does not exceed the number of features to learn. These are the teacher's units, or those of both
+    teachers, shared ones once, if the network learned both tasks: with fewer clusters some would join main with
+    auxiliary features, which would lower the alignment. Networks that were not trained, such as those of tangent
+    kernels, are measured at their start.
 
     Raises UserError where there are fewer units than clusters, or, naming the run, where a network has no clusters.
     """
@@ -115,11 +116,11 @@ def clusters(data, p: Clusters):
         weights, (teacher, _) = Weights.of_dataset(network), teacher_units(network)
         inertias, centers = zip(*_solutions(weights.first, weights.importance(), counts, seed=0), strict=True)
         alignments = [alignment(centres, teacher) for centres in centers]
-        number = np.searchsorted(counts, len(units_to_learn(network)), side="right") - 1
+        place = np.searchsorted(counts, len(units_to_learn(network)), side="right") - 1
         return {
             "inertia": (inertias, "share of the units' weighted squared length that is left unexplained"),
             "alignment_by_clusters": (alignments, "mean best cosine of the teacher's units with a cluster"),
-            "alignment": (alignments[number], "mean best cosine of the teacher's units with as many clusters as there "
+            "alignment": (alignments[place], "mean best cosine of the teacher's units with as many clusters as there "
                           "are features to learn"),
             "effective_clusters": (effective_clusters(inertias, counts), "effective number of clusters"),
         }  # fmt: skip
@@ -179,19 +180,19 @@ def _unit_vectors(vectors):
 
 
 def _merge_centres(points, masses, many, seed):
-    """{k: centres (k, input)} from `many` clusters of points (n, input) with masses (n,) down to one: the two whose
-    union costs least are joined each time.
+    """Clusters of points (n, input) with masses (n,) by Ward's method: {k: centres (k, input)} for k from `many` to 1.
 
-    This is Ward's method, begun at a fine clustering. As a start of k-means a result of it is worth more than ten
-    random ones on networks that have learned a dozen features, and one merging serves all k.
+    It starts from `many` clusters by k-means, or from the points if there are not more, and joins again and again the
+    two clusters whose union raises the inertia least. On networks that have learned a dozen features k-means ends lower
+    from such centres than from the best of ten random starts, and one merging serves all k.
     """
     centers, shares = points, masses
     if many < len(points):
         start = _plus_plus(points, masses, many, np.random.default_rng(seed))
         _, centers, labels = _lloyd(points, masses, start)
-        used = np.unique(labels)  # not all where directions are nearly the same
+        used = np.unique(labels)  # clusters may be empty where directions are nearly the same
         centers, shares = centers[used], np.bincount(labels, masses)[used]
-    centers, shares, left = centers.copy(), shares.copy(), np.ones(len(shares), dtype=bool)
+    centers, shares, remaining = centers.copy(), shares.copy(), np.ones(len(shares), dtype=bool)
     by_number = {len(shares): centers.copy()}
     # A union raises the inertia by m m'/(m + m') |c − c'|² for the masses m and the centres c of the two.
     costs = ((centers[:, None] - centers) ** 2).sum(2) * np.multiply.outer(shares, shares)
@@ -200,14 +201,14 @@ def _merge_centres(points, masses, many, seed):
     for number in range(len(shares) - 1, 0, -1):
         a, b = np.unravel_index(costs.argmin(), costs.shape)
         both = shares[a] + shares[b]
-        # What it costs to join any other with the two is known from the costs before (Lance & Williams 1967).
+        # The cost of joining any other cluster with this union follows from three known costs (Lance & Williams 1967).
         joined = (shares + shares[a]) * costs[a] + (shares + shares[b]) * costs[b] - shares * costs[a, b]
-        joined = np.where(left & np.isfinite(joined), joined, np.inf) / (shares + both)
+        joined = np.where(remaining & np.isfinite(joined), joined, np.inf) / (shares + both)
         centers[a] = (shares[a] * centers[a] + shares[b] * centers[b]) / both
-        shares[a], left[b] = both, False
+        shares[a], remaining[b] = both, False  # the union takes the place of a
         costs[a] = costs[:, a] = joined
         costs[b] = costs[:, b] = np.inf
-        by_number[number] = centers[left]
+        by_number[number] = centers[remaining]
     return by_number
 
 

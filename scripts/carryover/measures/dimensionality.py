@@ -51,9 +51,10 @@ def participation_ratio(X: ArrayLike) -> float:
 def ensd(X: ArrayLike, Y: ArrayLike) -> float:
     """Effective number of shared dimensions, tr(YᵀXXᵀY) tr(XᵀX) tr(YᵀY) / (tr(XᵀXXᵀX) tr(YᵀYYᵀY)), of centred X and Y.
 
-    X: (samples, units), Y: (samples, other units), responses to the same inputs. It is `cka` times √(PR(X) PR(Y)): 5
-    for ten uncorrelated units of equal variance and five of them, 0 if nothing is shared. Raises ValueError as
-    `participation_ratio`, and where X and Y have different numbers of samples.
+    X: (samples, units), Y: (samples, other units), responses to the same inputs. It equals `cka` √(PR(X) PR(Y)) with
+    the participation ratio PR. If X has ten uncorrelated units of equal variance and Y five of these, it is 5; it is 0
+    if no unit of X is correlated with one of Y. Raises ValueError as `participation_ratio`, and where X and Y have
+    different numbers of samples.
 
     Examples
     --------
@@ -95,9 +96,10 @@ def compare_responses(
 def compare_kernels(start: np.ndarray, end: np.ndarray) -> tuple[float, float, float, float]:
     """PR at the end, PR at the start, ENSD and CKA, in the order of MEANING, from kernels K = XXᵀ between samples.
 
-    start, end: (samples, samples) in double precision and C order, of responses less their mean over samples. Where
-    one is 0, of responses that are constant, what needs it is NaN.
+    start, end: (samples, samples) in double precision and C order, of responses less their mean over samples. Constant
+    responses have the kernel 0, with which all results that depend on it are NaN.
     """
+    # The inner products ⟨K, K⟩, ⟨K, L⟩ and ⟨L, L⟩ of the kernels K at the start and L at the end.
     kk, kl, ll = (np.vdot(a, b) for a, b in ((start, start), (start, end), (end, end)))
     return summarise(kk, kl, ll, np.trace(start), np.trace(end))
 

@@ -18,13 +18,18 @@ SKETCH = 2**16
 
 
 def readout_gradients(features: Tensor, parameters: Sequence[nn.Parameter], seed: int) -> dict[int, Tensor]:
-    """{number of a parameter: gradient by it} of a random readout of the features (k,), of those below the features."""
+    """{index of a parameter: flattened gradient of v·features by it}, for the parameters that the features depend on.
+
+    features : (k,) of one sample, with the graph that autograd needs
+    seed : determines the random readout v (k,), which is thus the same for all samples
+    """
     if not features.requires_grad:
         return {}
+    # Uniform between ±1/√k, as PyTorch initialises a linear layer.
     drawn = generator("forecast", "", seed, "readout").uniform(-1, 1, len(features)) / np.sqrt(len(features))
     value = torch.as_tensor(drawn).to(features) @ features
     found = torch.autograd.grad(value, parameters, allow_unused=True)
-    return {place: one.detach().flatten().float().cpu() for place, one in enumerate(found) if one is not None}
+    return {index: one.detach().flatten().float().cpu() for index, one in enumerate(found) if one is not None}
 
 
 class Sums:

@@ -25,9 +25,9 @@ def gram(data, p: Gram):
     """Kernels k(x, x') = 1/m Σ_i relu(w_i·x) relu(w_i·x'), (run, point, other_point), and alignments, (run,).
 
     Kernels of the features before and after pretraining are compared with that of the source's units, since training in
-    the rich regime leaves the features that are present in the source task (Fig. 3a and b). The mean is over a
-    network's m units or over those units of the teacher that the source has. All runs see the same inputs, N(0, I).
-    Alignments are `cka`, between 0 and 1.
+    the rich regime is expected to leave only features of the source task (Fig. 3a and b). The mean is over the m units
+    of a network, or over those units of the teacher that the source task has. Inputs are N(0, I), the same in all runs.
+    Kernels are at the first `POINTS` of them. Alignments are `cka`, between 0 and 1, over all inputs.
     """
     X = generator("gram", "", 0, "inputs").standard_normal((p.samples, data.sizes["input"]))
     points = np.arange(POINTS), "input"
@@ -36,7 +36,7 @@ def gram(data, p: Gram):
         return np.float32(responses[:POINTS] @ responses[:POINTS].T / responses.shape[1])
 
     def of_run(network):
-        present = network["source_readout"].values != 0
+        present = network["source_readout"].values != 0  # the units of the source task
         source = network["teacher_directions"].values[present].astype(np.float64)
         weights, start = Weights.of_dataset(network), network["start_first"].values.astype(np.float64)
         trained, initial, known = (np.maximum(X @ units.T, 0) for units in (weights.first, start, source))

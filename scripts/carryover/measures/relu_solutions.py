@@ -54,11 +54,12 @@ def relu_norms(data):
     applies_to={"protocol": ("finetuning",)},
 )
 def displacement(data):
-    """How far training moves the weights, and how far it would have to: squared distances (run,).
+    """Squared distance by which finetuning moves the weights, and the least ones for several functions, all (run,).
 
-    The paper's premise is that finetuning ends near the start, at the squared distance R (equation 2), for which
-    R̃ = Σ r̃ is the least that the function learned can have. Networks have one output; the starts of penalties of
-    teachers have readouts 0.
+    The paper's premise is that finetuning ends near its start: the squared distance R of the weights from their start
+    (equation 2) is then close to R̃ = Σ r̃, the least one at which a network computes the learned function. The same
+    penalty of the teacher's function is given for three ways to get there. Networks have one output, and readouts are
+    taken to start at 0 in the penalties of teachers.
     """
 
     def of_run(network):
@@ -89,23 +90,23 @@ class LeastPenalty(Model):
     applies_to={"protocol": ("single_task", "finetuning"), "loss": ("squared",)},
 )
 def least_penalty(data, p: LeastPenalty):
-    """Does the penalty predict which function a network finds? Compares every trained network with the prediction.
+    """Compares the function of every trained network with the one of least penalty; all of shape (run,).
 
     The paper predicts that finetuning finds the function of least Σ r̃ among those that fit the samples. For few samples
-    in few dimensions this function is computed from the initial weights and the samples of each network, which has one
-    output. All of shape (run,).
+    in few dimensions this function can be computed, from the initial weights and the samples of each network. Networks
+    have one output.
     """
 
     def mean_rotation(first, start):
-        """Mean of 1 − cosine, weighted by squared length at the start; NaN where all are new. What has no length has
-        not turned."""
+        """Mean over units of 1 − cosine between their input weights (H, D) and those at the start, weighted by the
+        squared length at the start; NaN if all units start at 0. A unit of length 0 at the end counts as unrotated."""
         squares = (start**2).sum(1)
         return (squares * (1 - unit_cosines(first, start))).sum() / squares.sum() if start.any() else np.nan
 
     def of_run(network):
         end, start = (Weights.of_dataset(network, prefix) for prefix in ("", "start_"))
         trained, teacher = (end.first, end.second[0]), teacher_units(network)
-        known = np.isfinite(network["targets"].values)  # other networks may have more samples
+        known = np.isfinite(network["targets"].values)  # NaN is padding, for other networks may have more samples
         X, y = network["inputs"].values[known], network["targets"].values[known]
         least = nearest_network(start.first, start.second[0], X, y, gap=p.gap)
         power, errors = relu_power(*teacher), end.outputs(X)[:, 0] - y

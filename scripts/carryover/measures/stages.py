@@ -45,9 +45,9 @@ class Stages(Model):
 def stages(data, p: Stages):
     """Dimensionality of every stage's output after and before finetuning, and what both share, (run, stage).
 
-    Networks before finetuning are not rescaled yet. All are in evaluation mode: normalised by running statistics,
-    without dropout. Both see the same test images, and so do all runs of the same classes. NaN for a stage whose output
-    is the same for all images.
+    The network before finetuning is the one before any rescaling. Networks are in evaluation mode: normalised by
+    running statistics, without dropout. The same test images are given to both networks of a run, and to all runs of
+    the same classes. NaN for a stage whose output is the same for all images.
 
     Raises UserError, naming the run, for outputs that are not finite.
     """
@@ -55,7 +55,7 @@ def stages(data, p: Stages):
 
     @lru_cache(maxsize=1)  # runs from one start are adjacent, and kernels are large
     def of_start(start, classes):
-        """Images at which networks are compared, and outputs and kernels of the network before finetuning."""
+        """(image numbers, {stage: outputs}, {stage: kernel}) of the network before finetuning, number `start`."""
         chosen = choose_test_images(prepared.images, classes, p.count).test
         outputs = _outputs(network, data["start_state"].values[start], prepared, chosen, p)
         return chosen, outputs, {name: centre_kernel(name, output) for name, output in outputs.items()}
@@ -73,6 +73,7 @@ def stages(data, p: Stages):
         }
 
     device = next(network.parameters()).device
+    # One image shows which stages there are.
     names = [name for name, _ in network.stage_outputs(prepared.batch("test", np.arange(1), device=device))]
     result = measure_each_run(data, of_run, stage=(names, "stage of the network, by its output"))
     return result.assign_attrs(images=data.attrs["images"])  # which figures and claims name
@@ -149,6 +150,6 @@ def centre_kernel(stage: str, features: torch.Tensor) -> np.ndarray:
     exponent = min(max(math.frexp(float(features.abs().max()))[1], -100), 100)
     features *= 2.0**-exponent
     kernel = (features @ features.T).double().cpu().numpy()
-    kernel -= kernel.mean(0)
+    kernel -= kernel.mean(0)  # again, for the mean that was subtracted is rounded to single precision
     kernel -= kernel.mean(1)[:, None]
     return kernel * 4.0**exponent

@@ -76,7 +76,7 @@ def transrate(features: ArrayLike, labels: ArrayLike, eps: float = 1e-4) -> floa
 
     The rate of n rows Z is log det(I + ZᵀZ/(n eps))/2. Features are centred on the mean of all samples and scaled to a
     covariance of trace 1, for their scale is arbitrary and eps is not. Classes are weighted by size, as in the authors'
-    code, so that the score is not negative; the plain mean in common listings is the same for classes of equal size.
+    code, so that the score is not negative; the unweighted mean of other implementations agrees for equal sizes.
     """
     F = _columns("features", features, varying=any)
     kinds, sizes, _ = _classes(labels, len(F))
@@ -167,7 +167,11 @@ def discretise(targets: ArrayLike, bins: int = 5) -> np.ndarray:
 
 
 def _columns(name, values, n=None, varying=None):
-    """Numbers (n, columns) from one column (n,) or several, of which `any` or `all` vary."""
+    """`values`, (n,) or (n, columns), as float64 (n, columns); UserError, about `name`, unless they are finite numbers.
+
+    `n` is the number of rows required, if any. `varying` is the built-in `any` or `all`: whether one column at least or
+    each must vary between samples.
+    """
     values = np.asarray(values)
     if values.dtype.kind not in "biuf" or values.ndim not in (1, 2) or not values.size or n not in (None, len(values)):
         raise UserError(f"{name} must be numbers, a row for each sample, got {values.dtype} of shape {values.shape}")
@@ -180,7 +184,10 @@ def _columns(name, values, n=None, varying=None):
 
 
 def _classes(labels, n, name="labels", fewest=2):
-    """Each sample's class (n,), numbered from 0, the classes' sizes, and the matrix (classes, n) of their means."""
+    """Classes of n samples: (n,) numbers from 0, (classes,) sizes, and A (classes, n) such that A @ X has class means.
+
+    UserError, about `name`, unless `labels` are n whole numbers of at least `fewest` classes.
+    """
     labels = np.asarray(labels)
     if labels.dtype.kind not in "biu" or labels.shape != (n,):
         raise UserError(f"{name} must be {n} whole numbers, got {labels.dtype} of shape {labels.shape}")

@@ -37,8 +37,10 @@ class BatchNorm2d(nn.BatchNorm2d):
     """Normalisation over a batch."""
 
     def forward(self, images: Tensor) -> Tensor:
+        """Normalised images, (n, C, H, W) of one network, or (n, R C, H, W) of R networks whose weights are (R, C)."""
         if self.weight.ndim == 1:
-            return super().forward(images)  # also with the momentum None, for means of all batches
+            return super().forward(images)  # this alone takes the momentum None, a mean over all batches
+        # All networks' channels are normalised at once. The views let PyTorch update the running statistics in place.
         if self.training:
             cast(Tensor, self.num_batches_tracked).add_(1)
         running = cast(Tensor, self.running_mean).view(-1), cast(Tensor, self.running_var).view(-1)
@@ -81,7 +83,9 @@ def _side_by_side(features: Tensor, weights: Tensor) -> Tensor:
 
 @contextmanager
 def renewing_statistics(network: nn.Module) -> Iterator[None]:
-    """A context in which one batch through the network sets the statistics of its normalisations, without dropout."""
+    """A context in which one forward pass sets the running statistics of normalisations to those of its batch."""
+    # Only normalisations are in training mode (`train()` returns the layer), so that dropout is off. With momentum 1
+    # the batch replaces the running statistics.
     network.eval()
     momenta = {layer.train(): layer.momentum for layer in network.modules() if isinstance(layer, nn.BatchNorm2d)}
     for layer in momenta:
@@ -124,10 +128,12 @@ def crop_kernels(network: nn.Module, shape: tuple[int, ...]) -> dict[str, tuple[
 
 
 def _meeting_image(size: int, kernel: int, stride: int, padding: int) -> tuple[slice, int]:
-    """(elements of a kernel along one axis that meet an image of this size, padding of the kernel cropped to them)."""
+    """Crop a kernel along one axis to the elements that meet the image, not only its padding: (slice of these elements,
+    padding of the cropped kernel). `size` is that of the image, `kernel` that of the kernel, both in pixels."""
     outputs = (size + 2 * padding - kernel) // stride + 1
+    # Element k of the kernel lies on pixel at · stride + k − padding at output `at`.
     met = [k for k in range(kernel) if any(0 <= at * stride + k - padding < size for at in range(outputs))]
     cropped, pad = met[-1] + 1 - met[0], padding - met[0]
     if pad < 0 or (size + 2 * pad - cropped) // stride + 1 != outputs:
-        return slice(0, kernel), padding  # the sides would need different paddings
+        return slice(0, kernel), padding  # the two sides would need different paddings: nothing is cropped
     return slice(met[0], met[-1] + 1), pad

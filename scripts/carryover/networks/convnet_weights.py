@@ -58,13 +58,13 @@ def rescale_state(state: Mapping[str, Tensor], factor: float, which: str) -> dic
 
 
 def rescaled_parameter_names(parameters: Mapping[str, Tensor], which: str, head: str | None) -> set[str]:
-    """Names of the parameters that a rescaling multiplies, as `which` of `KINDS` says: all; those of two axes or more
-    with the biases of their layers; or those of the layer `head`."""
+    """Names of the parameters that a rescaling multiplies: if `which` is "all", all of them; for "weights", tensors of
+    two axes or more and the biases of their layers; for "readout", the parameters of the last layer, `head`."""
 
     def layer(name: str) -> str:  # a parametrised weight is called layer.parametrizations.weight.…
         return name.partition(".parametrizations.")[0] if ".parametrizations." in name else name.rpartition(".")[0]
 
-    axes: dict[str, int] = {}
+    axes: dict[str, int] = {}  # most axes of a parameter, by layer: 1 for normalisations, 2 or more otherwise
     for name, value in parameters.items():
         axes[layer(name)] = max(axes.get(layer(name), 0), value.ndim)
     if which == "weights":
@@ -101,17 +101,17 @@ def load_weights(network: Convnet, path: str | Path, classes_differ: bool = Fals
     Parameters
     ----------
     network : Convnet
-        Names and shapes must be its own. The number of batches that a normalisation has seen may be missing, as in
-        files of PyTorch before 0.4.1.
+        The file must have the names and shapes of its parameters and buffers. `num_batches_tracked` of normalisations
+        may be missing, as in files of PyTorch before 0.4.1.
     path : str or Path
         The file. A name such as resnet18-f37072fd.pth holds the first digits of the file's SHA-256, which is checked.
     classes_differ : bool
-        The file is of a network for other classes, so the network keeps its own last layer.
+        Whether the file's network was trained on other classes. If so, its last layer is not loaded.
 
     Raises
     ------
     UserError
-        For any other file, naming it and what was expected.
+        The file cannot be read, or does not fit; the message names the file and what was expected.
     """
     path, kind = Path(path), type(network).__name__
     try:
@@ -132,7 +132,7 @@ def load_weights(network: Convnet, path: str | Path, classes_differ: bool = Fals
             f"torch.save wrote of network.state_dict()."
         )
 
-    # Names and shapes must be the network's own, without those of a last layer for other classes.
+    # Compare names and shapes with those of the network, but not the last layer if it is for other classes.
     last = [f"{network.READOUT}.{part}" for part in ("weight", "bias")] if classes_differ else []
     given = {name: tensor for name, tensor in state.items() if name not in last}
     known = {name: tensor for name, tensor in network.state_dict().items() if name not in last}

@@ -165,8 +165,11 @@ def _parse(source: bytes, memo: Path) -> dict[str, Any]:
 
 
 def _imports(nodes: Iterator[ast.AST]) -> tuple[dict[str, str], list[str], list[str]]:
-    """({name: reference}, modules of stars, modules that are run) of all imports among the nodes of a syntax tree, with
-    references as in `_parse`; SyntaxError for a relative import."""
+    """All import statements among the nodes of a syntax tree; SyntaxError for a relative import.
+
+    Returns {imported name: reference as in `_parse`}, [modules of `from module import *`], and [modules that the
+    imports may execute].
+    """
     names: dict[str, str] = {}
     stars: list[str] = []
     runs: list[str] = []
@@ -179,7 +182,7 @@ def _imports(nodes: Iterator[ast.AST]) -> tuple[dict[str, str], list[str], list[
             if node.level:
                 message = "relative import; write it from the top, as in `from carryover.theory import norms`"
                 raise SyntaxError(message, (None, node.lineno, None, None))
-            for alias in node.names:  # b of `from a import b` may be a module or a name in a
+            for alias in node.names:  # b of `from a import b` may be a module a.b, too; `closure` finds out
                 runs += [str(node.module), f"{node.module}.{alias.name}"]
                 names[alias.asname or alias.name] = f"{node.module}:{alias.name}"
                 stars += [str(node.module)] * (alias.name == "*")
@@ -187,12 +190,13 @@ def _imports(nodes: Iterator[ast.AST]) -> tuple[dict[str, str], list[str], list[
 
 
 def _digest(statements: list[ast.stmt], imports: dict[str, str], names: dict[str, Any]) -> tuple[str, list[str]]:
-    """(digest, references) of statements of a module, {name: reference} of whose imports and whose names are given.
+    """(SHA-256 of the syntax trees of statements of a module, sorted references to what they use, as in `_parse`).
 
-    References are as in `_parse`, sorted.
+    `imports` is {name: reference} of all imports of the module; the keys of `names` are the names that it defines.
     """
     references: set[str] = set()
-    through: set[ast.expr] = set()  # names before a dot, which refer to one definition and not to all of the module
+    # Nodes of imported names before a dot: they refer to the one definition after the dot, not to the whole module.
+    through: set[ast.expr] = set()
     for node in (node for statement in statements for node in ast.walk(statement)):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in imports:
             module, _, name = imports[node.value.id].partition(":")  # `norms.size` of `from a import norms`

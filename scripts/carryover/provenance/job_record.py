@@ -210,7 +210,8 @@ class Job:
                 file.write_text(text, encoding="utf-8")
 
     def _check(self) -> None:
-        """Raise UserError for an output that was not written, an input that changed, and a module that is not named."""
+        """Raise UserError for an output that was not written, for an input that changed, and for a loaded module of the
+        project that the record's digests of the code do not cover."""
         for output, temporary in self._temporaries.items():
             if not temporary.is_file() or not temporary.stat().st_size:
                 raise UserError(f"{self.rule} did not write its output {output}")

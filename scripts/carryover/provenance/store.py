@@ -108,7 +108,8 @@ def load_all(
 
 
 def _damage_error(path: str | Path, error: Exception) -> DataError:
-    """The DataError to raise for the library's `error` on a file: HDF5 says the same of a damaged and a locked one."""
+    """The DataError to raise for the library's `error` on a file. HDF5 reports a damaged and a locked file alike, so a
+    lock is tried here."""
     reason = str(error).partition("\n")[0]
     with regular(path) as file:
         try:
@@ -122,7 +123,7 @@ def _damage_error(path: str | Path, error: Exception) -> DataError:
 
 
 def read_table(path: str | Path, **options: Any) -> pd.DataFrame:
-    """A table with commas between cells, by `pandas.read_csv` with its options; DataError for a file that is none."""
+    """A CSV file as a data frame, by `pandas.read_csv` with its options; DataError for a file of another format."""
     import pandas as pd
 
     with regular(path) as file:
@@ -153,9 +154,9 @@ def space_left(path: str | Path) -> str:
 
 
 def regular(path: str | Path) -> io.BufferedReader:
-    """A file to be read, which the caller closes; DataError where it cannot be."""
+    """A regular file, opened to read bytes, which the caller closes; DataError where it cannot be opened."""
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):  # to open a pipe would wait for somebody who writes
+        if not stat.S_ISREG(os.stat(path).st_mode):  # opening a named pipe would block until another process writes
             raise DataError(f"{path} is no regular file")
         return open(path, "rb")
     except FileNotFoundError:
@@ -186,11 +187,13 @@ def _sort_variables(dataset: xr.Dataset) -> xr.Dataset:
 
 @contextmanager
 def atomic(*paths: str | Path) -> Iterator[list[Path]]:
-    """Yield empty files `.<name>.tmp<process><suffix>` next to `paths`, whose places they take at a good end.
+    """Yield empty temporary files `.<name>.tmp<process><suffix>` next to `paths`. When the block ends, they replace the
+    files at `paths`, or are deleted if it raised an exception.
 
-    Whatever happens, each path has its old file or the whole new one; all are written before the first takes its place.
-    Parents are made. What a killed process left is removed; should that process live, it fails when it finds its file
-    gone. Raises DataError where files cannot be written.
+    Whatever happens, each path has its old file or the complete new one. No file is replaced before the block has
+    written all. Missing parent folders are created. Temporary files of other processes for the same paths are removed,
+    since these were probably killed; one that still runs fails when its file is missing. Raises DataError where files
+    cannot be written.
     """
     places = [Path(path) for path in paths]
     unfinished = [place.with_name(f".{place.name}.tmp{os.getpid()}{place.suffix}") for place in places]

@@ -77,11 +77,12 @@ def _boundary(table):
 
 
 def _axis(table, position, value):
-    """An axis of cells, with the mean of a value at each position as its labels."""
+    """A discrete axis of the map whose labels are the means of `value` over the cells at each `position`, both columns
+    of `table`."""
     means = table.groupby(position)[value].mean()
     # Rounded to two digits, and written without an exponent up to a million.
     labels = {str(place): f"{float(f'{mean:.2g}'):g}".replace("-", "−") for place, mean in means.items()}
-    shown = [*means.index[:: -(-len(means) // LABELS)]]
+    shown = [*means.index[:: -(-len(means) // LABELS)]]  # equally spaced, at most `LABELS`
     return alt.Axis(values=shown, labelExpr=f"{json.dumps(labels)}[datum.value]", labelAngle=0)
 
 

@@ -169,7 +169,11 @@ def _chart(name, maps, config, existing, configfile):
 
 
 def _origin(record, upstream):
-    """{term: text} on a job, by its record, and on all jobs upstream, by {output: record}."""
+    """{term: text}: where a result comes from, as the report lists it; terms without a text are left out.
+
+    `record` is the record of the job that made the result, `upstream` {output: record} of this job and of all jobs that
+    it depends on.
+    """
     jobs = records.jobs(upstream.values())
     archived = {job["parameters"]["commit"] for job in jobs if job["rule"] == "unarchive"}
     seeds = sorted({seed for job in jobs for seed in job["seeds"]})

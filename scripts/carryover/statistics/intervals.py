@@ -97,13 +97,15 @@ def holm(p_values):
     Parameters
     ----------
     p_values : array_like, shape (n,)
-        NaN are no tests, and remain.
+        NaN entries stand for tests that were not made: they are not counted, and stay NaN.
 
     Returns
     -------
     numpy.ndarray, shape (n,)
+        Adjusted p-values, in the order of `p_values`.
     """
     p_values = np.array(p_values, dtype=float)
-    order = np.argsort(p_values)[: np.isfinite(p_values).sum()]  # NaN come last
+    order = np.argsort(p_values)[: np.isfinite(p_values).sum()]  # argsort puts NaN last
+    # The k-th smallest of m p-values is multiplied by m − k + 1, and none is smaller than those before it.
     p_values[order] = np.maximum.accumulate(p_values[order] * np.arange(len(order), 0, -1)).clip(max=1)
     return p_values

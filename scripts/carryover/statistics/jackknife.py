@@ -50,7 +50,7 @@ def estimate(values, bound, scale=DIFFERENCE, over="classes"):
     Returns
     -------
     dict
-        As the estimates in `intervals`. Interval and p-value are NaN if a value is, or if K < 2.
+        As `intervals.estimate_of` returns it. Interval and p-value are NaN if a value is not finite, or if K < 2.
     """
     statistic, method = float(values[0]), f"jackknife over {over}"
     whole, *rest = scale.transform(np.asarray(values, dtype=float)).tolist()
@@ -59,7 +59,7 @@ def estimate(values, bound, scale=DIFFERENCE, over="classes"):
         lacking = f" without one of the {over}" if np.isfinite(whole) else ""
         return estimate_of(statistic, np.nan, np.nan, np.nan, f"none: no value{lacking}", count)
     error = np.sqrt((count - 1) / count * ((rest - rest.mean()) ** 2).sum())
-    if error == 0:  # the way there and back would round the value
+    if error == 0:  # not transformed and back, which would round the statistic
         return estimate_of(statistic, statistic, statistic, np.nan, f"none, all {over} are equal", count)
     half, distance = stats.t.ppf(1 - LEVEL / 2, count - 1) * error, abs(whole - float(scale.transform(bound)))
     low, high = scale.inverse(np.clip([whole - half, whole + half], scale.lowest, scale.highest)).tolist()

@@ -36,12 +36,13 @@ class ClassTask:
 
 
 def class_task(images: ImageSet, classes: Sequence[int | str]) -> ClassTask:
-    """The task of telling `classes`, different ones, as numbers or texts, apart, with all their images.
+    """The task of classifying images into `classes`, with all training and test images of these classes.
 
-    Raises UserError for a class that has no image for training or for the test.
+    `classes` are distinct labels of the set, as numbers or texts; the task numbers them from 0 in this order. Raises
+    UserError for a class that has no training or no test image.
     """
     numbers = tuple(map(int, classes))
-    number, parts = np.zeros(images.classes, dtype=np.int64), []  # a class's place in `classes`, by its label
+    number, parts = np.zeros(images.classes, dtype=np.int64), []  # {old label: new label} as an array
     for part, labels in (("training", images.train_labels), ("test", images.test_labels)):
         if missing := sorted(set(numbers) - set(labels.tolist())):
             raise UserError(f"classes names {missing}, of which there are no {part} images: leave these out.")
@@ -83,9 +84,9 @@ def limit_test_images(task: ClassTask, count: int, rng: np.random.Generator) -> 
 
 
 def random_crop(images: np.ndarray, rng: np.random.Generator, padding: int) -> np.ndarray:
-    """Every image of the batch, `padding` zeros put around it, cut to its size at a place of its own.
+    """Images (n, C, H, W), each padded with `padding` zeros on all sides and cropped to its old size at a random place.
 
-    All (2 padding + 1)² places are equally likely; shape and dtype stay. CIFAR is usually padded by 4 pixels.
+    All (2 padding + 1)² places are equally likely. CIFAR is usually padded by 4 pixels.
     """
     count, _, height, width = images.shape
     rows, columns = rng.integers(2 * padding + 1, size=(2, count))
@@ -95,7 +96,7 @@ def random_crop(images: np.ndarray, rng: np.random.Generator, padding: int) -> n
 
 
 def random_flip(images: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Every image of the batch, left and right exchanged with probability 1/2; shape and dtype stay.
+    """Images (n, C, H, W), each mirrored left to right with probability 1/2.
 
     It is meant for photographs: a digit's mirror image is no digit.
     """

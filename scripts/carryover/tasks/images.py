@@ -49,8 +49,8 @@ def images(source: str = "digits", folder: str | Path = "") -> ImageSet:
         The digits are scikit-learn's 1797 of 8 × 8 pixels, which come in one piece: the first four fifths are for
         training.
     folder : str or Path
-        Where the published files are; empty for the digits, and for where Debian's package puts those of
-        "fashion-mnist". Nothing is downloaded.
+        The folder with the published files, none of which is downloaded. It must be empty for the digits. Empty for
+        "fashion-mnist" means the folder of Debian's package.
 
     Returns
     -------
@@ -59,13 +59,13 @@ def images(source: str = "digits", folder: str | Path = "") -> ImageSet:
     Raises
     ------
     UserError
-        For a folder that is given without need or not at all, and, naming the file, what was expected and where to put
-        it, for files that are not the published ones.
+        A folder is given for the digits, or missing for another set; or a file is not the published one. Then the
+        message names the file, what was expected, and where to put it.
     """
     if source == "digits":
         if str(folder):
             raise UserError(f"the digits come with scikit-learn and not from {folder}: leave the folder out.")
-        # The file that scikit-learn's load_digits reads: to import that takes longer than most trainings on it.
+        # Read the file of scikit-learn's load_digits: to import scikit-learn would take longer than most trainings.
         path = Path(str(getattr(find_spec("sklearn"), "origin", ""))).parent / "datasets/data/digits.csv.gz"
         rows = np.loadtxt(path, np.uint8, delimiter=",")
         pixels = rows[:, :-1].reshape(-1, 1, 8, 8).astype(np.float32) / 16  # exact: they are whole numbers from 0 to 16

@@ -15,7 +15,7 @@ def magnitude(features, norm):
 
 
 def whole_share(overlap, features):
-    """How many of a main task's features are the fraction `overlap`; UserError where that is no whole number."""
+    """The number of shared features of a main task, `overlap` · `features`; UserError where it is not an integer."""
     shared = round(overlap * features)
     if abs(shared - overlap * features) > 1e-9:
         raise UserError(f"overlap {overlap} of {features} main features is {overlap * features:g}, no whole number.")
@@ -37,9 +37,10 @@ def auxiliary_teacher(rng, dimension, features, norm):
 
 
 def main_teacher(order, signs, auxiliary_features, features, overlap, norm):
-    """Coefficients (D,) of a main task with `features` active dimensions, a fraction `overlap` of them auxiliary.
+    """Coefficients (D,) of a main task with `features` active dimensions, of which a fraction `overlap` is shared.
 
-    `order` and `signs` (D,) are those of `auxiliary_teacher`. UserError where there is no room for the features.
+    Shared dimensions are active in the auxiliary task too, which has `auxiliary_features` of them; `order` and `signs`
+    (D,) are those of `auxiliary_teacher`, and `norm` is as in `magnitude`. UserError where the features do not fit.
     """
     shared, dimension = whole_share(overlap, features), len(order)
     if shared > auxiliary_features:
@@ -52,6 +53,7 @@ def main_teacher(order, signs, auxiliary_features, features, overlap, norm):
             f"{features - shared} new features do not fit into the {dimension - auxiliary_features} dimensions "
             f"that the auxiliary task leaves of {dimension}."
         )
+    # The auxiliary task has the first dimensions of `order`; new features come after these.
     active = np.concatenate([order[:shared], order[auxiliary_features : auxiliary_features + features - shared]])
     beta = np.zeros(dimension)
     beta[active] = magnitude(features, norm) * signs[active]

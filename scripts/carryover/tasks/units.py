@@ -12,7 +12,7 @@ from carryover.tasks.sparse import whole_share
 
 def cosines(units, overlap, correlation, listed=""):
     """(units,) cosines between main units and their auxiliary ones: `correlation` for the first share `overlap`, 0 for
-    the rest; where overlap is None, those `listed` in a text such as "1 1 0.9 0". Raises UserError for no such list."""
+    the rest. If overlap is None, the text `listed` gives them, such as "1 1 0.9 0"; UserError if it is invalid."""
     if overlap is not None:
         return np.where(np.arange(units) < whole_share(overlap, units), correlation, 0.0)
     try:
@@ -60,10 +60,11 @@ def teachers(rng, dimension, auxiliary_units, main_cosines, kind):
 
 
 def signs(rng, units, kind="paired"):
-    """(units,) signs ±1, of the kind "random", or random but opposite in each pair.
+    """(units,) signs ±1: independent for the kind "random", or else opposite in each pair of neighbouring units.
 
-    More units leave the first ones alone. Where nearly all signs are the same, a network that starts from small weights
-    can lose all its units of the other sign before it has learned what they are for, and ends in a local minimum.
+    With more units, the first ones keep their signs. Pairs are balanced. If nearly all signs of a teacher were equal, a
+    network that starts from small weights could lose all its units of the rarer sign before it has learned what they
+    are for, and would end in a local minimum.
     """
     if kind == "random":
         return rng.choice([-1.0, 1.0], units)

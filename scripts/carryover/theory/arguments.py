@@ -12,7 +12,11 @@ _RANGES |= dict.fromkeys(("n", "depth", "confidence"), (1, np.inf))
 
 
 def broadcast(**arguments: ArrayLike) -> list[Array]:
-    """Float64 arrays of one shape; ValueError where one is not finite or outside the range of its name."""
+    """The arguments as float64 arrays of one shape, in their order.
+
+    Raises ValueError for values that are not finite, or not in the range that `_RANGES` and `_POSITIVE` have for the
+    argument's name, and for shapes that do not broadcast.
+    """
     arrays = {name: np.asarray(value, dtype=float) for name, value in arguments.items()}
     for name, array in arrays.items():
         low, high = _RANGES.get(name, (-np.inf, np.inf))

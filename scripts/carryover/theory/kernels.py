@@ -64,8 +64,8 @@ def relu_kernel(W, V):
 def relu_power(first, readout):
     """E f(x)² of a network f(x) = Σ_h readout_h relu(first_h·x).
 
-    The quadratic form of `relu_kernel` over its units. As relu(z) = (z + |z|)/2, its odd half is linear in x and is
-    summed before it is squared.
+    It is the quadratic form of `relu_kernel` over the units. As relu(z) = (z + |z|)/2, f is an odd part, linear in x,
+    plus an even part. Their product has the mean 0, so that the mean squares of both parts are added.
 
     Accuracy: rounding leaves about 1e-16 (Σ|readout||first|)². Work: one arcsine per pair of units.
 
@@ -78,7 +78,7 @@ def relu_power(first, readout):
     networks, squares = math.prod(lead), []
     units, coefficients = units.reshape(networks, H, first.shape[-1]), (readout * norms).reshape(networks, 1, H)
     step = max(1, _PAIRS // max(1, H**2))
-    for start in range(0, max(1, networks), step):
+    for start in range(0, max(1, networks), step):  # a block of networks at a time, to bound the memory
         W, c = units[start : start + step], coefficients[start : start + step]
         u = xp.clip(W @ W.mT, -1, 1)
         # E|ŵ·x||v̂·x| = 2/π (√(1 − u²) + u arcsin u)
@@ -216,10 +216,10 @@ def infinite_width_gram(X: ArrayLike, V: ArrayLike | None = None) -> NDArray:
 
 
 def ntk_bound(X: ArrayLike, residual: ArrayLike) -> NDArray:
-    """√(ỹᵀ(H^∞)⁻¹ỹ) of theorem 6.1, ỹ = y − f(X; Θ(0)) being what the pretrained network leaves of the labels.
+    """√(ỹᵀ(H^∞)⁻¹ỹ) of theorem 6.1, with the residual ỹ = y − f(X; Θ(0)) of the labels y after pretraining.
 
     For linear teachers, ỹ = XΔ with Δ = θ_T − θ_S, corollary 6.2 bounds it by 3|Δ|. In fact it is at most 2|Δ|: with
-    κ(u) = u/4 + u arcsin(u)/(2π) the kernel of cosine u, the second part has a power series of nonnegative
+    κ(u) = u/4 + u arcsin(u)/(2π) the entry of H^∞ at cosine u, u arcsin(u) has a power series of nonnegative
     coefficients, so H^∞ ⪰ XXᵀ/4 and ỹᵀ(H^∞)⁻¹ỹ ≤ 4|P∥Δ|². That series is even, Δ·x is odd, so 2 is approached as the
     inputs fill the sphere and cannot be improved.
 
@@ -227,9 +227,9 @@ def ntk_bound(X: ArrayLike, residual: ArrayLike) -> NDArray:
     (n times 2.2e-16 of the largest) count as 0: where more than 1e-6 of |ỹ| lies along them, as of equal inputs with
     different labels, the result is infinite, else they are left out.
 
-    The first term of equation 11's bound on the risk is 2 √(ỹᵀ(H^∞)⁻¹ỹ/n). It is vacuous from 1 on.
+    The first term of equation 11's bound on the risk is 2 √(ỹᵀ(H^∞)⁻¹ỹ/n). It says nothing from 1 on.
 
-    X : (n, d); residual : (..., n). Returns (...).
+    X : (n, d), rows of norm 1, of which H^∞ is the `infinite_width_gram`; residual : ỹ (..., n). Returns (...).
 
     Examples
     --------

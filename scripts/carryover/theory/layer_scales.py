@@ -27,12 +27,17 @@ _LONGEST = 4.0
 
 
 def pretrained_first_layer(beta: ArrayLike, scale: ArrayLike, balance: ArrayLike) -> tuple[Array, Array]:
-    """(u₊, u₋) of a diagonal network that pretraining has taken to the coefficients β.
+    """First-layer weights (u₊, u₋) of a diagonal network β = u₊v₊ − u₋v₋ after pretraining.
 
     Parameters
     ----------
-    beta : coefficients of the auxiliary task
-    scale, balance : c and λ of the layers before pretraining; ValueError for a scale below 0, or |λ| above it
+    beta : coefficients β of the auxiliary task, which pretraining has reached
+    scale, balance : c = u² + v² and λ = u² − v² before pretraining, when both paths have first-layer weights u and
+        readouts v; ValueError for a scale below 0, or |λ| above it
+
+    Returns
+    -------
+    Two arrays of the shape to which the arguments broadcast.
 
     Examples
     --------
@@ -41,33 +46,39 @@ def pretrained_first_layer(beta: ArrayLike, scale: ArrayLike, balance: ArrayLike
     """
     beta, scale, balance = _checked(beta, scale, balance)
     first, readout = np.sqrt((scale + balance) / 2), np.sqrt((scale - balance) / 2)
-    # At c = 0 both layers vanish, and one path takes β all by itself: the limit of balanced layers.
+    # u± = u cosh(z/2) ± v sinh(z/2) with sinh z = |β|/c (see the module); for β < 0 the two paths change places.
     with np.errstate(divide="ignore", invalid="ignore"):
         half = np.arcsinh(np.abs(beta) / scale) / 2
-        grown, left = first * np.cosh(half), readout * np.sinh(half)
-    grown, left = (np.where(scale == 0, np.sqrt(np.abs(beta)) / 2, part) for part in (grown, left))
-    plus, minus = grown + left, grown - left
-    return np.where(beta < 0, minus, plus)[()], np.where(beta < 0, plus, minus)[()]
+        mean, difference = first * np.cosh(half), readout * np.sinh(half)
+    # In the limit c → 0 of balanced layers one path alone has β: u₊ = √|β|, u₋ = 0.
+    mean, difference = (np.where(scale == 0, np.sqrt(np.abs(beta)) / 2, part) for part in (mean, difference))
+    larger, smaller = mean + difference, mean - difference
+    return np.where(beta < 0, smaller, larger)[()], np.where(beta < 0, larger, smaller)[()]
 
 
 def finetuning_scale(beta: ArrayLike, scale: ArrayLike, balance: ArrayLike, readout: ArrayLike) -> Array:
-    """k = ½ (λ + √(c² + β²)) + γ², the scale of the Q penalty (eq 22) of finetuning after pretraining to β.
+    """Scale k = ½ (λ + √(c² + β²)) + γ² of the Q penalty (eq 22) of finetuning after pretraining to the coefficients β.
 
-    It takes both paths to have the mean of u₊² and u₋². Where k ≪ |β'|, a new coefficient β' costs like ℓ₁, and where
-    k ≫ |β'| like ℓ₂; the larger k, the less it costs.
+    That penalty holds for equal first-layer weights on both paths, so u₊² and u₋² are replaced by their mean. The
+    penalty of a coefficient β' after finetuning is like ℓ₁ for |β'| ≫ k, like ℓ₂ for |β'| ≪ k, and falls with k.
 
     Parameters
     ----------
-    beta, scale, balance : as in `pretrained_first_layer`
-    readout : γ, on both paths
+    beta, scale, balance : β, c and λ as in `pretrained_first_layer`
+    readout : γ, the readout weight at the start of finetuning, equal on both paths
+
+    Returns
+    -------
+    k, of the shape to which the arguments broadcast
 
     Examples
     --------
-    Five of 40 pretrained features are to be found from 64 samples in 1000 dimensions. Balanced layers cannot:
+    Pretraining learned 40 of 1000 features, and finetuning must find 5 of them from 64 samples. The risk is nearly that
+    of the zero function, 1, if the layers were balanced, and small if the first layer was small:
 
     >>> from carryover.theory.interpolation import interpolation_risk
     >>> learned, counts, task = [40**-0.5, 40**-0.5, 0], [5, 35, 960], [5**-0.5, 0, 0]
-    >>> for balance in (0.0, -1.0 + 2e-6):  # of first layers of .7 and .001
+    >>> for balance in (0.0, -1.0 + 2e-6):  # first-layer weights u = 0.7 and 0.001 before pretraining
     ...     k = finetuning_scale(learned, scale=1.0, balance=balance, readout=1e-3)
     ...     print(f"{interpolation_risk(64, counts, task, k / 2, k / 2):.2g}")
     0.93

@@ -57,34 +57,36 @@ class Least(NamedTuple):
 
 
 def least_penalty(first: ArrayLike, readout: ArrayLike, X: ArrayLike, y: ArrayLike, *, gap: float = 1e-3) -> Least:
-    """The network nearest to its pretrained weights that fits all samples, where units may be split.
+    """The ReLU network that fits all samples at the least distance from its pretrained weights; units may be split.
 
-    Its cost grows like n^(D − 1), so it is meant for up to five dimensions and tens of samples.
+    The work grows like n^(D − 1), so it is meant for up to five dimensions and tens of samples.
 
     Parameters
     ----------
-    first, readout : (H, D) and (H,), where finetuning starts
-    X, y : (n, D) and (n,) samples, any min(n, D) of them linearly independent
-    gap : relative distance of penalty and bound at which the search ends
+    first, readout : (H, D) input weights and (H,) readouts, where finetuning starts
+    X, y : (n, D) inputs and (n,) targets, any min(n, D) of the inputs linearly independent
+    gap : the search ends when penalty and lower bound differ by this share of the penalty
 
     Raises
     ------
     ValueError : samples not independent or too many, or no network without biases fits them
     """
     first, readout, X, y = (np.asarray(a, dtype=float) for a in (first, readout, X, y))
-    # In units of the inputs and of the task, and in the span of the samples: orthogonal to it weights do not change.
+    # Inputs and targets are scaled to the order of 1. The function is quadratic in the weights: a task of `size` scales
+    # weights by √size and the penalty by size.
     length = np.sqrt((X**2).sum(1).mean())
     size = np.sqrt((y**2).mean()) / length or 1.0
     targets = y / length / size
     units = Units(first / np.sqrt(size), readout / np.sqrt(size), np.zeros(len(first)))
     merged = _merge_units(units)
-    # The cost grows with the dimension as n^(D − 1), so everything is done in the span of the samples.
+    # The best weights differ from the start only in the span of the samples: in fewer dimensions the work is less.
     span = np.linalg.svd(X, full_matrices=False)[2]
     faces = Faces(X @ span.T / length)
     parts, shares, cost, best = _search(faces, targets, merged._replace(first=merged.first @ span.T), gap)
     # The search merges units of nearly one direction, which costs a little. The bound is evaluated with all of them, at
     # the multipliers of the merged problem: weak duality holds for any multipliers, so it stays a bound.
     bound, _, _ = _dual(faces, targets, units._replace(first=units.first @ span.T), best)
+    # Back to the original units, and to all dimensions: orthogonal to the span the weights stay at their start.
     used = np.flatnonzero(shares > 1e-9)
     start = merged.first[parts.owners[used]]
     moved = (parts.points[used] - start @ span.T) @ span
@@ -148,24 +150,24 @@ class Units(NamedTuple):
 
 
 def _merge_units(units: Units) -> Units:
-    """Units with those of one direction merged, without those that are too short to count, and the new unit.
+    """Merge units of nearly one direction, drop those of negligible length, and append a new unit, without weights.
 
-    If each unit moves to a share of one (w, a) in proportion to its squared length, the total cost is
-    ‖w − w₀‖² + (a − γ)² + spread, with sums w₀ and γ weighted by the roots of these shares.
+    If unit h of a group moves to the share μ_h = ‖w_h‖²/Σ‖w‖² of one (w, a), the total cost is
+    ‖w − w₀‖² + (a − γ)² + spread with w₀ = Σ √μ_h w_h and γ = Σ √μ_h γ_h, which are the weights of the merged unit.
     """
     lengths = np.linalg.norm(units.first, axis=1)
-    groups: list[list[int]] = []
+    groups: list[list[int]] = []  # units of nearly one direction, the longest first
     for h in np.argsort(-lengths):
         if lengths[h] <= _SHORT:
             break
         near = (g for g in groups if units.first[h] @ units.first[g[0]] >= _COSINE * lengths[h] * lengths[g[0]])
         group = next(near, None)
         groups.append([h]) if group is None else group.append(h)
-    roots = np.zeros((len(groups) + 1, len(lengths)))
+    roots = np.zeros((len(groups) + 1, len(lengths)))  # √μ; the last row, of zeros, gives the new unit
     for k, group in enumerate(groups):
         roots[k, group] = lengths[group] / np.linalg.norm(lengths[group])
     first, readout = roots @ units.first, roots @ units.readout
-    squares = (roots > 0) @ (lengths**2 + units.readout**2)
+    squares = (roots > 0) @ (lengths**2 + units.readout**2)  # Σ ‖w_h‖² + γ_h² of each group
     return Units(first, readout, (squares - (first**2).sum(1) - readout**2).clip(0))
 
 

@@ -21,6 +21,8 @@ _ROUNDING = np.finfo(float).eps
 def linear_limit(theta_s: ArrayLike, theta_t: ArrayLike, X: ArrayLike) -> Array:
     """Theorem 4.1, equation 1: P⊥θ_S + P∥θ_T, where gradient descent on linear regression from θ_S ends.
 
+    P∥ projects onto the row space of X, and P⊥ = I − P∥.
+
     theta_s, theta_t : (..., d); X : (..., n, d). Returns (..., d); least squares, θ_T, where X has rank d.
 
     Examples
@@ -107,23 +109,24 @@ def covariance_terms(
 ) -> tuple[Array, Array]:
     """The two terms of equation 3: 2g³|P_{≤m}Δ|²/λ_m² of the top m eigenvectors and 2g|P_{>m}Δ|² of the others.
 
-    They grow with c like c³ and c. g falls like n^{−1/2} only from n = max(Σλ/λ_1, δ) on, and like 1/n before: so the
-    terms fall like n^{−1.5} and n^{−0.5}, as the paper has it, beyond that n, and like n^{−3} and n^{−1} before.
+    P_{≤m} projects onto the top m eigenvectors of `cov`, P_{>m} onto the others, and g is `estimation_error_bound`. The
+    terms grow with c like c³ and c. g falls like 1/n up to n = max(Σλ/λ_1, δ), and like n^{−1/2} beyond: so the terms
+    fall like n^{−3} and n^{−1}, and beyond that n like n^{−1.5} and n^{−0.5}, as the paper states.
 
     Where eigenvalues are equal, the first m are those of smallest index (diagonal) or LAPACK's choice; every choice
-    gives a bound. Arguments and errors as in `covariance_bound`. Returns two arrays.
+    gives a bound. Arguments and errors as in `covariance_bound`. Returns two arrays (...).
     """
     difference, m = np.asarray(difference, dtype=float), np.asarray(m)
     eigenvalues, vectors = _spectrum(cov)
     if not np.all((m >= 1) & (m <= np.count_nonzero(eigenvalues))):
         raise ValueError(f"m must be a whole number from 1 to the rank of cov, {np.count_nonzero(eigenvalues)}")
-    chosen = eigenvalues[m - 1]
+    lambda_m = eigenvalues[m - 1]
     g = estimation_error_bound(cov, n, confidence, c)
     parts = (difference[..., vectors] if vectors.ndim == 1 else difference @ vectors) ** 2
-    # Two sums and not one with its complement, which would leave rounding where a part is 0.
+    # Both are summed, for the complement of one sum would have a rounding error where the other is 0.
     above = np.arange(len(eigenvalues)) < m[..., None]
     top, bottom = np.where(above, parts, 0.0).sum(-1), np.where(above, 0.0, parts).sum(-1)
-    return (2 * g**3 * top / chosen**2)[()], (2 * g * bottom)[()]
+    return (2 * g**3 * top / lambda_m**2)[()], (2 * g * bottom)[()]
 
 
 def covariance_bound(
@@ -131,20 +134,21 @@ def covariance_bound(
 ) -> Array:
     """Theorem 4.2, equation 3: 2g³|P_{≤m}Δ|²/λ_m² + 2g|P_{>m}Δ|² bounds the risk of `linear_limit`.
 
-    For every m at once it follows from |XᵀX/n − Σ| ≤ g alone, so it holds with the probability 1 − e^{−δ} of that.
+    It follows, for all m at once, from the inequality |XᵀX/n − Σ| ≤ g of `estimation_error_bound`. So it holds for all
+    m with the probability of that inequality, 1 − e^{−δ}.
 
     Parameters
     ----------
     difference : (..., d), Δ = θ_T − θ_S
     cov : (d,) or (d, d)
-    n : samples, at least 1; as all that follows it broadcasts with the leading axes
+    n : samples, at least 1; n and the arguments after it broadcast with the leading axes
     m : whole number from 1 to d with λ_m > 0 (of a (d, d) covariance, above its rounding)
     confidence : δ ≥ 1
     c : the constant of `estimation_error_bound`, above 0
 
     Returns
     -------
-    (...)
+    (...), the bound: the sum of both `covariance_terms`
 
     Examples
     --------
@@ -158,10 +162,11 @@ def covariance_bound(
 def benign_overfitting_bound(difference: ArrayLike, cov: ArrayLike, n: ArrayLike) -> Array:
     """|Δ|² λ_1 max(√(r/n), r/n), r = Σλ/λ_1: theorem 4 of Bartlett et al. (2020) for Δ = θ_T − θ_S in place of θ*.
 
-    Left out are its constant factor, the term √(log(1/δ)/n) in the maximum, and all that the label noise adds. What is
-    left is `estimation_error_bound` at δ = 1, since r is never smaller.
+    The theorem's constant factor, its term √(log(1/δ)/n) in the maximum and its terms of the label noise are left out.
+    The factor of |Δ|² is `estimation_error_bound` at δ = 1, where the terms with δ do not count since r ≥ 1.
 
-    difference : (..., d); cov : (d,) or (d, d); n ≥ 1, broadcasting with the leading axes. Returns (...).
+    difference : (..., d), Δ; cov : (d,) or (d, d), of eigenvalues λ; n : samples, at least 1, broadcasting with the
+        leading axes. Returns (...).
 
     Examples
     --------
@@ -207,11 +212,11 @@ def _outside(n: Array, d: int) -> Array:
 
 
 def _inside(X: ArrayLike, *thetas: ArrayLike) -> list[Array]:
-    """P∥θ (..., d) of each θ."""
+    """Projections P∥θ (..., d) of each θ (..., d) onto the row space of X (..., n, d)."""
     X = np.asarray(X, dtype=float)
     _, values, directions = np.linalg.svd(X, full_matrices=False)
-    kept = values > max(X.shape[-2:]) * _ROUNDING * values[..., :1]
-    parts = (directions @ np.asarray(theta, dtype=float)[..., None] for theta in thetas)
+    kept = values > max(X.shape[-2:]) * _ROUNDING * values[..., :1]  # the others are 0 up to rounding
+    parts = (directions @ np.asarray(theta, dtype=float)[..., None] for theta in thetas)  # along each direction
     return [(directions.mT @ (kept[..., None] * part))[..., 0] for part in parts]
 
 

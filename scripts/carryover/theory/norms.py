@@ -40,11 +40,11 @@ def flow_penalty(
 ) -> Array:
     """The convex penalty whose minimiser among all interpolating β is the limit of gradient flow from any weights.
 
-    With s, d = (w1 ± w2)/2 on each path, A = s₊² + d₋² and B = s₋² + d₊², gradient flow moves along
-    β = P − N, P = A eᶻ, N = B e⁻ᶻ, z = Xᵀν ("Feature reuse in multi-task learning and finetuning (appendix)", equations
-    13-17, without the assumption w₊ = w₋ made there after equation 17). The penalty has the gradient
-    z = log((β + √(β² + 4AB)) / (2A)), so that its KKT conditions are the flow's limit: a Q penalty of scale 2√(AB) plus
-    the linear term −½ log(A/B) β. It is 0 at its minimum, the starting point β₀ = A − B:
+    With s, δ = (w1 ± w2)/2 on each path, A = s₊² + δ₋² and B = s₋² + δ₊², gradient flow moves along
+    β = P − N, P = A eᶻ, N = B e⁻ᶻ, z = Xᵀν with ν (samples,) ("Feature reuse in multi-task learning and finetuning
+    (appendix)", equations 13-17, without the assumption w₊ = w₋ made there after equation 17). The penalty has the
+    gradient z = log((β + √(β² + 4AB)) / (2A)), so that its KKT conditions hold at the limit of the flow. It is a Q
+    penalty of scale 2√(AB) plus the linear term −½ log(A/B) β, and 0 at its minimum, the starting point β₀ = A − B:
 
         Σ_d zβ − (P + N) + (A + B) = Σ_d zβ − (β − β₀)(β + β₀)/(P + N + A + B).
 
@@ -71,11 +71,11 @@ def flow_penalty(
     B = ((w1_minus + w2_minus) ** 2 + (w1_plus - w2_plus) ** 2) / 4
     start = w1_plus * w2_plus - w1_minus * w2_minus
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = (beta + start) / (np.hypot(beta, 2 * np.sqrt(A) * np.sqrt(B)) + A + B)  # √(β² + 4AB) = P + N
-        # P − A and N − B: of the logarithms P/A and B/N, that of the larger part is accurate
-        grown, shrunk = ((beta - start) / 2 * (share + sign) for sign in (1, -1))
-        z = np.where(beta > 0, np.log1p(grown / A), -np.log1p(shrunk / B))
-        penalty = np.where(beta == 0, 0.0, z * beta) - share * (beta - start)
+        ratio = (beta + start) / (np.hypot(beta, 2 * np.sqrt(A) * np.sqrt(B)) + A + B)  # √(β² + 4AB) = P + N
+        # z = log P/A = −log N/B, of which the one with the larger of P and N is accurate.
+        change_p, change_n = ((beta - start) / 2 * (ratio + sign) for sign in (1, -1))  # P − A and N − B
+        z = np.where(beta > 0, np.log1p(change_p / A), -np.log1p(change_n / B))
+        penalty = np.where(beta == 0, 0.0, z * beta) - ratio * (beta - start)
     return np.where(beta == start, 0.0, penalty).sum(axis=-1)
 
 

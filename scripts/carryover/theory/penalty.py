@@ -89,8 +89,8 @@ def relu_penalty_exponent(m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: Ar
     m, m0, rho, gamma = broadcast(m=m, m0=m0, rho=rho, readout=gamma)
     nonzero_m = np.where(m == 0, 1.0, m)
     y, offset = _nearest_point(nonzero_m, m0, rho, gamma)
-    # Both sides of 2|m|λ / r̃ are divided by the offset, so that a small r̃ does not underflow: with λ = offset · y the
-    # exponent is 2y / (offset (1 + y⁴) + residue / offset), whose only 0/0 is r̃ = 0.
+    # The exponent is 2|m|λ / r̃ with λ = offset · y. Numerator and denominator are divided by |m| · offset, so that a
+    # small r̃ does not underflow: 2y / (offset (1 + y⁴) + residue / offset), which is 0/0 only where r̃ = 0.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         residue = _sine_squared(m0, rho) / np.abs(nonzero_m)
         exponent = 2 * y / (offset * (1 + y**4) + residue / offset)
@@ -100,11 +100,13 @@ def relu_penalty_exponent(m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: Ar
 
 
 def stationary_points(m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: ArrayLike) -> Array:
-    """Number of positive roots u of equation 10, u⁴ − m₀ρ u³ + γm u − m² = 0, at m not 0.
+    """Number of stationary points u > 0 of the squared distance that `relu_penalty` minimises, for m ≠ 0.
 
-    They are eigenvalues of its companion matrix, as in np.roots, by which the paper finds them. At γ = 0 there is one,
-    by the rule of signs. Parameters, broadcasting and errors are those of `relu_penalty`.
+    They are the positive roots of equation 10, u⁴ − m₀ρ u³ + γm u − m² = 0. As in np.roots, which the paper uses, the
+    roots are eigenvalues of the companion matrix. At γ = 0 exactly one is positive, by Descartes' rule of signs.
+    Parameters, broadcasting and errors are those of `relu_penalty`; the result is an integer array.
     """
+    # `broadcast` requires an argument named gamma to be positive, hence another name.
     m, m0, rho, gamma = broadcast(m=m, m0=m0, rho=rho, readout=gamma)
     companion = np.broadcast_to(np.eye(4, k=-1), (*m.shape, 4, 4)).copy()
     companion[..., 0, :] = np.stack([m0 * rho, np.zeros_like(m), -gamma * m, m**2], axis=-1)
@@ -134,17 +136,18 @@ def unit_cosines(first: Array, start: Array) -> Array:
 
 
 def teacher_penalty(first: ArrayLike, directions: ArrayLike, coefficients: ArrayLike) -> float:
-    """Σ r̃ (equation 4) of the cheapest network that consists of the teacher's units, after pretraining.
+    """Penalty Σ r̃ (equation 4) of turning a pretrained network, whose readouts are 0, into its teacher.
 
-    A unit of the network is recruited by the unit of the teacher that is nearest in direction, if by any, the nearest
-    ones first, as many as is cheapest; all others stay, which costs nothing since their readouts are 0. Other ways may
-    be a little cheaper. By the dual problem none is by more than 1 % where teacher units are orthogonal and as large as
-    those of pretraining; where they are a hundredth as large and need few units, a fifth may be saved on average.
+    A pretrained unit may be recruited only by the teacher unit that is nearest to it in direction. Each teacher unit
+    recruits these candidates from the smallest angle on, as many as is cheapest; all others stay as they are, at no
+    cost. Other assignments may cost a little less: according to the dual problem (`least_penalty`) at most 1 % if
+    teacher units are orthogonal and as large as those of pretraining, but on average a fifth if they are a hundredth as
+    large and need few units.
 
     Parameters
     ----------
     first : (H, D) input weights after pretraining; near 0 they cost 2 Σ |c|, the penalty of training from scratch
-    directions, coefficients : (K, D) unit vectors and (K,) of the teacher
+    directions, coefficients : (K, D) unit vectors and (K,) coefficients c of the teacher's units
     """
     first, directions, coefficients = (np.asarray(a, dtype=float) for a in (first, directions, coefficients))
     lengths = np.linalg.norm(first, axis=1)
@@ -152,29 +155,30 @@ def teacher_penalty(first: ArrayLike, directions: ArrayLike, coefficients: Array
     nearest = projections.argmax(axis=1)
     total = 0.0
     for k, coefficient in enumerate(coefficients):
-        own = np.flatnonzero((nearest == k) & (projections[:, k] > 0))
-        if len(own):
-            own = own[np.argsort(-projections[own, k] / lengths[own])]  # nearest first
-            along = projections[own, k] ** 2
-            # by the number of units that share: what they take up together, and what it costs to turn them
-            together = relu_penalty(coefficient, np.sqrt(np.cumsum(along)), 1.0, 0.0)
-            total += (together + np.cumsum(lengths[own] ** 2 - along)).min()
-        else:  # the best of those that point elsewhere, which is a turn of a right angle or more
+        candidates = np.flatnonzero((nearest == k) & (projections[:, k] > 0))
+        if len(candidates):
+            candidates = candidates[np.argsort(-projections[candidates, k] / lengths[candidates])]
+            along = projections[candidates, k] ** 2
+            # For the first 1, 2, … of them: the penalty of their joint unit, which need not turn (see the module), and
+            # the cost of turning each of them.
+            joint = relu_penalty(coefficient, np.sqrt(np.cumsum(along)), 1.0, 0.0)
+            total += (joint + np.cumsum(lengths[candidates] ** 2 - along)).min()
+        else:  # without candidates, the one unit that is cheapest to recruit, wherever it points
             cosines = np.clip(projections[:, k] / np.where(lengths > 0, lengths, 1.0), -1, 1)
             total += relu_penalty(coefficient, lengths, cosines, 0.0).min()
     return float(total)
 
 
 def paired_penalty(directions: ArrayLike, coefficients: ArrayLike, auxiliary: ArrayLike, learned: ArrayLike) -> float:
-    """Σ r̃ of as many units as the teacher has, each taken from the auxiliary unit nearest in direction (section 1.2).
+    """Penalty Σ r̃ of the teacher if each of its units takes over the auxiliary unit nearest in direction (section 1.2).
 
-    This is what the paper predicts by: pretraining has left one unit of norm √|m_aux| for each auxiliary one, and the
-    readout is 0. Above 2 Σ |c|, new units would be cheaper.
+    The paper's predictions assume this: after pretraining the network has one unit for each auxiliary unit, with input
+    weights of norm √|m_aux| and readout 0. Above 2 Σ |c|, units that start at 0 would be cheaper.
 
     Parameters
     ----------
-    directions, coefficients : (K, D) of length 1 and (K,) of the teacher
-    auxiliary, learned : (J, D) of length 1 and (J,) of the auxiliary teacher
+    directions, coefficients : (K, D) unit vectors and (K,) coefficients c of the teacher's units
+    auxiliary, learned : (J, D) unit vectors and (J,) coefficients m_aux of the auxiliary teacher's units
     """
     cosines = np.asarray(directions, dtype=float) @ np.asarray(auxiliary, dtype=float).T
     nearest = cosines.argmax(axis=1)

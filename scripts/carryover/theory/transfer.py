@@ -21,9 +21,10 @@ _TOLERANCE = 4 * np.finfo(float).eps
 
 
 def scratch_risk(gamma: ArrayLike, sigma: ArrayLike) -> Array:
-    """Equation 8, the risk of the minimum-norm solution X⁺y: 1 − γ + σ²γ/(1 − γ), and σ²/(γ − 1) for γ > 1.
+    """Equation 8, the risk of the minimum-norm solution X⁺y: 1 − γ + σ²γ/(1 − γ) for γ < 1, σ²/(γ − 1) for γ > 1.
 
-    At γ = 1 it is infinite for σ > 0 and 0 for σ = 0.
+    γ = n/d is the number of samples per dimension, and σ² the variance of the label noise. At γ = 1 the risk is
+    infinite for σ > 0 and 0 for σ = 0.
 
     Examples
     --------
@@ -52,7 +53,9 @@ def linear_transfer_risk(theta: ArrayLike, sigma: ArrayLike, n: ArrayLike) -> Ar
 
 
 def linear_transferability(gamma: ArrayLike, theta: ArrayLike, sigma: ArrayLike) -> Array:
-    """Equation 11: `scratch_risk` less sin²θ, the risk of linear transfer as n and d grow together.
+    """Equation 11: `scratch_risk` minus sin²θ, the risk of linear transfer in the limit n, d → ∞ at γ = n/d.
+
+    It is positive where linear transfer, at the angle θ between source and target, beats training from scratch.
 
     Examples
     --------
@@ -84,20 +87,23 @@ def negative_transfer_interval(theta: ArrayLike, sigma: ArrayLike) -> tuple[Arra
 
 
 def negative_transfer_threshold(theta: ArrayLike, sigma: ArrayLike) -> Array:
-    """γ > 1 above which linear transfer is negative: 1 + σ²/sin²θ (section 3.3); infinite at θ = 0 and θ = π."""
+    """γ = n/d > 1 above which training from scratch beats linear transfer: 1 + σ²/sin²θ (section 3.3).
+
+    It is infinite at θ = 0 and θ = π, where the pretrained features determine the target up to its scale.
+    """
     theta, sigma = broadcast(theta=theta, sigma=sigma)
-    missed = _sine(theta)
+    sine = _sine(theta)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        return np.where(missed == 0, np.inf, 1 + (sigma / missed) ** 2)[()]
+        return np.where(sine == 0, np.inf, 1 + (sigma / sine) ** 2)[()]
 
 
 def ridge_transfer_risk(theta: ArrayLike, ridge: ArrayLike, n: ArrayLike | None = None, sigma: ArrayLike = 0) -> Array:
-    """Risk of linear transfer with the penalty ridge |w|²/2 on the readout, added to half the mean squared error.
+    """Risk of linear transfer whose readout w minimises half the mean squared error plus λ |w|²/2, with λ = `ridge`.
 
-    Equation 13 for n = None, many samples: 1 − cos²θ (1 + 2λ)/(1 + λ)², whatever the noise. Else equations 125–127,
-    for any n from 1: with s ~ χ²_n and a = nλ
+    Without n it is the limit n → ∞, equation 13: 1 − cos²θ (1 + 2λ)/(1 + λ)², which does not depend on the noise. For
+    n ≥ 1 it follows from equations 125–127, with s ~ χ²_n and a = nλ:
 
-        sin²θ + E[(a² cos²θ + s (sin²θ + σ²))/(s + a)²],
+        sin²θ + E[(a² cos²θ + s (sin²θ + σ²))/(s + a)²].
 
     At ridge = 0 this is equation 10, infinite for n ≤ 2 unless σ = sin θ = 0.
 
@@ -107,30 +113,31 @@ def ridge_transfer_risk(theta: ArrayLike, ridge: ArrayLike, n: ArrayLike | None 
     0.5
     """
     theta, sigma, ridge = broadcast(theta=theta, sigma=sigma, ridge=ridge)
-    missed, kept = _sine(theta) ** 2, np.cos(theta) ** 2
+    sine_squared, cosine_squared = _sine(theta) ** 2, np.cos(theta) ** 2
     if n is None:
-        return (missed + kept * (ridge / (1 + ridge)) ** 2)[()]
+        return (sine_squared + cosine_squared * (ridge / (1 + ridge)) ** 2)[()]
     from scipy.integrate import tanhsinh  # here, since trainers import this module for less
     from scipy.stats import chi
 
-    excess = missed + sigma**2
+    noise = sine_squared + sigma**2  # the part of the target that the features lack acts as noise
     _, n = broadcast(ridge=ridge, n=n)
 
-    def density(r: Array, n: Array, a: Array, kept: Array, excess: Array) -> Array:
-        return (a**2 * kept + r**2 * excess) / np.where(r > 0, r**2 + a, 1.0) ** 2 * chi.pdf(r, n)
+    def density(r: Array, n: Array, a: Array, cosine_squared: Array, noise: Array) -> Array:
+        return (a**2 * cosine_squared + r**2 * noise) / np.where(r > 0, r**2 + a, 1.0) ** 2 * chi.pdf(r, n)
 
-    # Over r = √s, which is √n to about 1, and never to 9. At lower levels of the quadrature two may agree by chance.
+    # The expectation is an integral over r = √s, whose standard deviation is below 1, so that nearly all of its mass is
+    # within 9 of √n. `minlevel`: coarse levels of the quadrature may agree by chance, which would end it too early.
     ends = np.maximum(np.sqrt(n) - 9, 0), np.sqrt(n) + 9
-    mean = tanhsinh(density, *ends, args=(n, n * ridge, kept, excess), minlevel=5, rtol=1e-10).integral
-    return (missed + np.where((ridge == 0) & (n <= 2) & (excess > 0), np.inf, mean))[()]
+    mean = tanhsinh(density, *ends, args=(n, n * ridge, cosine_squared, noise), minlevel=5, rtol=1e-10).integral
+    return (sine_squared + np.where((ridge == 0) & (n <= 2) & (noise > 0), np.inf, mean))[()]
 
 
 def optimal_ridge(theta: ArrayLike, sigma: ArrayLike, n: ArrayLike) -> Array:
-    """The ridge of least risk (equation 125): (sin²θ + σ²)/(n cos²θ), exact for every n.
+    """The ridge λ that minimises `ridge_transfer_risk` (equation 125): (sin²θ + σ²)/(n cos²θ), exact for every n.
 
-    With c = cos²θ and v = sin²θ + σ² the derivative of (a²c + sv)/(s + a)² is 2s(ac − v)/(s + a)³: whatever s is, the
-    best a = nλ is v/c. So a little ridge helps at finite n, though theorem 3.8 finds 0 to be best for n → ∞. It grows
-    without bound towards θ = π/2.
+    With c = cos²θ and v = sin²θ + σ² the derivative by a = nλ of the term (a²c + sv)/(s + a)² of that risk is
+    2s(ac − v)/(s + a)³, so a = v/c is best for every s. Thus a small ridge helps at finite n, though theorem 3.8 finds
+    0 to be best for n → ∞. The optimal ridge diverges towards θ = π/2, where the features are useless.
     """
     theta, sigma, n = broadcast(theta=theta, sigma=sigma, n=n)
     with np.errstate(over="ignore"):

@@ -44,24 +44,24 @@ class Problem:
 def gradient_descent(
     problem: Problem, *, max_epochs: int, checkpoints: int = 16, together: int = 32, **settings: Any
 ) -> Trained:
-    """Train networks until their loss, the mean over an epoch's batches, is `tolerance`, or to the end.
+    """Train networks until the mean loss of an epoch's batches is at most `tolerance`, or for `max_epochs`.
 
     Parameters
     ----------
     batch_size : int
-        An epoch goes once through the samples of the largest task, in batches of at most so many (0: of any size)
-        whose sizes differ by one at most; smaller tasks begin again.
+        Most samples of a task in a batch (0: all). An epoch goes once through the samples of the largest task, in
+        batches whose sizes differ by one at most; smaller tasks repeat their batches.
     checkpoints : int
         The most log-spaced epochs after which loss and risk are recorded, besides a network's last one.
     together : int
-        The most networks that are trained together, of those that have equally many samples.
+        Most networks in one ensemble. Those of an ensemble must have equal numbers of samples of each task.
     decay : str
         Of the `learning_rate`: "constant", or "cosine" to 0 at `max_epochs`.
     renew : bool
-        Whether training begins with the running statistics of the (first 1024) samples in normalisations.
+        Whether the running statistics of normalisations are set to those of the first 1024 samples before training.
     renew_tested : bool
-        Whether networks are tested with these statistics as well, and not with running ones, which lag behind networks
-        that are trained for some tens of steps.
+        Whether this is repeated before each test. Without it, networks are tested with the running statistics, which
+        lag behind the weights if there are only some tens of steps.
     weight_decay, precision, device
         Those of `ConvnetEnsemble`.
 
@@ -80,7 +80,7 @@ def gradient_descent(
     history = History(len(problem.tasks[0]), checkpoints=len(schedule))
     training = partial(_Training, problem=problem, schedule=schedule, **settings)
     counts = np.array([[len(one.train) for one in task] for task in problem.tasks])
-    kinds = np.unique(counts, axis=1, return_inverse=True)[1].ravel()
+    kinds = np.unique(counts, axis=1, return_inverse=True)[1].ravel()  # (runs,), equal for equal numbers of samples
     for kind in range(kinds.max() + 1):
         train(training, history, together, np.flatnonzero(kinds == kind))
     return history.result(lambda packed: packed)
@@ -108,7 +108,8 @@ class _Training(Ensemble):
         self.time = self.loss = self.risk = torch.full((len(runs),), torch.nan, dtype=torch.float64)
 
     def advance(self) -> torch.Tensor:
-        if self.renew and not self.evaluations:
+        """Train for one epoch, and test the networks that are recorded after it; the mask (R,) of these."""
+        if self.renew and not self.evaluations:  # before the first step
             self.networks.renew_statistics(self.feed.first())
         losses = torch.zeros_like(self.loss)
         for images, labels, masks in self.feed.epoch(self.steps - 1):
@@ -117,23 +118,25 @@ class _Training(Ensemble):
         self.loss = losses / self.feed.per_epoch
         self.time = torch.full_like(self.loss, self.rates[: self.evaluations].sum())
         self.raise_divergence(~torch.isfinite(self.loss), "the training loss became infinite or not a number")
-        recorded = (self.loss <= self.tolerance) | bool(self.steps in self.schedule)  # the last epoch is
+        recorded = (self.loss <= self.tolerance) | bool(self.steps in self.schedule)  # the schedule has the last epoch
         self.risk = torch.full_like(self.loss, torch.nan)
         if not recorded.any():
             return recorded
         if self.renew_tested:
             self.networks.renew_statistics(self.feed.first())
-        # the share of its test images that each network misclassifies
+        # The risk is the share of its test images that each recorded network misclassifies.
         places = np.flatnonzero(recorded.numpy())
         own = [self.problem.tasks[0][run] for run in self.runs[places]]
         counts = np.array([len(task.test) for task in own])
         at_once, wrong = min(_EVALUATED[1], max(1, _EVALUATED[0] // len(own))), np.zeros(len(own))
         for first in range(0, counts.max(), at_once):
-            # Where there are fewer images than of others, the last one stands in, and does not count.
+            # A forward pass takes `at_once` images of every network. A network with fewer test images than others
+            # repeats its last one, which is not counted: `chunk` numbers test images, and `rows` are those that exist.
             chunk = np.arange(first, min(first + at_once, counts.max()))
             rows = np.minimum(chunk, counts[:, None] - 1)
             batches = [self.problem.images.batch("test", task.test[row], device=self.networks.device)
                        for task, row in zip(own, rows, strict=True)]  # fmt: skip
+            # (networks, images, classes of the main task)
             outputs = self.networks.outputs(places, torch.stack(batches))[:, :, self.networks.columns[0]]
             expected = np.stack([task.test_labels[row] for task, row in zip(own, rows, strict=True)])
             wrong += ((outputs.argmax(2).cpu().numpy() != expected) & (chunk < counts[:, None])).sum(1)
@@ -164,27 +167,30 @@ class Feed:
         self.plain: dict[int, Batch] = {}  # of whole tasks, by place, where they are the same in every step
 
     def epoch(self, epoch: int) -> Iterator[tuple[list[torch.Tensor], list[torch.Tensor], list[torch.Tensor]]]:
-        """Images and labels of every task in each step of an epoch, and `dropout_masks`."""
+        """Yield the data of each step of an epoch, counted from 0: lists by task of images (R, b, C, H, W) and of
+        labels (R, b), and `dropout_masks`."""
         rngs = self._generators("order", epoch) if self.per_epoch > 1 else []
-        parts = []  # of each task, the samples (R, b) of its batches
+        parts = []  # for each task a list of its batches, as indices of samples (R, b)
         for count, steps in zip(self._counts, self._steps, strict=True):
             order = np.stack([rng.permutation(count) for rng in rngs]) if steps > 1 else self._first(count)
             parts.append(np.array_split(order, steps, axis=1))
         for step in range(self.per_epoch):
-            number = epoch * self.per_epoch + step  # of the step, from the first epoch on
+            number = epoch * self.per_epoch + step  # of the step, counted from the start of training
             augments = self._problem.images.crop or self._problem.images.flip
             rngs = self._generators("augmentation", number) if augments else []
             batches = []
-            for place, own in enumerate(parts):
+            for place, own in enumerate(parts):  # tasks with fewer batches begin again
                 batches.append(self.plain.get(place) or self._take(place, own[step % len(own)], rngs))
-                if len(own) == 1 and not rngs:
+                if len(own) == 1 and not rngs:  # this task's batch is the same in every step, so it is kept
                     self.plain[place] = batches[-1]
             images, labels = (list(column) for column in zip(*batches, strict=True))
             yield images, labels, self.dropout_masks(number, sum(batch.shape[1] for batch in images))
 
     def dropout_masks(self, number: int, images: int) -> list[torch.Tensor]:
-        """Units to keep in a step, counted from the first epoch on: (R, images, units) of 0 and 2, of every layer that
-        drops half of them."""
+        """For each dropout layer a tensor (R, images, units): 2 (unit kept) or 0 (dropped), each with probability 1/2.
+
+        `number` is that of the step, counted from the start of training.
+        """
         layers = self._ensemble.units_dropped
         if not layers:
             return []

@@ -68,7 +68,7 @@ class ConvnetEnsemble:
     ) -> Tensor:
         """One step on a batch of every task, images (R, b, C, H, W) and labels (R, b); losses (R,) before it.
 
-        `masks`, (R, images of all tasks, units) of 0 and 2, is for every layer that drops units which of them it keeps.
+        `masks` has a tensor (R, images of all tasks, units) for each dropout layer, of 0 (drop) and 2 (keep, doubled).
         """
         self._skeleton.train()
         for layer, units in zip(self._drops, masks, strict=True):
@@ -88,7 +88,7 @@ class ConvnetEnsemble:
         if self._weight_decay:
             torch._foreach_add_(velocities, weights, alpha=self._weight_decay)
         torch._foreach_add_(weights, velocities, alpha=-learning_rate)
-        # What is left out of the steps has no gradient: weight decay with momentum multiplies all of it by one factor.
+        # Entries of kernels that are cropped away have no gradient; weight decay multiplies all by one factor.
         factor, momentum = self._decay
         momentum = float(MOMENTUM * momentum + self._weight_decay * factor)
         self._decay = (float(factor - learning_rate * momentum), momentum)
@@ -110,8 +110,10 @@ class ConvnetEnsemble:
         return self._outputs(state, images).transpose(0, 1)
 
     def pack(self) -> np.ndarray:
-        """Parameters and buffers of all networks, (R, P)."""
-        whole = dict(self.parameters)  # with what was left out of the steps
+        """Parameters and buffers of all networks, each flattened in the order of its `state_dict`: (R, P)."""
+        # Cropped kernels are trained in part. Their other entries have no gradient, so weight decay alone moved them,
+        # by one factor. `_trainable_part` is a view, so the trained entries are written into `whole`.
+        whole = dict(self.parameters)
         for name in self._cropped:
             whole[name] = self._start[name] * self._decay[0]
             self._trainable_part(name, whole[name]).copy_(self.parameters[name])
@@ -136,7 +138,7 @@ class ConvnetEnsemble:
         return {name: torch.stack([state[name].detach() for state in states]).to(self.device) for name in names}
 
     def _trainable_part(self, name: str, tensor: Tensor) -> Tensor:
-        """What of a parameter (R, …) is trained."""
+        """A view of the trained entries of a parameter (R, …): all, or those of a kernel that meet the image."""
         return tensor[..., self._cropped[name][0], self._cropped[name][1]] if name in self._cropped else tensor
 
 

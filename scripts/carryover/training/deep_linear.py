@@ -64,8 +64,9 @@ class _Group(Descent):
         return products
 
     def epoch(self) -> None:
-        # −∂L/∂W_l is the outer product of (−gᵀ A W_2 … W_{l−1})ᵀ, carried from layer to layer, and W_{l+1} … W_L: all
-        # these are of the matrices before the step.
+        """One step of gradient descent on all layers, in place; the gradients are those before the step."""
+        # Every gradient has rank one: −rate ∂L/∂W_l is leftᵀ rightᵀ, with the row left = −rate gᵀ A W_2 … W_{l−1} and
+        # the column right = W_{l+1} … W_L. The loop takes `left` through a layer before it changes this layer.
         *rights, a = self._products()
         left = torch.addcmul(self._offset, self._slope, a, value=-1).transpose(1, 2)  # −rate · gᵀ
         for matrix, right in zip(self.layers[:-1], reversed(rights), strict=True):
@@ -103,12 +104,12 @@ def gradient_descent(
     data: Sequence[Factored], targets: np.ndarray, sets: np.ndarray, start: Weights, *, learning_rate: float,
     max_steps: int, precision: str = "float32", device: str = "auto", **settings: Any,
 ) -> Trained:  # fmt: skip
-    """Train every run by gradient descent on |Xβ − y|²/(2n), until it is `tolerance` above its floor.
+    """Train every run by gradient descent on |Xβ − y|²/(2n), until this is within `tolerance` of its minimum over β.
 
     Parameters
     ----------
     data, targets, sets
-        `Factored` inputs of one rank k, t = Uᵀy (runs, k), and the data of each run (runs,).
+        Data sets, `Factored` inputs of equal rank k; targets t = Uᵀy (runs, k); index of each run's data set (runs,).
     start : Weights
         The networks before the first step.
     risk : function of indices of runs (R,) and their coefficients β (R, d) -> (R,)
@@ -126,7 +127,7 @@ def gradient_descent(
     place, dtype, history = torch_device(device), getattr(torch, precision), History(len(targets))
     own = [data[s] for s in sets]
     coordinates, layers = Coordinates.of([one.directions for one in own], start)
-    size = sum(layer[0].size for layer in layers)
+    size = sum(layer[0].size for layer in layers)  # weights of one network, in reduced coordinates
     group = partial(
         _Group, data=own, coordinates=coordinates, layers=layers, targets=targets, rate=learning_rate,
         schedule=log_checkpoints(max_steps), dtype=dtype, device=place, **settings,
@@ -150,13 +151,18 @@ class Coordinates:
 
     @classmethod
     def of(cls, directions: Sequence[np.ndarray], start: Weights) -> tuple[Coordinates, list[np.ndarray]]:
-        """Those of networks on data with these directions, and the layers A, W_2, …, W_L (runs, ·, ·) at the start."""
+        """The reduced coordinates of networks `start`, and in them the initial layers A, W_2, …, W_L (runs, ·, ·).
+
+        `directions` are V (k, d) of each run's inputs, and A = V W_1.
+        """
         V, (first, *others) = np.stack(directions), [*start.hidden.swapaxes(0, 1), start.readout[:, :, None]]
         layers = [V @ first, *others]
         bases: list[np.ndarray | None] = []
-        for before, after in pairwise(layers):  # the span of the rows of one and of the columns of the other
-            # By singular values rather than QR: pretrained layers are of rank one up to rounding, and only singular
-            # values tell that rounding from a small direction. The rank is the largest of all runs, for one shape.
+        for before, after in pairwise(layers):
+            # Of a hidden layer's units only the span of the rows of the matrix before it and of the columns of the
+            # one after it is ever used. Its basis is found by singular values rather than QR: pretrained layers are of
+            # rank one up to rounding, which only singular values can tell from a small direction. All runs have the
+            # largest rank of any run, so that their arrays have one shape.
             both = np.concatenate([before.mT, after], 2).astype(np.float64)
             left, values, _ = np.linalg.svd(both, full_matrices=False)
             rank = int((values > max(both.shape[1:]) * np.finfo(float).eps * values[:, :1]).sum(1).max())
@@ -178,10 +184,10 @@ class Reduced:
     layers: Sequence[np.ndarray]  # (runs, ·, ·)
 
     def full(self) -> Weights:
-        """All matrices of all networks, float64: d × d numbers for each layer of each run.
+        """All matrices of all networks, float64: d × d numbers for each hidden layer of each run.
 
-        Training sees the inputs' directions V alone, and of hidden layers what `bases` span: layers are kept in these
-        coordinates. What lies outside stays as it was at the start, and is added to the first layer again.
+        `layers` are in reduced coordinates: inputs in the basis V of their row space, hidden units in the `bases`. Only
+        the first layer has a part outside of these, which training does not change: it is added here as at the start.
         """
         V, start, layers = np.stack(self.coordinates.directions), self.coordinates.start, list(self.layers)
         for place, basis in enumerate(self.coordinates.bases):

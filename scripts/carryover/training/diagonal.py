@@ -60,6 +60,7 @@ class DiagonalEnsemble(Ensemble):
         self.runs, self.tolerance, self.max_steps, self.device = runs, tolerance, max_steps, torch_device(device)
         self.X = [tensor(task.X[task.sets[runs]], self.device) for task in problem.tasks]
         self.y = [tensor(task.y[runs], self.device) for task in problem.tasks]
+        # Axis 1 are the paths + and −; the minus sign of the second path goes into its readout.
         own, self.teacher = problem.start[runs], tensor(problem.teacher[runs], self.device)
         self.first = tensor(np.stack([own.first_plus, own.first_minus], axis=1)[:, :, None], self.device)
         self.second = tensor(np.stack([own.second_plus, -own.second_minus], axis=1), self.device)
@@ -177,6 +178,10 @@ class _Descent(DiagonalEnsemble):
         return were_active if self.steps in self.schedule else None
 
     def find_ended(self) -> torch.Tensor | None:
+        """The mask (R,) of runs that came to the tolerance, or of all after the last step; None between inspections.
+
+        An inspection raises Divergence for runs whose loss is above their `limit` or NaN.
+        """
         if self.steps % _INSPECT and self.steps != self.max_steps:
             return None
         lost = ~(self.loss <= self.limit)  # also catches NaN

@@ -37,7 +37,8 @@ def gradient_flow(problem: Problem, **settings: Any) -> Trained:
     Parameters
     ----------
     tolerance, max_steps, device
-        The first two as `DiagonalEnsemble` takes them.
+        A run ends where its loss is at most the tolerance, or where the budget of `max_steps` gradient evaluations is
+        spent; the device is "auto", "cpu" or "cuda".
     accuracy : float
         Bound of the error that one step makes in the logarithm of any weight; with one output it concerns only the
         path, not the limit.
@@ -79,14 +80,16 @@ class _Flow(Flow, DiagonalEnsemble):
         self.begin(self._correlations(self.residual).abs().amax((1, 2)))
 
     def advance(self) -> torch.Tensor:
-        """One step of `steppers.ROS2`; (runs,) whether it was accepted.
+        """Try one step of `steppers.ROS2` for every run; the mask (runs,) of steps that were accepted.
 
-        The method works on the residuals, one for each sample, in place of the weights. Its increment is a generator,
-        whose exponential moves the weights: so the difference of the layers' squares, which the flow conserves, stays.
+        The state is ν (runs, N), the time integrals of the scaled residuals r: ν' = r(ν). An increment δ of ν moves the
+        weights by the exponential of the generator a_o = X_oᵀ δ_o (`_apply_generator`), which conserves the difference
+        of the layers' squares to rounding, as the flow does.
         """
         self.evaluations += self.EVALUATIONS
         length = self.length()
         h = length[:, None]
+        # I − γhA for the Jacobian A = −X K Xᵀ of r; `halfway` is r after a whole step h k₁ of the first stage.
         matrix = self._jacobian().mul_((ROS2.GAMMA * h)[:, :, None])
         matrix.diagonal(dim1=1, dim2=2).add_(1.0)
         factor = Cholesky(matrix)
@@ -97,7 +100,7 @@ class _Flow(Flow, DiagonalEnsemble):
         error = self._correlations(0.5 * h * (k1 + k2)).abs().amax((1, 2)) / self.accuracy
         first, second = _apply_generator(self.first, self.second, a)
         residual, loss = self._residual(first, second)
-        # The flow never climbs. NaN fails every comparison, so a step that overflowed is rejected too.
+        # Along the flow the loss never rises. NaN fails every comparison, so a step that overflowed is rejected too.
         sound = factor.done & (a.abs().amax((1, 2)) < _LONGEST) & (loss <= self.loss * (1 + 1e-6))
         accepted = self.finish(length, error, sound, first=first, second=second, residual=residual, loss=loss)
         self.find_risk(self.beta())
@@ -115,8 +118,11 @@ class _Flow(Flow, DiagonalEnsemble):
         return torch.stack([self.correlations(o, part) for o, part in enumerate(parts)], 1)
 
     def _jacobian(self) -> torch.Tensor:
-        """X K Xᵀ over the samples of all outputs, K_{op} = Σ_paths (δ_{op} first² + second_o second_p): its lower
-        triangle, which is what is factorised; what is above it is not to be read."""
+        """X K Xᵀ (runs, N, N) over the samples of all outputs, minus the Jacobian of the residuals with respect to ν.
+
+        Its block of outputs o and p is X_o diag(K_op) X_pᵀ, K_op = Σ_paths (δ_op first² + second_o second_p) (runs, D).
+        Only the lower triangle is filled, for the Cholesky factor needs no more.
+        """
         blocks, samples, squares = slices(self.rows), sum(self.rows), self.first.square().sum((1, 2))
         matrix = self.residual.new_zeros(len(self), samples, samples)
         for p, rows in enumerate(blocks):

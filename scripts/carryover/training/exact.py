@@ -82,7 +82,8 @@ def readout_limit(X: np.ndarray, y: np.ndarray, start: Weights) -> Weights:
 
 
 def _feasible_set(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
-    """Orthonormal basis Q (D, r) and t (r,) with {Qᵀβ = t} = {Xβ = y}; or (None, β) where one β is the best fit."""
+    """(Q, t), an orthonormal basis Q (D, r) and t (r,) such that Qᵀβ = t has the same solutions β as Xβ = y. Where the
+    columns of X (n, D) are independent, and the least-squares solution β so unique, it is (None, β)."""
     n, D = X.shape
     if min(n, D) == 0:
         return np.zeros((D, 0)), np.zeros(0)
@@ -138,7 +139,10 @@ def _solve_dual(Q: np.ndarray, t: np.ndarray, A: np.ndarray, B: np.ndarray) -> n
 
 
 def _newton_direction(Q: np.ndarray, curvature: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """−H⁻¹∇Φ with H = Qᵀ diag(curvature) Q, which a relative 1e-15 of ridge keeps positive in rounding."""
+    """Newton's direction −H⁻¹∇Φ (r,), with H = Qᵀ diag(curvature) Q, for Q (D, r), curvature (D,) and ∇Φ (r,).
+
+    If rounding makes H indefinite, it gets a ridge of 1e-15 to 1e-11 of its trace, the first that suffices.
+    """
     half = Q * np.sqrt(curvature)[:, None]
     H = half.T @ half
     for ridge in (0.0, 1e-15, 1e-13, 1e-11):

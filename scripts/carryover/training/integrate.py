@@ -189,13 +189,13 @@ class Descent(Ensemble):
     steps_per_epoch = 1
 
     def begin(self, schedule: np.ndarray, tolerance: float | np.ndarray) -> None:
-        """Set the epochs (·,) after which networks are observed, the last of which ends all, and the tolerance of the
-        loss, a number or (R,)."""
+        """Set the epochs (·,) after which networks are observed, and the tolerance of the loss, a number or (R,).
+        Training ends after the last of these epochs. The initial loss sets the limit beyond which a run diverged."""
         self.schedule = frozenset(schedule.tolist())
         self.loss, self.values = self.losses(), {}
         self.tolerance = torch.as_tensor(tolerance, dtype=self.loss.dtype, device=self.loss.device).expand_as(self.loss)
-        # Descent with a step below 2/λ never increases a quadratic loss, near the edge of stability only for a time.
-        # Where the loss is twice its start, the rate is too large for the start itself.
+        # With a rate below 2/λ, λ the largest curvature, descent never increases a quadratic loss. Near this edge of
+        # stability a loss may rise for a time, but if it doubles, the rate is too large for the initial curvature.
         self.limit = (self.loss * _BLOWN_UP).maximum(self.tolerance)
 
     @abstractmethod
@@ -248,7 +248,7 @@ class History:
     """
 
     def __init__(self, runs: int, observed: Iterable[str] = (), checkpoints: int = CHECKPOINTS) -> None:
-        """Of time, loss, risk, and the names in `observed`."""
+        """An empty history of `runs` runs, for checkpoints of time, loss, risk, and the observables in `observed`."""
         self.checkpoints, self._names = checkpoints, list(dict.fromkeys(("time", "loss", "risk", *observed)))
         self._recorded: list[list[np.ndarray]] = [[] for _ in range(runs)]  # values (names,) at each run's checkpoints
         self._ends = {name: np.full(runs, np.nan) for name in ("loss", "risk", "risk_best", *_OPTIONAL)}
@@ -277,10 +277,10 @@ class History:
             self._recorded[run].append(row)
 
     def end(self, runs: np.ndarray, weights: Sequence[Values], values: Mapping[str, Values]) -> None:
-        """Set the end of `runs` (R,): arrays of weights (R, …), and values (R,) or numbers by name.
+        """Store the final `weights`, arrays (R, …), and `values` by name, (R,) or one number, of the `runs` (R,).
 
-        Of the values, loss, risk, evaluations and converged are kept, and, where they are given, the smallest risk
-        between checkpoints (risk_best), learning_rate and at_rest.
+        Values that are stored: loss, risk, evaluations and converged; and, if they are given, risk_best (the smallest
+        risk at any step, not only at checkpoints), learning_rate and at_rest.
         """
         for name in self._ends.keys() & values.keys():
             self._ends[name][runs] = _as_array(values[name])
@@ -291,15 +291,15 @@ class History:
             ends[runs] = layer
 
     def result(self, networks: Callable[..., object]) -> Trained:
-        """The result once all runs have ended; `networks` makes those of a family of their arrays of weights (runs, …),
-        in the order of `Ensemble.weights`."""
+        """The `Trained` of all runs, once they have ended. `networks` is a function of their arrays of weights (runs,
+        …), in the order of `Ensemble.weights`, that returns the weights in the type of their family."""
         ends, curves = self._ends, np.full((len(self._names), len(self), self.checkpoints), np.nan)
         for run, rows in enumerate(self._recorded):
             values = np.reshape(rows, (-1, len(self._names)))
             time, risk = values[:, 0], values[:, 2]
             ends["risk_best"][run] = np.fmin.reduce(risk, initial=ends["risk_best"][run])
             if len(rows) > self.checkpoints:
-                # Learning is spread over decades of time. One checkpoint may be the nearest to several of the grid.
+                # Log-spaced, for learning takes decades of time; a checkpoint may be nearest to several grid points.
                 grid = np.geomspace(time[0], time[-1], self.checkpoints)
                 values = values[np.unique(np.abs(np.log(time) - np.log(grid)[:, None]).argmin(1))]
             curves[:, run, : len(values)] = values.T

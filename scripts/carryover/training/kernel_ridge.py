@@ -45,15 +45,15 @@ class Fitted:
 
 
 def fit(first: np.ndarray, readout: np.ndarray, X: np.ndarray, y: np.ndarray) -> Fitted:
-    """Fit one network's features to samples, with the ridge strength of the smallest leave-one-out error.
+    """Fit one network's tangent features to samples, with the ridge strength of the smallest leave-one-out error.
 
-    One or two samples leave nothing to choose by: they get the smallest of `STRENGTHS`, nearly the interpolation that
-    training would end at.
+    For one or two samples this error says nothing. They get the smallest of `STRENGTHS`, which nearly interpolates, as
+    training would.
 
     Parameters
     ----------
     first, readout : (H, D), (H,)
-        The weights; a readout of zeros for a probe.
+        The network's weights. With a readout of zeros only the readout is fitted (a linear probe).
     X, y : (n, D), (n,)
 
     Raises
@@ -66,8 +66,9 @@ def fit(first: np.ndarray, readout: np.ndarray, X: np.ndarray, y: np.ndarray) ->
     scale = np.trace(gram) / len(X)
     if not scale > 0:
         raise ValueError("no unit of the network is active on any sample, so there is no feature to fit")
+    # (n, H): hidden responses, and which units are active
     responses, gates = np.maximum(X @ first.T, 0), (X @ first.T > 0).astype(float)
-    target = y - responses @ readout
+    target = y - responses @ readout  # what the network does not explain yet
     values, vectors = np.linalg.eigh(gram / scale)
     values = values.clip(min=0)
     strength = STRENGTHS[0]
@@ -76,6 +77,7 @@ def fit(first: np.ndarray, readout: np.ndarray, X: np.ndarray, y: np.ndarray) ->
         strength = STRENGTHS[(errors**2).mean(1).argmin()]
     # The weights move by Σ_i dual_i ∂f(x_i)/∂weights, where dual = (K + strength · scale · I)⁻¹ target.
     dual = vectors @ ((vectors.T @ target) / (values + strength)) / scale
+    # Predictions are those of the network linearised in its weights, f + Σ ∂f/∂weights · change.
     fitted, first_change = readout + dual @ responses, readout[:, None] * ((gates * dual[:, None]).T @ X)
     predictions = responses @ fitted + np.sum(gates * (X @ (readout[:, None] * first_change).T), axis=1)
     return Fitted(float(strength), float(np.mean((predictions - y) ** 2)), first, readout, fitted, first_change)

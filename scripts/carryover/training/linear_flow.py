@@ -159,15 +159,16 @@ class _Flow(Flow):
         self.data, self.power, self.risk_of = data, depth - 1, risk
         self.tolerance, self.max_time, self.accuracy, self.evaluations = tolerance, max_time, accuracy, 0
         self.runs, self.sets = np.arange(len(start)), np.asarray(sets)
+        # ω (runs, d) has a part in the row space of the inputs, Vω (runs, k), which moves, and a constant `outside`.
         omega = start * np.linalg.norm(start, axis=1, keepdims=True) ** (1 / depth - 1)  # |β|^{1/L} β̂
         first = np.stack([data[s].directions @ own for s, own in zip(self.sets, omega, strict=True)])
-        # Nothing is outside a basis of the whole space; rounding would leave something there, at a share of the start.
+        # If V spans the whole space, nothing is outside; the difference would leave rounding errors there.
         self.outside = np.zeros_like(omega) if first.shape == omega.shape else omega - self._along(first)
-        self.square = torch.as_tensor(np.square(self.outside).sum(1, keepdims=True))  # of its length, (R, 1)
+        self.square = torch.as_tensor(np.square(self.outside).sum(1, keepdims=True))  # |outside|², (R, 1)
         self.w, self.targets = torch.as_tensor(first), torch.as_tensor(targets)
         self.values = torch.as_tensor(np.stack([data[s].values for s in self.sets]))
         self.samples = torch.tensor([[float(data[s].samples)] for s in self.sets], dtype=torch.float64)
-        self.scale = self._norm(self.w)  # |ω| at the start
+        self.scale = self._norm(self.w)  # |ω| at the start, to which errors of steps are relative
         self.velocity, self.loss = self._velocity(self.w), self._loss(self.w)
         self.begin((self.velocity.abs() / (self.w.abs() + self.scale)).amax(1))
 

@@ -59,7 +59,8 @@ def population_flow(teacher: Weights, start: Weights, *, device: str = "auto", *
     max_time : float or (runs,)
         Time is the sum of learning rates.
     longer : (runs,) of int, optional
-        The run that goes on, to a later `max_time`, from where this one ends, −1 for none: it differs in nothing else.
+        For each run the index of the run that continues from its end to a later `max_time`, −1 for none. Both must
+        agree in everything else.
     anchor : float or (runs,)
     accuracy : float
         Bound of the error that one step makes in the weights of any unit, relative to its displacement since the
@@ -108,7 +109,7 @@ class PopulationGradient:
         self._angles, self._sines = (self.start.new_empty(R, H, self._units.shape[1]) for _ in range(2))
 
     def __getitem__(self, which: torch.Tensor) -> PopulationGradient:
-        """The networks in the boolean mask."""
+        """The same gradient for the networks in the boolean mask (R,) only, with work arrays of their number."""
         some = copy(self)
         for name in ("lengths", "start", "directions", "readout", "anchor"):
             setattr(some, name, getattr(self, name)[which])
@@ -116,11 +117,13 @@ class PopulationGradient:
         return some
 
     def gradient(self, unit: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
-        """G (R, H, D) at unit vectors (R, H, D) along the input weights and readouts (R, H, 1).
+        """G_h = E[(f − f*) 1[v_h · x > 0] x] (R, H, D) by the formula of this module, at student networks with readouts
+        `second` (R, H, 1) and input weights along the unit vectors `unit` (R, H, D), of the fixed `lengths`.
 
-        A cosine off by ε moves G by no more than ε: where angles are ill-conditioned, it cancels.
+        An error ε of a cosine changes G by no more than ε, although arccos is ill-conditioned near ±1: errors cancel.
         """
-        # arccos(−cos θ) = π − θ. All units here are of length 1, so the coefficients are s_j |u_j|.
+        # `minus` is −cos θ_hj, so its arccos is π − θ_hj. Students and teacher are both units of length 1 here, and
+        # `_coefficients` are s_j |u_j|. The operations reuse the work arrays.
         H = unit.shape[1]
         self._units[:, :H] = unit
         torch.mul(second, self.lengths, out=self._coefficients[:, :H])
@@ -154,6 +157,7 @@ class _Flow(Flow):
         self.runs, self.tolerance = np.asarray(runs), tolerance
         self.set_times(max_time, longer, len(start.first), place)
         self.accuracy, self.max_steps = accuracy, max_steps
+        # `exact` is for the ends of steps; `quick`, in the given precision, for the gradients within them.
         self.exact, self.quick = (
             PopulationGradient(runs, start, teacher, np.broadcast_to(anchor, len(start.first)), dtype, place)
             for dtype in (torch.float64, getattr(torch, precision))
@@ -162,10 +166,12 @@ class _Flow(Flow):
         self.power = (readout[:, None] @ relu_kernel(directions, directions) @ readout[:, :, None])[:, 0, 0]  # E f*²
         readouts = tensor(start.second[runs], place).mT
         units = torch.cat([self.exact.start * self.exact.lengths, readouts], 2)
-        self.units, self.flow, self.loss, self.energy = self._at(units)  # see `_at`
+        # Units (R, H, D + 1), their velocity, the loss (R,), and the loss plus the anchor's penalty, which falls.
+        self.units, self.flow, self.loss, self.energy = self._at(units)
         self.start = self.units
         self.begin(_relative(self.flow, self.units.norm(dim=2)))
         self.evaluations = torch.ones_like(self.time, dtype=torch.int64)
+        # The Jacobian's spectral radius (R,), and the vector (R, H, D + 1) of its power iteration: see `_find_radius`.
         self.radius, self.vector = torch.zeros_like(self.time), self.flow
         self.age = torch.full_like(self.evaluations, -1)  # accepted steps since the radius was found; −1: never
 
@@ -186,8 +192,10 @@ class _Flow(Flow):
         return torch.cat([first, second], 2), flow, loss, loss + penalty
 
     def advance(self) -> torch.Tensor:
+        """Try one step of `steppers.RKC2` for every network; the mask (R,) of steps that were accepted."""
         self._find_radius()
-        # Steps are cut where the stages, the budget or the time end.
+        # A step has at most `most` stages: `_STAGES`, or what remains of the budget of evaluations. It is no longer
+        # than is stable with these, and takes the fewest stages with which its length is stable.
         asked = self.length(), self.radius, self.evaluations
         length, radius, evaluations = (values.cpu().numpy() for values in asked)
         most = np.minimum(_STAGES, self.max_steps - evaluations)
@@ -199,7 +207,8 @@ class _Flow(Flow):
         error = 0.8 * (self.units - units) + 0.4 * h * (self.flow + flow)  # see `RKC2`
         scale = error_scale((units - self.start).norm(dim=2), self.units.norm(dim=2))
         size = _relative(error, scale) / self.accuracy
-        # The flow never climbs. NaN fails every comparison, so a step that overflowed is rejected too.
+        # Along the flow the energy never rises but by rounding, which is relative to the squared sum of the
+        # coefficients |v_h| |a_h| and |a*_k|. NaN fails every comparison, so a step that overflowed is rejected too.
         own = self.units[:, :, :-1].norm(dim=2) * self.units[:, :, -1].abs()
         rounding = _ROUNDING * (own.sum(1) + self.exact.readout.abs().sum(1)) ** 2
         sound = energy <= self.energy * (1 + 1e-9) + rounding
@@ -213,12 +222,13 @@ class _Flow(Flow):
         return self.quick.flow(units)[1]
 
     def _find_radius(self) -> None:
-        """Spectral radius of the flow's Jacobian by the power method, for the runs whose radius is too old."""
+        """Set the spectral radius of the flow's Jacobian, by the power method, for runs whose value is unknown (age −1)
+        or was used for `_LASTS` accepted steps. It comes from below, so it is enlarged by the factor `_RADIUS`."""
         stale = (self.age < 0) | (self.age >= _LASTS)
         if not stale.any():
             return
         iterations = torch.where(self.age < 0, _ITERATIONS[0], _ITERATIONS[1]) * stale
-        # Each iteration multiplies by the Jacobian, as a difference quotient over √eps of the weights' length.
+        # Each iteration multiplies `vector` by the Jacobian, as a difference quotient over √eps of the weights' length.
         nudge = _length(self.units) * torch.finfo(self.quick.start.dtype).eps ** 0.5
         for done in range(int(iterations.max())):
             unit = self.vector / _length(self.vector).clamp_min(TINY)

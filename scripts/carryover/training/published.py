@@ -57,7 +57,8 @@ class Problem:
 
 
 def descend(problem: Problem, device: str = "auto") -> Trained:
-    """Train every run by its rules; Divergence where the loss explodes at every rate."""
+    """Train every run by `problem.rules`. Runs whose loss explodes start again at a tenth of the learning rate, up to
+    `_FALLBACKS` times; Divergence if it still explodes then."""
     place, history, rate = torch_device(device), History(len(problem.last)), problem.rules.rate
     kind: type[PublishedDescent] = DiagonalDescent
     runs, together = np.arange(len(history)), len(history)
@@ -67,7 +68,7 @@ def descend(problem: Problem, device: str = "auto") -> Trained:
         # of float32: a block's hidden responses, and about three arrays of a first layer's size
         together, kind = _BYTES[place.type] // (4 * H * (widest + 3 * D)), ReluDescent
     while lost := train(partial(kind, problem=problem, rate=rate, device=place), history, together, runs):
-        if rate < problem.rules.rate / _CUT ** (_FALLBACKS - 0.5):
+        if rate < problem.rules.rate / _CUT ** (_FALLBACKS - 0.5):  # after all cuts; half a cut is room for rounding
             raise Divergence(lost, f"descent diverged with rates down to {rate:g}")
         rate, runs = rate / _CUT, np.array(lost)
     return history.result(type(problem.start))
@@ -100,11 +101,15 @@ class PublishedDescent(Ensemble):
         return (self.loss < self.tolerance) | (self.last <= self.steps)
 
     def advance(self) -> torch.Tensor | None:
+        """Train for one epoch; the mask (R,) of runs whose test risk was evaluated after it, None for none.
+
+        `first` says that the epoch is one of those, each fiftieth, after which all runs are evaluated.
+        """
         losses, first = self.epoch(), self.steps % SEEN_EVERY == 1
         least, largest = (value.item() for value in losses.aminmax())
         self.evaluations = self.steps * len(losses)
-        # Most epochs end here: with no run that ends (a mean is above the least), explodes (NaN fails the comparison),
-        # or is seen.
+        # To save time, most epochs end here: no run is evaluated, has come to the tolerance (its mean loss is at least
+        # the least loss of a batch), has exploded (NaN fails the comparison), or is in its last epoch.
         self.eventful = bool(first or least < self.tolerance.max() or not largest <= self.rules.limit
                              or self.steps >= self.last.min())  # fmt: skip
         if not self.eventful:
@@ -117,6 +122,8 @@ class PublishedDescent(Ensemble):
         return torch.from_numpy(seen)
 
     def find_ended(self) -> torch.Tensor | None:
+        """The mask (R,) of runs whose training is over, after runs whose loss exploded were dropped: `descend` trains
+        these again at a lower rate. None after epochs in which nothing happened."""
         if not self.eventful:
             return None
         if self.lost.any():
@@ -150,14 +157,16 @@ class ReluDescent(PublishedDescent):
         self.x = single(np.concatenate([np.swapaxes(task.X[task.sets[runs]], 1, 2) for task in problem.tasks], 2))
         self.y = single(np.concatenate([task.y[runs] for task in problem.tasks], 1))
         self.test_x, self.test_y = single(problem.test.X[problem.test.sets[runs]]), single(problem.test.y[runs])
+        # Samples of all tasks are side by side, n in all: x is (R, D, n), y (R, n). `sizes` (O,) are the tasks'.
         self.sizes = torch.tensor([task.y.shape[1] for task in problem.tasks], device=device)
-        self.task_of = torch.repeat_interleave(torch.arange(len(self.sizes), device=device), self.sizes)  # (n,)
-        self.whole = self.weight(self.task_of[None])  # (1, O, n), where a batch has all samples
+        self.task_of = torch.repeat_interleave(torch.arange(len(self.sizes), device=device), self.sizes)  # of a sample
+        self.whole = self.weight(self.task_of[None])  # weights (1, O, n) of samples in a batch of all of them
         self.generators = np.array([problem.generators[run] for run in runs], dtype=object)
 
     def epoch(self) -> torch.Tensor:
         size = self.rules.batch
-        if not 0 < size < self.y.shape[1]:  # a batch of all samples is shuffled there, too, which changes its rounding
+        # The released code shuffles a batch of all samples, too, but this changes its rounding alone.
+        if not 0 < size < self.y.shape[1]:
             return self.step(self.x, self.y, self.whole)[None]
         order = torch.stack([self._order(generator) for generator in self.generators])
         x, y = self.x.gather(2, order[:, None].expand_as(self.x)), self.y.gather(1, order)

@@ -43,11 +43,16 @@ class Modes:
 
     @classmethod
     def of_population(cls, kernel: np.ndarray, overlaps: np.ndarray, power: float, speed: float = 1.0) -> Modes:
-        """Modes for half the mean squared error to a teacher f* over all inputs; E φφᵀ (m, m), E φ f* (m,), E f*²."""
-        values, vectors = (array[..., ::-1] for array in np.linalg.eigh(kernel))
+        """Modes for half the mean squared error, over all inputs, of a readout of features φ to the teacher f*.
+
+        `kernel` is E φφᵀ (m, m), `overlaps` is E φ f* (m,), `power` is E f*², and `speed` the factor v of the flow.
+        """
+        values, vectors = (array[..., ::-1] for array in np.linalg.eigh(kernel))  # falling eigenvalues
+        # Directions whose eigenvalues are 0 up to rounding are not learned.
         known = values > np.finfo(float).eps * len(kernel) * values[0]
         values, directions = values[known], vectors[:, known].T
         projections = directions @ overlaps
+        # Half the mean square of the part of f* that no readout represents.
         floor = max(0.0, power - (projections**2 / values).sum()) / 2
         return cls(directions, speed * values, projections / values, floor, speed)
 

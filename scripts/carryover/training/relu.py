@@ -60,11 +60,12 @@ class Group(Descent):
         self.begin(schedule, np.broadcast_to(tolerance, len(start.first))[runs])
 
     def prepare(self) -> None:
+        """Allocate work arrays for the present number R of networks, which steps fill again and again."""
         R, D, H = self.first.shape
         widest = min(self._columns, max(y.shape[2] for y in self.y))
-        self._responses = self.first.new_empty(R * H * widest)  # room for those to a block
+        self._responses = self.first.new_empty(R * H * widest)  # hidden responses to a block of samples
         self._sums = [self.first.new_empty(R, D, H) for _ in self.y]  # S_o, times the learning rate
-        self._product = self.first.new_empty(R, D, H)  # room for the elementwise ones
+        self._product = self.first.new_empty(R, D, H)  # elementwise products of weights
         self._readouts = self.second.split(1, 1)
 
     def _blocks(self, x: torch.Tensor, y: torch.Tensor) -> Iterator[tuple]:
@@ -151,7 +152,7 @@ def gradient_descent(
     start : Weights
         first (runs, H, D), second (runs, O, H).
     tolerance : float or (runs,)
-        A run ends by itself at its first checkpoint below it, and then no longer costs.
+        A run ends at its first checkpoint with a loss below this, and is then removed from the ensemble.
     batch_size, shuffles : int, function of the run
         An epoch goes through the samples of the largest task in batches of this size (0: all samples in one step), in
         an order drawn anew each epoch from `shuffles(run)`. Smaller tasks begin again.
@@ -171,14 +172,14 @@ def gradient_descent(
         Group, start=start, tasks=tasks, schedule=log_checkpoints(max_epochs), batch_size=batch_size, dtype=dtype,
         device=place, observables=observe or {}, **settings,
     )  # fmt: skip
-    # weights, steps, and hidden responses to one block of samples, which fill the cache or the device
+    # The networks of a group fill the cache or the device, with weights, steps, and hidden responses to one block.
     _, H, D = start.first.shape
     largest = max(task.y.shape[1] for task in tasks)
     columns = min(_COLUMNS[place.type], largest, batch_size or largest)
     together = BYTES[place.type] // (4 * H * (columns + (2 + len(tasks)) * D))
     rate, runs = learning_rate, np.arange(len(start.first))
     while diverged := train(partial(group, rate=rate), history, together, runs):
-        if rate < learning_rate / _CUT ** (_FALLBACKS - 0.5):
+        if rate < learning_rate / _CUT ** (_FALLBACKS - 0.5):  # after all cuts; half a cut is room for rounding
             raise Divergence(diverged, f"gradient descent diverged with learning rates down to {rate:g}")
         rate, runs = rate / _CUT, np.array(diverged)
     return history.result(start.like)

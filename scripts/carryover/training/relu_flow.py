@@ -56,15 +56,15 @@ def gradient_flow(
         Bound of the error that one step makes in the weights of any unit, relative to its displacement since the
         start, or to a tenth of its size where that is larger.
     max_steps, max_time : int, and float or (runs,)
-        Budgets of gradient evaluations, of which a step takes two, and of time.
+        Limits on the gradient evaluations of a run, of which a step takes two, and on its flow time.
     longer : (runs,) of int, optional
-        The run that goes on, to a later `max_time`, from where this one ends, −1 for none: it differs in nothing else.
+        The index of the run, equal in all else, that continues from this one's end to a later `max_time`; −1: none.
 
     Returns
     -------
     Trained
-        `converged` is false for a run that is over a budget, or stalls where steps do not move it (samples contradict
-        each other or excite no unit, a kink cannot be left); `at_rest` says whether it came to the end of the flow.
+        `converged` is false for a run that reaches a limit, or stalls above the tolerance (samples contradict each
+        other or excite no unit, a kink cannot be left); `at_rest` says whether it did at a stationary point.
 
     Raises
     ------
@@ -96,7 +96,7 @@ class _Flow(Flow):
         loss: str = "squared", on_sphere: bool = False, trainable: Container[str] = ("first", "second"),
     ) -> None:  # fmt: skip
         self.runs, self.observables, self.accuracy, self.max_steps = runs, observables, accuracy, max_steps
-        self.evaluations = 1
+        self.evaluations = 1  # the gradient at the start, below
         first, second = tensor(start.first[runs], place), tensor(start.second[runs], place)
         lengths = first.norm(dim=2, keepdim=True) if on_sphere else None
         self.tangent = Tangent(tasks, runs, loss, place, trainable, lengths)
@@ -105,12 +105,13 @@ class _Flow(Flow):
         self.loss = self.point.loss
         self.tolerance = torch.as_tensor(np.broadcast_to(tolerance, len(start.first))[runs], device=place)
         self.set_times(max_time, longer, len(start.first), place)
+        # `waited`: steps since the smallest loss so far, `best`; `seen`: time of the last checkpoint that was recorded.
         self.waited, self.seen = torch.zeros_like(self.loss), torch.zeros_like(self.loss)
         self.best, self.growth = self.loss, torch.full_like(self.loss, GROW)
         flow = self.tangent.apply_transpose(self.point, self.point.negative_gradients)
         speed = (_sizes(flow) / _sizes((first, second)).clamp_min(TINY)).amax(1)  # of the fastest unit, over its size
         self.begin(speed)
-        self.still = speed == 0
+        self.still = speed == 0  # at a stationary point, where training ends
 
     def find_ended(self) -> torch.Tensor:
         return super().find_ended() | self.still | (self.waited >= _PATIENCE)

@@ -112,10 +112,11 @@ class Tangent:
         return self._along(point, first), second
 
     def times(self, point: Point, vector: Vector) -> torch.Tensor:
-        """J v, (R, N), for a vector of the weights' space."""
+        """J v (R, N): the change of all outputs, of all samples, per unit of a change v of the weights."""
         first, second = self._along(point, vector[0]), vector[1]
         parts = []
         for o, (x, m) in enumerate(zip(self.X, point.active, strict=True)):
+            # The output at x changes by Σ_h m_h change_h · x.
             change = point.second[:, o, :, None] * first
             if self.readouts_move:
                 change.addcmul_(second[:, o, :, None], point.first)
@@ -123,10 +124,10 @@ class Tangent:
         return torch.cat(parts, 1)
 
     def kernel(self, point: Point, factors: torch.Tensor) -> torch.Tensor:
-        """diag(factors) J Jᵀ diag(factors), (R, N, N), for factors (R, N), in single precision: its lower triangle, the
-        rest is not to be read. The next kernel takes its place."""
+        """diag(factors) J Jᵀ diag(factors) (R, N, N) for factors (R, N), in single precision. Only the lower triangle
+        is valid, and the next call overwrites the array."""
         networks, samples = factors.shape
-        if self._room.shape[:2] != factors.shape:  # memory that is new costs as much as what it is filled with
+        if self._room.shape[:2] != factors.shape:  # new memory would cost as much as the kernel
             self._room = torch.zeros(networks, samples, samples, device=factors.device)
         most = max(1, _FEATURES[factors.device.type] // (samples * point.first.shape[1]))
         for place in range(0, networks, most):
@@ -135,9 +136,11 @@ class Tangent:
         return self._room
 
     def _fill(self, kernels: torch.Tensor, point: Point, factors: torch.Tensor, runs: slice) -> None:
-        """The lower triangles of the kernels (A Aᵀ) ∘ (X Xᵀ) − C Cᵀ + B Bᵀ of some runs, B Bᵀ within each output.
+        """Write the kernels (A Aᵀ) ∘ (X Xᵀ) − C Cᵀ + B Bᵀ of the slice `runs` into the lower triangles of `kernels`.
 
-        A = m diag(a); X and B are inputs and responses times the factors; C = B diag(a/|w|), on spheres alone.
+        A = m diag(a), for the activation pattern m and the readout a of each output; X and B are inputs and hidden
+        responses times `factors` (R, N). B Bᵀ is added for pairs of samples of one output, if readouts move, and
+        C = B diag(a/|w|) exists only if input weights stay on spheres.
         """
 
         def join(outputs: Iterable[torch.Tensor]) -> torch.Tensor:

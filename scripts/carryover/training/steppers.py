@@ -50,8 +50,9 @@ class Flow(Ensemble):
     max_steps: Any = math.inf
 
     def begin(self, speed: torch.Tensor) -> None:
-        """Set the time to 0, and the first steps for speeds (R,) of relative change of the fastest weight."""
-        # No step is accepted to such a place, so this can only happen at the start.
+        """Set the time to 0, and the length of the first step by `speed` (R,), the largest relative change of a weight
+        per unit of time. Raise Divergence if the initial loss is infinite or NaN."""
+        # Later losses are finite, for steps to other ones are rejected.
         self.raise_divergence(~torch.isfinite(self.loss), "gradient flow lost its finite values")
         self.time = torch.zeros_like(speed)
         # Hairer's starting step compares a trial step of Euler's method as well. A fixed share of the fastest weight is
@@ -66,6 +67,8 @@ class Flow(Ensemble):
         self.max_time = tensor(self.max_times[self.runs], place)
 
     def go_on(self, ended: torch.Tensor, history: History) -> torch.Tensor:
+        """Let each `ended` network (mask, R) go on as its `longer` run, which gets its checkpoints and its own
+        `max_time`; the mask (R,) of those that have one."""
         if self.longer is None:
             return super().go_on(ended, history)
         following = np.where(ended.cpu().numpy(), self.longer[self.runs], -1)
@@ -85,20 +88,21 @@ class Flow(Ensemble):
         return self.step.minimum(self.max_time - self.time)
 
     def finish(self, h: torch.Tensor, error: torch.Tensor, sound: torch.Tensor, **states: torch.Tensor) -> torch.Tensor:
-        """End steps of lengths h (R,), and choose those of the next ones; the mask (R,) of steps that are accepted.
+        """Accept or reject steps of lengths h (R,), and set the next lengths; return the mask (R,) of those accepted.
 
-        A step is accepted if it is `sound`, a mask (R,), and if its error (R,), in units of the tolerated one, is at
-        most 1. Then attributes take their new `states` (R, …).
+        A step is accepted if it is `sound`, a mask (R,), and if its error (R,), relative to the tolerated error, is at
+        most 1. Only then the time advances, and the attributes named in `states` take their new values (R, …).
         """
         accepted = sound & (error <= 1)
         for name, new in states.items():
             setattr(self, name, replace_runs(accepted, new, getattr(self, name)))
+        # The last step ends at `max_time` without rounding.
         there = torch.where(h == self.max_time - self.time, self.max_time, self.time + h)
         self.time = torch.where(accepted, there, self.time)
         # The error of a step grows like h^ORDER, so this length would give .8^ORDER of the tolerated one. The
         # controller has no memory (a PI controller has): at a kink the last errors say nothing of the next.
         factors = (_SAFETY * error.clamp_min(1e-12) ** (-1 / self.ORDER)).clamp(min=SHRINK).clamp(max=self.growth)
-        # What was not sound has an error that means little, if it is a number at all: the step shrinks in any case.
+        # The error of an unsound step means little, and may be NaN: its length shrinks in any case.
         self.step = h * torch.where(sound, factors, factors.nan_to_num(SHRINK).clamp(max=self.UNSOUND))
         return accepted
 
@@ -162,7 +166,8 @@ class RODAS:
         Parameters
         ----------
         velocity : F of states (runs, k)
-        solve : U (runs, k) of (1/(γh) − J) U = right, with the Jacobian J at the start
+        solve : function of right sides (runs, k)
+            The solutions U (runs, k) of (1/(γh) − J) U = right, with the Jacobian J of F at the start.
         start, first : (runs, k)
             The state, and F of it.
         h : (runs, 1)
@@ -176,7 +181,8 @@ class RODAS:
         for weights, couplings in zip(cls.A, cls.C[:-1], strict=True):
             right = velocity(start + _combine(weights, stages)) if stages else first
             stages.append(solve(right + _combine(couplings, stages) / h if stages else right))
-        near = start + _combine(cls.A[-1], stages[:-1]) + stages[-1]  # where the last stage starts: of order 3
+        # The embedded solution of order 3, at which the last stage starts. That stage's U is the error.
+        near = start + _combine(cls.A[-1], stages[:-1]) + stages[-1]
         error = solve(velocity(near) + _combine(cls.C[-1], stages) / h)
         return near + error, error
 

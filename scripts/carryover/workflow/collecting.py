@@ -35,7 +35,8 @@ def main(argv):
         model, others = measure.model, extra_files(measure, arguments.shards)
         modules.append(measure.code)
     p = command_line.options(model, words, "collect.py")
-    # To select and to join copies numbers. Other measures compute them, and may round differently elsewhere.
+    # Selecting and joining only copies numbers, so the bits are the same on every machine; a measure that computes
+    # numbers may round differently on another.
     with command_line.job(
         "collect",
         arguments,

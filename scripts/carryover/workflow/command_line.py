@@ -71,9 +71,9 @@ def _tell_of_code(error):
 
 
 def _end_by_signals():
-    """Let Ctrl-C and SIGTERM end this process in good order, and without it where a call or a thread takes too long."""
-    # Python runs handlers only between steps of the main thread, which a long call of a library delays. But it writes
-    # the signal's number to this pipe at once, which wakes the watching thread.
+    """Let Ctrl-C and SIGTERM end this process by SystemExit, or by force if it still runs `_ENDING` seconds later."""
+    # Python runs signal handlers only between bytecodes of the main thread, which a long library call delays. But it
+    # writes the signal's number to this pipe at once, which wakes the watching thread.
     noticed, notice = os.pipe()
     os.set_blocking(notice, False)
     signal.set_wakeup_fd(notice)
@@ -81,6 +81,7 @@ def _end_by_signals():
         signal.signal(number, lambda number, frame: sys.exit(128 + number))
 
     def watch():
+        """Wait for a signal, then for `_ENDING` seconds; if the process still runs, remove its files and end it."""
         number = os.read(noticed, 1)[0]
         time.sleep(_ENDING)
         for file in list(store.UNFINISHED):

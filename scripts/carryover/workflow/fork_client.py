@@ -11,11 +11,11 @@ from _socket import AF_UNIX, SCM_RIGHTS, SOCK_SEQPACKET, SOL_SOCKET, socket
 
 
 def ask(folder, words):
-    """Have the server in `folder` run a script, and end as that does; without one, or for another environment, start
-    `python`. `words` are the script and its arguments.
+    """Let the server in `folder` run a script, and exit with the script's status; without a server, or if it refuses
+    since PATH differs from its own, replace this process by `python`. `words` are the script and its arguments.
 
-    The server gets the request with the file descriptors of standard output and error, to which the job writes. It
-    answers `started`, and at the end the exit code. A connection that it closes before is an empty answer.
+    The server receives the request and the file descriptors of standard output and error, to which the job writes. It
+    answers `started`, and at the end the exit code. `recv` returns b"" where it closed the connection instead.
     """
     here = os.getcwd()
     request = marshal.dumps({"words": words, "folder": here, "environment": dict(os.environ)})
@@ -34,7 +34,7 @@ def ask(folder, words):
         os.execvp("python", ("python", *words))
     if status := server.recv(64):
         sys.exit(int(status))
-    os.kill(os.getpid(), SIGKILL)  # as the job, which has ended without a word
+    os.kill(os.getpid(), SIGKILL)  # the job ended without sending a status, so it was killed; end in the same way
 
 
 if __name__ == "__main__":

@@ -38,8 +38,8 @@ class ForkServer:
     process: subprocess.Popen | None = None
 
     def start(self) -> str:
-        """Start a server, where processes can be forked; the result is the text that Snakemake puts before the commands
-        of jobs, which makes of `python` a shell function that calls the client."""
+        """Start the server, if the platform allows it, and return the shell code that Snakemake puts before each job's
+        commands: with a server it defines `python` as a shell function that calls the client."""
         prefix, python = "set -euo pipefail; ", shutil.which("python")
         if sys.platform != "linux" or os.environ.get("CARRYOVER_FORK") == "0" or not python:
             return prefix
@@ -57,7 +57,7 @@ class ForkServer:
 
 def serve(folder: str) -> None:
     """Take requests in a folder until standard input is closed, and remove the folder."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # jobs are interrupted, and this ends with Snakemake
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C interrupts the jobs; the server ends with Snakemake
     os.chdir(folder)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind("socket")
@@ -75,7 +75,7 @@ def serve(folder: str) -> None:
             drawn = figure.Figure()
             drawn.add_subplot()
             drawn.savefig(os.devnull, format="png")
-        gc.freeze()  # shared with the jobs as long as nobody touches it
+        gc.freeze()  # forked jobs share this memory until somebody writes to it, as the collector would
         while sys.stdin not in select.select([listener, sys.stdin], [], [])[0]:
             multiprocessing.active_children()  # waits for those that have ended: their time counts as this process's
             with listener.accept()[0] as client:
@@ -90,12 +90,13 @@ def _end_with(client: socket.socket) -> None:
 
 
 def run(client: socket.socket, listener: socket.socket) -> None:
-    """Do what `python SCRIPT …` does for a client, and send it the exit code; with the client, the job ends."""
-    listener.close()  # nobody waits for a server that has gone
+    """In a forked process, do what `python SCRIPT …` does for a client, and send it the exit code. The job is ended if
+    the client disappears."""
+    listener.close()  # else clients could connect, and wait, after the server has ended
     message, streams, *_ = socket.recv_fds(client, 2**20, 2)
     request = marshal.loads(message)
-    if request["environment"].get("PATH") != os.environ.get("PATH"):  # as in an environment of conda's
-        return
+    if request["environment"].get("PATH") != os.environ.get("PATH"):  # perhaps a conda environment: another `python`
+        return  # without an answer, so that the client starts `python` itself
     client.send(b"started")
     threading.Thread(target=_end_with, args=(client,), daemon=True).start()
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -107,7 +108,8 @@ def run(client: socket.socket, listener: socket.socket) -> None:
     sys.modules.pop("__mp_main__", None)  # this file, which is no module of the job
     sys.argv = request["words"]
     sys.path[0] = os.path.dirname(os.path.realpath(sys.argv[0]))
-    # What the server has loaded is of its own library, as that was at its start: anything else is imported anew.
+    # The server has loaded the modules of its own project as they were when it started. If the script is another
+    # project's, or a module was edited since, all are imported anew.
     own = [module for name, module in sys.modules.items() if name.partition(".")[0] == "carryover"]
     if sys.path[0] != SCRIPTS or any(os.path.getctime(str(module.__file__)) > STARTED for module in own):
         for module in own:

@@ -44,9 +44,10 @@ def open_job(argv, rule, description, files=(), said=None):
 
 
 def extra_files(plugin, files):
-    """The files that a `Plugin` reads besides its data `files`: those that attributes of the data name."""
+    """[path] of the files that a `Plugin` reads besides its data `files`. Attributes of the data, whose names are in
+    `plugin.files`, hold their paths."""
     names = plugin.files
-    # Of no variables: only attributes are read.
+    # `whole[[]]` selects no variables: only attributes are read.
     parts = [part for file in files if names for part in store.load_all(file, lambda whole: whole[[]])]
     return list(
         dict.fromkeys(f for part in parts for name in names for f in parameters.files(part.attrs.get(name, "")))
@@ -78,16 +79,16 @@ def check_type(plugin, kind, result):
 
 @contextmanager
 def name_missing(plugin, files):
-    """A block that runs a `Plugin`: UserError where it looks in the datasets of `files` for a name that they lack.
+    """A context in which a `Plugin` runs: where it asks the datasets of `files` for a name that they lack, the KeyError
+    becomes a UserError with that name.
 
-    A look-up in another mapping, such as a dictionary of the plug-in's own, is a mistake in its code, whose error stays
-    as it is.
+    A KeyError of another mapping, such as a dictionary of the plug-in, is a mistake in its code and stays as it is.
     """
     try:
         yield
     except KeyError as error:
         calls = [(frame.f_globals.get("__name__", ""), line) for frame, line in traceback.walk_tb(error.__traceback__)]
-        # The innermost call tells whose look-up failed, and the innermost of the library the line that asked for it.
+        # The innermost frame shows which library raised the error, the innermost one of Carryover where it was called.
         if calls[-1][0].partition(".")[0] not in ("xarray", "pandas"):
             raise
         line = next(line for module, line in reversed(calls) if module.startswith("carryover."))

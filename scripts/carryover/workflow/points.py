@@ -109,8 +109,8 @@ def _points(experiment, spec, stage, sources, effective):
 def _grid(model, section, split, sources, where, paths):
     """({name: Point} of one grid, names of the parameters that any point uses): the product of axes and sources.
 
-    `section` has the parameters at `where`, with those around it. `split` names parameters whose values become axes as
-    well. `paths` are the sections of the configuration in which the parameters stand, by name.
+    `section` has the parameters of the grid at `where`, laid over those of the stage and of the task. `split` names
+    parameters that become axes as well. `paths` is {parameter: section of the configuration in which it stands}.
     """
     fields = parameter_schema(model)
     axes = [name for name, about in fields.items() if about["axis"] or name in split]

@@ -244,7 +244,8 @@ def _check_coordinates(sweep, plugin, p, data, where):
 
 
 def _artifact(sweep, rule, name, entry):
-    """The request for a comparison, a group of claims, a figure or a table, which `rule` makes."""
+    """The `Request` for a comparison, a group of claims, a figure or a table: the entry `name` of the section of the
+    configuration whose results the Snakemake rule `rule` makes. UserError for an entry that cannot be made."""
     kind, papers = ARTIFACTS[rule], sweep.typed.papers
     where, plugin = f"{kind.section}.{name}", getattr(entry, kind.key) or name
     job = _plugin(kind.plugins, plugin, entry.options, f"{where}.options", f"{where}.{kind.key}")
@@ -261,7 +262,7 @@ def _artifact(sweep, rule, name, entry):
     for claim in getattr(entry, "supported_by", ()):
         sweep.check_not_removed(f"claims/{claim.partition('/')[0]}", where)
         check_known(claim.partition("/")[0], sweep.typed.claims, f"{where}.supported_by")
-    # Behind the plug-in's name, which must be the first word.
+    # The plug-in's name must stay the first word of the flags.
     job["flags"][1:1] = as_flags({"roles": list(entry.data)})
     if rule == "check_claims":  # an edited bound is another request
         job["parameters"] = {**dict(p), "claims": (said := claims.of_group(name))}

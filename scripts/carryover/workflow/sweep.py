@@ -131,8 +131,8 @@ class Sweep:
     # For the rules: what wildcards can be, and functions of them.
 
     def constraints(self):
-        """{wildcard: regular expression} of what there is, so that a path that no job makes fits no rule; `(?!)`, which
-        matches nothing, where there is none."""
+        """{wildcard: regular expression of its values in all jobs}, so that a path that no job makes matches no rule;
+        `(?!)`, which matches nothing, for a wildcard of no job."""
         values: dict[str, set] = {name: set() for name in WILDCARDS}
         for request in self.jobs.values():
             for name, value in request.wildcards.items():
@@ -170,9 +170,10 @@ class Sweep:
         return path
 
     def resource(self, name):
-        """A resource of the experiment's training jobs (`resources: {gpu: 1, mem_mb: 4000}`).
+        """A function (wildcards, attempt), as Snakemake calls it, that returns the resource `name` of a training job:
+        a value of its experiment's section `resources` (`{gpu: 1, mem_mb: 4000}`).
 
-        Memory and time double with every attempt: a job that ran out of them may then fit.
+        Memory and time, unlike GPUs, double with every attempt: a job that failed for lack of them may then succeed.
         """
 
         def resource(wildcards, attempt):

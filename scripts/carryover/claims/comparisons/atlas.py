@@ -187,8 +187,11 @@ def _of_runs(runs, values, ignored=()):
 
 
 def curve(frame, source, protocol, floor):
-    """(rows of the frame,) `log_ratio` by a theory curve `source` with the variables `single_task` and, named after it,
-    the protocol's."""
+    """(rows of `frame`,) the gain in theory: `log_ratio` of the risk from scratch over that of the protocol.
+
+    `source` is a dataset of theory curves whose variables are risks, named after protocols: `single_task` from scratch.
+    The gain is NaN if it has no variable for this protocol.
+    """
     if protocol not in source:
         return np.full(len(frame), np.nan)
     return log_ratio(at_rows(source["single_task"], frame), at_rows(source[protocol], frame), floor)
@@ -211,8 +214,8 @@ def of_linear_teachers(frame):
     """{name: (rows of the frame,)} of deep linear networks, whose one feature is the source's direction.
 
     `divergence` and `wasserstein`: distances of the target's data from the source's; `target_alignment`: cos² of the
-    angle of feature and target; `probe_r_squared`: what a readout of the other samples explains of a sample's label
-    ("Features are fate", eq 10).
+    angle of feature and target; `probe_r_squared`: the share of the variance of a sample's label that a readout fitted
+    to the other samples explains ("Features are fate", eq 10).
     """
     theta = np.pi * frame["angle"].to_numpy(float)
     norm, noise = (frame[name].to_numpy(float) for name in ("target_norm", "noise"))
@@ -221,7 +224,7 @@ def of_linear_teachers(frame):
     @cache
     def distances(angle, norm, noise):  # many rows share a task
         target = norm * np.array([np.cos(angle), np.sin(angle)])
-        rng = generator("atlas", "", 0, "inputs")  # the same draws for all tasks, so that their order is that of these
+        rng = generator("atlas", "", 0, "inputs")  # the same draws for all tasks: only these differ
         wasserstein = discrepancy.wasserstein1(SOURCE, target, noise, POINTS, rng)
         return discrepancy.kl_divergence(SOURCE, target, noise), wasserstein
 

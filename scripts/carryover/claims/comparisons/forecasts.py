@@ -47,10 +47,11 @@ class Forecasts(Model):
 
 @plugins.comparison(data=["risk", "forecast"])
 def forecasts(data, p: Forecasts):
-    """A dataset over `transfer`, of runs whose gain is not 0 and that have samples enough for a forecast.
+    """A dataset over `transfer`, of the transferred runs that have a forecast and whose gain is not 0.
 
-    Roles: `risk` of transferred runs and of those from scratch, `forecast` of the former. A setting is what a run is
-    but for its seed, draw and number of samples. Half of those of a family and protocol, at random, are reported.
+    Roles: `risk` of transferred runs and of those from scratch; `forecast` of the transferred runs, made before their
+    training. A setting is what runs have in common that differ only in seed, draw and number of samples. A random half
+    of the settings of a protocol is reported; the other half chooses thresholds.
     """
     frames = []
     for protocol in np.unique(data["forecast"]["protocol"].values):
@@ -59,6 +60,7 @@ def forecasts(data, p: Forecasts):
         frame = pair_runs(data["risk"], protocol, "risk_final")
         for name in own.data_vars:
             frame[name] = match_runs(runs, own[[name]], [], "")[f"{name}_other"].to_numpy()
+        # The variables of the measure `forecast` for this protocol, by the names in `VARIABLES`.
         arm = "finetune" if protocol == "finetuning" else "probe"
         for name, of in {"predicted": "_gain", "low": "_gain_low", "high": "_gain_high", "fitted": "_gain_fitted",
                          "forecast": "", "forecast_low": "_low", "forecast_high": "_high"}.items():  # fmt: skip

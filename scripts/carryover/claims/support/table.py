@@ -60,10 +60,10 @@ def gather(groups, others=None):
 
 
 def _elsewhere(row, others, name, verdict):
-    """The verdict of a check or claim in other tables, as text; of a check with its numbers.
+    """The verdict of a check or claim in other tables, as text; of a check also the statistic, interval and range.
 
-    `row` is a row of ours (`itertuples`), `others` {name: data frame by `read`}; `name` and `verdict` are the columns
-    of name and verdict, of a check (`claim`) or of its claim (`headline`).
+    `row` is a row of this table (`itertuples`), `others` {name: data frame by `read`}. `name` and `verdict` are the
+    columns with the name and verdict of a check ("claim", "verdict") or of its claim ("headline", "headline_verdict").
     """
     texts = []
     for other, table in others.items():

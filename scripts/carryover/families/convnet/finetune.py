@@ -51,7 +51,7 @@ def problems(p, shard):
     }  # fmt: skip
 
     def variables(trained):
-        """Results of training, and with `keep_weights` the networks before and after it."""
+        """`Variables` of training, and with `keep_weights` those of the networks before and after it."""
         if not p.keep_weights:
             return of_training(trained)
         before = np.stack([pack(state) for state in states]), "parameters and buffers before training and rescaling"
@@ -76,8 +76,11 @@ def problems(p, shard):
 
 
 def _pretraining_classes(classes, shard, starts, targets):
-    """Lists by (seed, task) of `starts`: classes of pretraining, as '0 1 2', the state with a new last layer, and the
-    weights and biases of the old one."""
+    """Three lists with an entry for each (seed, task) of `starts`: classes of pretraining, as '0 1 2'; `state_dict` of
+    the pretrained network with a new last layer; and (weights, biases) of its old last layer.
+
+    `targets` are the classes of each task. UserError for pretrained networks of another shape or that saw them.
+    """
     attributes, pretrained = classes.attributes(), shard.pretrained
     for name in ("network", "width", "stem", "channels"):
         if attributes[name] != pretrained.attrs[name]:

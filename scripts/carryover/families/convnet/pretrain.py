@@ -74,13 +74,15 @@ class Classes:
     def __init__(self, p: Task, experiment: str) -> None:
         self.p, self.experiment = p, experiment
         self.set = image_sets.images(p.images, p.folder)
+        # Mean and standard deviation of pixels for published weights; None: those of the training images.
         published = NETWORKS[p.network].PIXELS if p.normalisation == "network" else None
         self.prepared = PreparedImages(self.set, p.pixels, p.crop, p.flip, published)
-        # Function of the arguments of `network`: its initial parameters and buffers, which are not to be changed.
+        # `state(classes, seed, stream)` is the `state_dict` of a new `network`; cached, so callers must not modify it.
         self.state = cache(lambda *network: self.network(*network).state_dict())
 
     def targets(self, seed: int) -> list[tuple[int, ...]]:
-        """Finetuning tasks of a seed by their numbers: sets of classes, and after them all of these together."""
+        """Sets of classes, as sorted labels: one for each finetuning task of a seed, in the order of their numbers, and
+        last the set from which they are drawn: the classes held out from pretraining, or else all."""
         p, count = self.p, self.set.classes
         left = tuple(range(count))
         if p.held_out_classes:
@@ -96,7 +98,7 @@ class Classes:
             raise UserError(f"tasks is {p.tasks}, but {len(left)} classes give {possible} sets of {p.classes}.")
         rng = generator(self.experiment, "", seed, "class sets")
         sets: dict = {}
-        while len(sets) < p.tasks:  # fewer tasks are the first of more
+        while len(sets) < p.tasks:  # keys are distinct sets in the order drawn: fewer tasks are the first of more
             sets[tuple(sorted(rng.choice(left, p.classes, replace=False).tolist()))] = None
         return [*sets, left]
 

@@ -17,9 +17,12 @@ DRAWN = 2  # networks
 
 
 def views(problem, p):
-    """Features are what the last layer reads, and gradients those of a readout drawn at random. Normalisations have the
-    statistics of the samples, also where training keeps those of pretraining. Networks from scratch are drawn anew.
-    Probabilities are those that the readout of pretraining gives to these features, where its classes are known.
+    """Yield the `View` of each run, before it is trained.
+
+    Features are the inputs of the last layer. The tangent kernel is of gradients of a random readout of them, for the
+    last layer is new. Normalisations have the statistics of the samples, even if training keeps those of pretraining.
+    Scratch is represented by `DRAWN` random networks. If the classes of pretraining are known, its readout gives the
+    class probabilities.
 
     Raises UserError for tasks of more than two classes.
     """
@@ -32,6 +35,7 @@ def views(problem, p):
 
     @lru_cache(maxsize=len(p.rescale))  # runs that differ in the factor have the same samples
     def of_fresh(samples):
+        """Features, starts, and class probabilities of the random networks: a list each, at these training images."""
         batch = problem.images.batch("train", np.array(samples))
         found = [_start(one, batch) for one in fresh]
         heads = [tuple(one.get_submodule(one.READOUT).parameters()) for one in fresh]

@@ -106,7 +106,7 @@ def _variables(p, problem, trained):
 
 
 def variables(problem, extra, trained):
-    """`Variables` of the networks of a `Trained`, with others, `extra`."""
+    """`Variables` of trained networks, of their teachers and of training, together with the `extra` ones."""
     coefficients = ("run", "output", "input")
     return single_precision({
         "coefficients": (coefficients, trained.weights.coefficients[:, None], "coefficients of the network's function"),

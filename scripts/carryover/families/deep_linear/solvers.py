@@ -19,14 +19,14 @@ ACCURACY = 1e-6  # of a step of the flow, relative
 
 
 def exact(problem, p):
-    """The limit of gradient flow from vanishing weights, so that nothing is trained: no steps, no curves."""
+    """The limit of gradient flow (see `_limits`), without training; with `p.folds` also the cross-validated error."""
     targets, sets = problem.project_targets(), problem.task.sets
     folds = getattr(p, "folds", 0)
     coefficients, validation = np.empty_like(problem.teacher), np.full(len(targets), np.nan)
     for s in np.unique(sets):
         runs = sets == s
         coefficients[runs] = _limits(problem, p, problem.data[s], targets[runs], runs)
-        if folds:  # mean squared error on each fold of the network that the others trained, mean over folds
+        if folds:  # mean squared error on each fold of the network trained on the other folds, mean over samples
             X, y, squares = problem.task.X[s], problem.task.y[runs], np.zeros(runs.sum())
             for held in np.array_split(np.arange(len(X)), folds):
                 rest = np.delete(np.arange(len(X)), held)
@@ -34,7 +34,7 @@ def exact(problem, p):
                 beta = weight_decay_limit(data, data.targets(y[:, rest]), problem.weight_decay[runs])
                 squares += ((beta @ X[held].T - y[:, held]) ** 2).sum(1)
             validation[runs] = squares / len(X)
-    above_floor = np.empty(len(coefficients))  # in the coordinates of the data, without what no function can fit
+    above_floor = np.empty(len(coefficients))  # the loss less its minimum over all linear functions
     for run, s in enumerate(sets):
         data = problem.data[s]
         residual = data.values * (data.directions @ coefficients[run]) - targets[run]
@@ -46,13 +46,17 @@ def exact(problem, p):
 
 
 def _limits(problem, p, data, targets, runs):
-    """Coefficients (R, d) where the R runs of the mask `runs` end, which learn targets Uᵀy (R, k) on one set `data`."""
+    """Coefficients (R, d) at the end of training, of the R runs in the mask `runs`, which share the data set `data`.
+
+    `targets` (R, k) are Uᵀy. The limit depends on the protocol: all layers from a pretrained network ("finetuning"),
+    the last layers on frozen features ("linear_transfer"), or all layers from vanishing weights.
+    """
     protocol = getattr(p, "protocol", "pretraining")
     if protocol == "finetuning":
         return finetuning_limit(data, targets, problem.coefficients[runs], problem.depth)
     if protocol != "linear_transfer":
-        return weight_decay_limit(data, targets, problem.weight_decay[runs])  # for none the least norm, at any depth
-    # The features of the runs' pretrained network, without directions that vanish with the initial weights.
+        return weight_decay_limit(data, targets, problem.weight_decay[runs])  # if this is 0, least norm at any depth
+    # Features Φ (d, r) of the runs' pretrained network, without directions that vanish with its initial weights.
     network = np.flatnonzero(runs)[0]  # runs of one set start from one network
     if problem.start is None:  # layers of rank one, with one feature of norm |β|^{1 − 1/L}
         beta = problem.coefficients[network]
@@ -65,14 +69,16 @@ def _limits(problem, p, data, targets, runs):
     else:
         left, values, _ = np.linalg.svd(problem.start[network].features().astype(np.float64))
         features = (left * values)[:, values > p.truncation * values[0]]
-    # A penalty pulls the readout towards zero; without one it leaves what the data do not see as it was.
+    # With a ridge penalty the limit does not depend on the start. Without one, training adds to the start the solution
+    # of least norm for what the start does not explain.
     start, ridge = problem.coefficients[runs], problem.ridge[runs]
     origin = np.where(ridge[:, None] > 0, 0.0, start)
     unexplained = targets - (origin @ data.directions.T) * data.values
     limit = origin + on_features(data, unexplained, features, ridge)
     if problem.frozen >= problem.depth - 1:
         return limit
-    # Several balanced layers behind the frozen ones keep the sign of their product, and stop at 0 on their way.
+    # If several balanced layers are trained behind the frozen ones, the flow cannot change the sign of their product:
+    # where the limit has the opposite sign, it ends at 0.
     return np.where((limit * start).sum(1, keepdims=True) > 0, limit, 0.0)
 
 

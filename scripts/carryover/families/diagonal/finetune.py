@@ -50,8 +50,12 @@ def problems(p, shard):
 
 
 def _start(p, shard, columns, outputs):
-    """`Weights` (runs, …) before training: a pretrained first layer under a new readout, or all at one scale; then
-    rescaled. `columns` is {coordinate: (runs,) values}, `outputs` the number of readouts."""
+    """Initial `Weights`, first layers (runs, D) and readouts (runs, outputs, D).
+
+    They are a pretrained first layer and readouts of `p.readout_scale`, or, from scratch, all of the run's initial
+    scale. The run's rescaling factor then multiplies the first layer, and for `p.rescaled` "both" the readouts too.
+    `columns` is {coordinate: (runs,) values}.
+    """
     shape, rescale = (len(columns["seed"]), outputs, p.dimension), columns["rescale"][:, None]
     if p.protocol in PRETRAINED:
         rows, second = shard.rows(seed=columns["seed"]), np.full(shape, p.readout_scale)

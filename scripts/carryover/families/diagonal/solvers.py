@@ -21,9 +21,9 @@ OBSERVED = {
 
 
 def exact(problem, p):
-    """The limit of gradient flow, without training, whichever layers are trained.
+    """The limit of gradient flow on the mean squared error, of both layers or of readouts alone, without training.
 
-    UserError for several outputs, whose limit has no such form.
+    UserError for several outputs, for which this limit is not known.
     """
     if len(problem.tasks) > 1:
         raise UserError("multi_task has no exact limit: choose solver flow or descent.")

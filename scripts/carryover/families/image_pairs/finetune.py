@@ -75,8 +75,12 @@ def _draw_samples(p, experiment, split, seed, pair, classes):
 
 
 def _bounds(difference, target, samples):
-    """{name: (runs,)} of the bounds, for θ_T − θ_S (runs, d) and the `Regression` of the target."""
-    along = difference @ target.directions.T  # where the target's second moments are diagonal, as all bounds need
+    """{name: (runs,)}: the squared distance |θ_T − θ_S|² and the papers' bounds on the error from `samples` samples.
+
+    `difference` is θ_T − θ_S (runs, d), `target` the `Regression` of the target task.
+    """
+    # All bounds are stated in the eigenvectors of the second moments of the target's images.
+    along = difference @ target.directions.T
     top, bottom = covariance_terms(along, target.spectrum, samples, TOP_DIRECTIONS, CONFIDENCE)
     return {
         "distance": (along**2).sum(-1),

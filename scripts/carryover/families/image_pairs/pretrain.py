@@ -42,7 +42,8 @@ class Problem:
 
 
 def problems(p, shard):
-    """A batch for each seed, kind of pixels and pair of tasks, with a run per estimator."""
+    """Yield a `Batch` for each seed, kind of pixels, and pair of a source and a target task. It has one run for each
+    estimator of the source task's coefficients; the target's classes only serve to name the pair."""
     tasks = pairs(p, shard.experiment)
     for names, split in splits(p, shard):
         regression = regressions(split)
@@ -136,11 +137,13 @@ class Regression:
     count: int  # images
 
     def learning_share(self, estimator):
-        """The share (d,) of what least squares changes that an estimator changes, in each direction.
+        """How far an estimator moves the coefficients along each singular direction, (d,), relative to least squares.
 
-        Directions are left out whose singular values are rounding.
+        `estimator` is "least_squares", "cutoff_c", which leaves out singular values up to c times the largest,
+        "ridge_c", of penalty c times the largest squared one, or "descent_k", of k gradient steps. Singular values that
+        are 0 up to rounding have the share 0.
         """
-        values = self.values / self.values[0]
+        values = self.values / self.values[0]  # relative to the largest
         kind, _, number = estimator.partition("_")
         known = values > max(self.count, len(values)) * np.finfo(float).eps
         if kind == "cutoff":

@@ -11,12 +11,12 @@ from carryover.training.result import Trained
 
 
 def exact(problem, p):
-    """The limit of gradient descent, so that nothing is trained.
+    """The limit of gradient descent in closed form, without training.
 
-    Weights are coefficients (estimators, d) of the `Regression` of a source task, (runs, draws, d) of a `Problem`:
-    θ + X⁺(y − Xθ) from the start θ, the solution nearest to it (least squares where there are more samples than
-    dimensions). It is equation 1 of "Finetuning with linear teachers" for labels of any kind: those of real images are
-    no linear function of them.
+    From the start θ it is θ + X⁺(y − Xθ): of all solutions the one nearest to θ, or a least-squares solution where
+    there are more samples than dimensions. This is equation 1 of "Finetuning with linear teachers", for labels y that
+    need not be a linear function of the pixels X. The weights of the `Trained` are these coefficients, (runs, draws,
+    d). For the `Regression` of a source task they are those of each of the parameter's estimators, (estimators, d).
     """
     if isinstance(problem, Regression):
         coefficients = problem.coefficients(p.estimator)
@@ -28,7 +28,8 @@ def exact(problem, p):
     cutoff = max(samples, dimension) * np.finfo(float).eps
     if samples >= dimension:
         return _finish(problem, start + (np.linalg.pinv(pixels, rtol=cutoff) @ missing)[..., 0])
-    span, triangle = np.linalg.qr(pixels.mT)  # few samples: the pseudoinverse of n × n numbers alone
+    # With fewer samples than dimensions, Xᵀ = QR turns X⁺ into Q (Rᵀ)⁺, the pseudoinverse of a small n × n matrix.
+    span, triangle = np.linalg.qr(pixels.mT)
     return _finish(problem, start + (span @ (np.linalg.pinv(triangle.mT, rtol=cutoff) @ missing))[..., 0])
 
 
@@ -47,6 +48,7 @@ def descent(problem, p):
     residual = problem.labels[..., None] - pixels @ start  # (draws, n, runs), and so is a
     a, evaluations = np.zeros_like(residual), np.zeros(residual.shape[-1], dtype=np.int64)
     for _ in range(p.max_steps):
+        # (runs,): the loss of some draw is above the tolerance
         running = (residual**2).mean(1).max(0) / 2 > p.tolerance
         if not running.any():
             break

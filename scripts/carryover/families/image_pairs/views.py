@@ -4,8 +4,11 @@ from carryover.families.forecasts import Start, View
 
 
 def views(problem, p):
-    """Of the first draw of samples: linear functions of pixels, from the source's or from 0. The feature is the
-    source's function; drawn anew there are but the pixels."""
+    """Yield the `View` of each run on the first draw of samples, before it is trained.
+
+    Functions are linear in the pixels. Finetuning starts from the source's function, which is the only feature;
+    training from scratch starts from 0 and the pixels as features.
+    """
     inputs, targets = problem.pixels[0], problem.labels[0]
     for beta in problem.start:
         output = inputs @ beta

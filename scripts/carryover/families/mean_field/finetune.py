@@ -16,10 +16,11 @@ from carryover.training.result import Samples
 
 
 def problems(p, shard):
-    """A batch for each number of samples: every network times `draws` data sets, times the ways to train a readout.
+    """Yield a `Batch` for each number of samples. It has a run for each combination of an initial network, one of
+    `draws` data sets, and a way of training the readout (its start or fit, and the time at which training ends).
 
-    A data set depends on seed and draw alone, and a smaller one is part of a larger one. A run from scratch has no
-    ablated fraction and no anchor (NaN); a network that is left as it is has no samples and no draw (0).
+    A data set depends on its seed and draw alone, and a smaller one is part of a larger one. Runs from scratch have NaN
+    as ablated fraction and anchor; pretrained networks that are not trained any further have 0 samples and draw 0.
     """
     pretrained = shard.pretrained
     if pretrained is None:  # networks that runs start from
@@ -35,20 +36,21 @@ def problems(p, shard):
     teacher, learning = pretrain.targets(p, shard, networks), p.protocol in LEARNING["protocol"]
     # A run for each network, data set of its seed, and way to train a readout.
     draws = p.draws if learning else 1
-    ways = [("", time) for time in p.scratch_time or (np.nan,)]  # (readout, max_time)
+    ways = [("", time) for time in p.scratch_time or (np.nan,)]  # (readout, max_time); NaN: no limit of time
     if p.protocol == "linear_transfer":
         ways = [(readout, time) for readout in p.readout
                 for time in ((np.nan,) if readout == "least_squares" else p.max_time)]  # fmt: skip
     places = enumerate(shard.places(networks["seed"]))
     # (network, number of its data set); data sets are numbered by seed and draw
     pairs = [(network, place * draws + draw) for network, place in places for draw in range(draws)]
+    # `which` and `sets` (runs,): the network and the data set of each run
     which, sets = np.repeat(pairs, len(ways), axis=0).T
     readout, max_time = (np.tile(values, len(pairs)) for values in zip(*ways, strict=True))
     columns = {name: values[which] for name, values in networks.items()}
     columns |= {"draw": sets % draws, "readout": readout, "max_time": max_time}
 
     def draw_numbers(stream, *shape):
-        """Numbers of each data set, of a seed and draw."""
+        """Standard normal numbers (data sets, *shape), each data set's from the generator of its seed and draw."""
         each = [shard.draw(Generator.standard_normal, stream, shape, condition=draw) for draw in range(draws)]
         return np.stack(each, axis=1).reshape(len(shard.seeds) * draws, *shape)
 

@@ -87,8 +87,12 @@ def _variables(problem, target, trained):
 
 
 def weights(network, start_first, target, source_readout):
-    """`Variables` of the `Weights` (runs, …) of means over units, of where they started, (runs, m, d), of the target's
-    teacher, `Weights`, and of the source's coefficients (runs, m*), whose units are the target's."""
+    """`Variables` of mean-field networks and of their teachers.
+
+    `network` are trained `Weights` (runs, …), `start_first` (runs, m, d) their input weights before pretraining,
+    `target` the `Weights` of the target's teacher, and `source_readout` (runs, m*) the source's coefficients of the
+    same units.
+    """
     first, unit = ("run", "unit", "input"), ("run", "teacher_unit")
     return single_precision({
         "first": (first, network.first, "input weights, of length 1"),

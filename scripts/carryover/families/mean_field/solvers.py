@@ -115,9 +115,11 @@ def descent(problem, p):
 
 
 def _learning(problem):
-    """For each run: its number, the `Modes` of its readout, its initial readout, and the `quadratic` of its error.
+    """Yield for each run: its index, the `Modes` of its readout's training, its initial readout (m,), and the
+    `quadratic` of its population error.
 
-    One decomposition of a network's features of a data set serves all of its readouts.
+    Runs of one network and data set share the features and targets, so that they are decomposed once. A problem without
+    `task` is trained on the population loss, with one run for each network.
     """
     task, count = problem.task, len(problem.start.first)
     for index in range(count):
@@ -141,8 +143,8 @@ def _learning(problem):
 def quadratic(network, teacher):
     """(K (m, m), b (m,), c) of the mean squared error aᵀKa − 2aᵀb + c of a readout a of a network, over x ~ N(0, I).
 
-    K = E φφᵀ/m² for the features φ of the network (m, d), b = E φ f*/m and c = E f*² for the teacher f* (m*, d) with
-    the readout (1, m*). Network and teacher are means over units.
+    K = E φφᵀ/m² for the hidden responses φ (m,) of the network, with input weights (m, d). b = E φ f*/m and c = E f*²
+    for the teacher f*, with input weights (m*, d) and readout (1, m*). Network and teacher are means over their units.
     """
     m, m_star, c_star = len(network.first), len(teacher.first), teacher.second[0]
     kernel = relu_kernel(network.first, network.first) / m**2

@@ -116,9 +116,10 @@ def draw_diagonal(run, outputs=1, pretrained=None):
 
 
 def make_draw(inputs, targets, start, rng, teacher):
-    """`Drawn` of tensors, inputs (n, D) and targets (n,) of auxiliary, main and test samples; `start` are `Weights`.
+    """The `Drawn` of `inputs` and `targets`: three tensors each, (n, D) and (n,), of auxiliary, main and test samples.
 
-    Where a run has no main samples, as in pretraining, they are the auxiliary ones.
+    `start` are the initial `Weights`, and `teacher` as in `Drawn`. A run without main samples, as in pretraining, has
+    the auxiliary samples in their place.
     """
     auxiliary, main, test = ((X.numpy(), y.numpy()) for X, y in zip(inputs, targets, strict=True))
     return Drawn(auxiliary, main if len(main[1]) else auxiliary, test, start, rng, teacher)

@@ -54,7 +54,8 @@ def make_batch(p, shard, runs, to_the_end):
 
 
 def reuse_pretraining(shard):
-    """The networks that pretraining left."""
+    """A `Batch` of the pretrained ReLU networks themselves, one per seed. Its `problem` is already a `Trained`, which
+    the solver returns unchanged."""
     known = shard.pretrained.isel(run=shard.rows(seed=shard.seeds))
     weights = relu.Weights(known["first"].values, known["second"].values)
     same = Trained.from_solution(weights, known["loss"].values, known["risk_final"].values)
@@ -63,11 +64,12 @@ def reuse_pretraining(shard):
 
 
 def draw(p, shard, run, outputs):
-    """The `draws.Drawn` of a run, {coordinate: value}: its samples, and the network that it starts from.
+    """The `draws.Drawn` of one run, a dict {coordinate: value}: its samples and its initial network.
 
-    `outputs` is the number of readouts, 2 if the network learns both tasks. A pretrained network gives its first layer
-    alone, (H, D), or (2, D) of the two paths of a diagonal one: the readout is drawn anew. `p.ours` and `p.switched`
-    name what is as in our own experiments, which matters to draws of ReLU networks alone.
+    `outputs` is the number of readouts, 2 if the network learns both tasks. From the pretrained network of its seed a
+    run takes the first layer only, (H, D), or (2, D) for the two paths of a diagonal network; the readout is drawn
+    anew. `p.ours` and `p.switched` name details in which a run follows our own experiments instead of the released
+    code. They change the draws of ReLU networks only.
     """
     diagonal, pretrained = run["network"] == "diagonal", None
     if p.starts_pretrained:

@@ -24,9 +24,10 @@ LAYERS = {"first": ("unit", "input"), "first_plus": ("input",), "first_minus": (
 
 
 def problems(p, shard):
-    """One network per seed; a batch for each seed of diagonal networks, which share no inputs."""
+    """One network per seed. ReLU networks are one batch; each diagonal network is its own, for diagonal networks of one
+    batch must share their inputs, and each seed has different ones."""
     rules, diagonal = protocols.PRETRAINING[p.network], p.network == "diagonal"
-    # Without main features the auxiliary task alone is drawn.
+    # Coordinates of a run. With 0 main features it learns the auxiliary task, whose samples are drawn in any case.
     alone = {"network": p.network, "published": "", "rescale": 1.0, "samples": 0} | protocols.dimensions(0, 0.0)
     for seeds in [[seed] for seed in shard.seeds] if diagonal else [shard.seeds]:
         runs = [alone | {"seed": seed} for seed in seeds]

@@ -35,8 +35,9 @@ def dimensions(features, overlap):
 
 
 def experiment(name, network, protocols, tasks, factors=(1.0,), samples=(16, 32, 64, 128, 256, 512), seeds=6):
-    """{coordinate: value} of each run of an experiment, `network` being whose pretrained weights finetuning starts
-    from. `tasks` are coordinates of main tasks, `factors` those of rescaling."""
+    """The runs of the published experiment `name`, a list of dicts {coordinate: value}: all combinations of protocols,
+    rescaling `factors`, `samples` of the main task, seeds and main `tasks` (dicts of coordinates). `network`, a key of
+    `PRETRAINING`, is the kind of pretrained network that finetuning starts from."""
     return [
         {"published": name, "network": network, "protocol": protocol, "setup": SETUPS[protocol], "rescale": factor,
          "samples": n, **task, "seed": seed}
@@ -69,21 +70,25 @@ the published risks of four runs."""
 
 
 def rules(experiment, protocol, factor):
-    """The `Rules` by which the runs of an experiment, protocol and factor (a number) were trained on the main task."""
+    """The `Rules` (learning rate, loss tolerance, epochs, …) by which the published runs of an experiment, protocol and
+    rescaling factor (a number) were trained on the main task."""
     if experiment.startswith("diagonal"):
         epochs = 1_000_000 if experiment == "diagonal_overlap" else 100_000
         return Rules(0.1, 1e-10, epochs, probe=protocol.endswith("_probe"))
-    if experiment == "relu_magnitude":  # a rate of 1e6, of outputs times 1e-6: weights of 1e-3 at a rate of 1
+    # Published with outputs times 1e-6 and a rate of 1e6, which equals both layers' weights times 1e-3 at a rate of 1.
+    if experiment == "relu_magnitude":
         return Rules(1.0, 1e-10, 100_000)
     if protocol == "multi_task":
         return Rules(1.0, 1e-8, 100_000, batch=128)
+    # Networks that are rescaled by large factors need lower rates.
     return Rules({10.0: 0.01, 100.0: 1e-4}.get(factor, 0.1), 1e-8, 100_000, limit=1000.0, batch=128)
 
 
 def coefficients(run):
-    """(auxiliary, main) size of the teachers' coefficients, of a run {coordinate: value}.
+    """(auxiliary, main): absolute values of the teachers' coefficients as published, for a run {coordinate: value}.
 
-    They are as published: 1/√k of k features, but 1/k of nested main tasks, and 1/6 of the grid of magnitudes.
+    A teacher with k features has 1/√k. Exceptions are main tasks with nested features, 1/k, and the experiment on
+    magnitudes: 1/6, for the main task times the run's magnitude. Pretraining has 0 main features: its main value is 1.
     """
     if run["network"] == "magnitude":
         return 1 / 6, run["magnitude"] / 6
@@ -109,10 +114,10 @@ def select(**wanted):
 
 
 def in_cells(listed, count):
-    """Those of the listed runs that are of `count` cells.
+    """The runs in the list `listed` that belong to `count` randomly drawn cells.
 
-    A cell is a condition with all its seeds. They were drawn before any was run, from the trained ReLU networks with at
-    most 256 samples and factors of at most 10.
+    A cell is a condition with all its seeds; its run of seed 0 stands for it. Cells are drawn, independently of any
+    result, from those in which whole ReLU networks are trained on at most 256 samples, rescaled by at most 10.
     """
     experiments = ("relu_overlap", "relu_nested", "relu_rescaled")
     cells = select(published=experiments, protocol=WHOLE, rescale=(0.01, 0.1, 1.0, 10.0),

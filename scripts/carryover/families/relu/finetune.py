@@ -74,8 +74,9 @@ def _start(p, shard, runs, sets, outputs):
 
 
 def _columns(runs, cosines):
-    """{coordinate: (runs,) values} of `runs`, a dict each, and their units' `cosines` (k,); overlap and correlation
-    summarise listed cosines, and the correlation is NaN where these differ."""
+    """{coordinate: (runs,) values} of `runs`, dicts {coordinate: value}, and the `cosines` (k,) of each run's main
+    units with auxiliary ones. If a run lists its cosines, its overlap is the share of those that are not 0, and its
+    correlation is their common value, or NaN if they differ."""
     names = "seed", "main_features", "magnitude", "rescale"
     columns = {name: np.array([run[name] for run in runs]) for name in names}
     columns["initial_scale"] = np.array([run["initial_scale"] for run in runs], dtype=float)  # None is NaN
@@ -84,7 +85,7 @@ def _columns(runs, cosines):
         if run["overlap"] is not None:
             summaries.append((run["overlap"], run["correlation"]))
             continue
-        different = set(own[own != 0].tolist()) or {1.0}  # without related units, at any correlation
+        different = set(own[own != 0].tolist()) or {1.0}  # with overlap 0 the correlation has no effect
         summaries.append(((own != 0).mean(), different.pop() if len(different) == 1 else np.nan))
     columns["overlap"], columns["correlation"] = np.array(summaries).T
     columns["unit_correlations"] = np.array([" ".join(f"{cosine:g}" for cosine in own) for own in cosines])

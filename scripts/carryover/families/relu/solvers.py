@@ -50,10 +50,10 @@ def _trainer_arguments(problem, p):
 
 
 def ridge(problem, p):
-    """Ridge regression on the features of the start: of the readout (probe) or of all weights (tangent kernel).
+    """Ridge regression on features of the initial network: its hidden units (probe), or its gradients (tangent kernel).
 
-    There is no training; the ridge strength is cross-validated run by run. A probe's network is the fitted one. A
-    tangent kernel's fitted function is no network: the weights stay those of the start, risk and loss are its own.
+    The ridge strength of each run is chosen by leave-one-out cross-validation. A probe returns the network with the
+    fitted readout. A tangent kernel's function is no ReLU network: loss and risk are its own, weights the initial ones.
     """
     task, start, fitted = problem.tasks[0], problem.start, []
     probe = p.protocol.endswith("_probe")
@@ -76,8 +76,8 @@ def _units(teacher, run):
 
 
 def _risk(teacher):
-    """A function of tensors first (R, H, D), second (R, O, H) and indices (R,) of their runs: the mean squared error
-    (R,) of output 0 over the whole sphere, in closed form, E f² − 2 E f f* + E f*², the last computed once."""
+    """A function of tensors first (R, H, D), second (R, O, H) and indices (R,) of their runs, which returns the
+    expected squared error (R,) of output 0 over the whole sphere, in closed form: E f² − 2 E f f* + E f*²."""
     directions, coefficients = teacher.first, teacher.second[:, 0]
     constant = relu_power(directions, coefficients)
     units = [_units(teacher, run) for run in range(len(constant))]
@@ -102,7 +102,7 @@ def _distance(first, readout, directions, coefficients, constant):
 
 
 def _classification(teacher):
-    """{name: function as `_risk` returns}: test error, and participation ratio of the hidden test responses."""
+    """{name: function as `_risk` returns} of classifiers on random test inputs: error, effective number of features."""
     X = sphere(generator("classification", "", 0, "test inputs"), TEST_SAMPLES, teacher.first.shape[-1])
     positive = teacher.outputs(X)[..., 0] > 0
 
@@ -111,7 +111,8 @@ def _classification(teacher):
         return ((outputs > 0) != torch.as_tensor(positive[runs], device=first.device)).double().mean(1)
 
     def effective_features(first, second, runs):
-        first = first.float()  # most of the cost of training on few samples, and precise enough for a ratio of sums
+        """Participation ratio (tr C)²/tr C² of the covariance C (H, H) of hidden responses to the test inputs, (R,)."""
+        first = first.float()  # precise enough for this ratio, which takes most of the time of training on few samples
         responses = (first @ tensor(X.T, first.device).float()).relu_()
         responses -= responses.mean(2, keepdim=True)
         covariance = (responses @ responses.transpose(1, 2)).double()

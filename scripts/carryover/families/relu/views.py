@@ -7,8 +7,10 @@ DRAWN = 2  # networks
 
 
 def views(problem, p):
-    """The readout that training grows is taken to be as large as each unit's input weights: without it the gradients of
-    input weights would count nothing, for it starts near 0. Networks from scratch are drawn anew."""
+    """Yield the `View` of each run, before it is trained: of its pretrained units, and of networks drawn anew.
+
+    `relu_view` replaces the readout, which starts near 0, by one as large as the units' input weights.
+    """
     task, start = problem.tasks[0], problem.start
     shape = start.first.shape[1:]
     drawn = [generator("forecast", "relu", seed, "weights").standard_normal(shape) for seed in range(DRAWN)]

@@ -42,12 +42,14 @@ def problems(p, shard):
 
 
 def _variables(problem, moved, trained):
-    """`Variables` for theorem 6.1; `moved` (runs, D) is the linear function that the runs have to learn anew.
+    """`Variables` of training, and what theorem 6.1 and corollary 6.2 say about it.
 
-    Without weights, in the limit of infinite width, the function that was learned is that limit itself."""
+    `moved` (runs, D) is the linear function that training has to add: θ_T − θ_S, or θ_T from scratch. A `Trained`
+    without weights is the limit of infinite width itself.
+    """
     task, limit, norms = problem.task, solvers.limit(problem, problem.tests), np.empty((2, len(problem.teacher)))
     learned, started, distance = limit.copy(), np.empty_like(limit), np.zeros(len(limit))
-    # Rows of `norms`: from the residuals at the start, and from the values of the linear function `moved`.
+    # Rows of `norms`: √(ỹᵀ H⁻¹ ỹ) of the residuals ỹ at the start, and of the values of the linear function `moved`.
     for network in np.unique(task.sets):
         runs, X, tests = task.sets == network, task.X[network], problem.tests[network]
         norms[:, runs] = ntk_bound(X, np.stack([problem.residuals[runs], moved[runs] @ X.T]))

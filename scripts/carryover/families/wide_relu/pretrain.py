@@ -45,7 +45,7 @@ def problems(p, shard):
 
 
 def _variables(source, trained):
-    """Variables of networks and their sources (runs, D)."""
+    """`Variables` of the pretrained networks, of their teachers `source` (runs, D), and of training."""
     return single_precision({
         "first": (("run", "unit", "input"), trained.weights.first, "input weights"),
         "second": (("run", "output", "unit"), trained.weights.second, "readout weights ±1/√m"),

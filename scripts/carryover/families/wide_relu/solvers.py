@@ -13,9 +13,9 @@ from carryover.training.result import Trained
 
 
 def exact(problem, p):
-    """The limit of infinite width, in which training is regression with the tangent kernel: no steps, no weights.
+    """The limit of infinite width, in which training is regression with the tangent kernel, without steps or weights.
 
-    The risk is a mean over the test inputs, for it has no closed form.
+    Loss and risk are mean squared errors, the risk over the test inputs, since it has no closed form.
     """
     loss = ((limit(problem, problem.task.X) - problem.task.y) ** 2).mean(1)
     return Trained.from_solution(None, loss, ((limit(problem, problem.tests) - problem.test_values) ** 2).mean(1))

@@ -9,8 +9,11 @@ DRAWN = 2  # networks
 
 
 def views(problem, p):
-    """The first layer alone is trained and the readout kept: training starts from the network's outputs, and the
-    gradients' kernel is that of the units that are on at both inputs. Networks from scratch are drawn anew."""
+    """Yield the `View` of each run, before it is trained.
+
+    Training moves the first layer only. It starts from the network's outputs, and its tangent kernel counts the units
+    that are active at both inputs. Networks from scratch are drawn anew.
+    """
     task, start = problem.task, problem.start
     shape = start.first.shape[1:]
     drawn = []

@@ -54,7 +54,7 @@ def factor_in_words(factor):
 
 
 def system_in_words(runs):
-    """What the finetuned among the runs are, as text: [network, target, source]."""
+    """[network, target task, source of pretraining] of the finetuned runs, as text for labels and notes."""
     tuned = select_runs(runs, protocol="finetuning")
     source = str(tuned["source_classes"].values[0])
     pretrained = f"pretrained on {len(source.split())} others" if source else "published weights"

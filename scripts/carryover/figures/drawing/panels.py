@@ -157,7 +157,7 @@ def misses_samples(data, quantity):
 
 
 def limits_and_trained_in_words(data):
-    """Notes on a figure of exact limits and trained runs, with the dimension d of their inputs where all have one."""
+    """[text]: notes on a figure of exact limits and trained runs, with the input dimension d = n/γ if all share it."""
     known = {round(d) for d in (data["samples"] / data["gamma"]).values.tolist()} if "gamma" in data.coords else {}
     lines = "lines: exact limits, median over seeds, and their range"
     markers = "markers: gradient descent, median, hollow where some runs have not converged"

@@ -58,6 +58,7 @@ def bound_correlations(data, p: BoundCorrelations):
             repeats = ours.sel(at)
             means, deviations = repeats.mean("seed", skipna=False).values, repeats.std("seed", ddof=1).values
             texts.append((name, f"{label}: R², mean ± s.d.", *map(_with_deviation, means, deviations)))
+            # R² (1 + classes,) of all pairs, then leaving out one class at a time; the interval is the jackknife's.
             values = (found.sel(at | {"samples": n}).values for n in sizes)
             ends = [jackknife.estimate(one, 0.0, jackknife.R_SQUARED) for one in values]
             texts.append((name, f"{label}: R², 95 % interval", *("{low:.2f} to {high:.2f}".format(**e) for e in ends)))
@@ -72,7 +73,7 @@ def _with_deviation(mean, deviation):
 
 @plugins.table(data=["published", "disjoint", "any"])
 def bound_variants(data):
-    """R² of the three bounds by all that the text of Table 1 leaves open, next to the published ones.
+    """R² of the three bounds for every choice that the text of Table 1 leaves open, compared with the published R².
 
     Roles: `published`, the paper's table, and bounds of experiments whose tasks share no class, `disjoint`, or may,
     `any`.
@@ -133,8 +134,8 @@ def predictors(data):
 
     A data frame of texts: for each candidate Spearman's correlation with the gain of finetuning over the cells and
     seeds of each map, and its mean over the maps that have it, with intervals of 95 % by the jackknife over seeds. If
-    these are several, also the share of decided cells whose sign a threshold on the candidate gives, and next to it the
-    share that the more frequent sign gives; the other maps choose threshold and sign.
+    several maps have it, also the share of decided cells whose sign a threshold on the candidate predicts, and the
+    share for which the more frequent sign is right; for each map, the other maps choose threshold and sign.
     """
     maps = {pairs.attrs["map_family"]: atlas.select_finetuned(pairs) for pairs in data.values()}
     maps = {family: frame for family, frame in maps.items() if len(frame)}

@@ -10,11 +10,12 @@ from carryover.statistics import jackknife
 
 @plugins.table()
 def forecasts(data):
-    """What predicts whether pretraining helps: the share of right signs, and rank correlations with the gain.
+    """How well each predictor says whether pretraining helps: its share of right signs, and its rank correlation with
+    the gain.
 
-    Roles: transfers of families, as comparisons.forecasts makes them. A data frame of texts with intervals by the
-    jackknife over settings, on the half of the settings that chose no threshold. Of a predictor without a value the
-    more frequent sign is taken, and its rank correlation is over the transfers that have one.
+    Roles: transfers of families, as comparisons.forecasts makes them. Returns a data frame of texts, with intervals by
+    the jackknife over groups of settings, on the half of the settings that chose no threshold. Where a predictor has no
+    value, it guesses the more frequent sign; its rank correlation is over the transfers for which it has one.
     """
     table = transfers(data)
     known, values = right(table), {name: value for name, (value, _) in predictors(table).items()}

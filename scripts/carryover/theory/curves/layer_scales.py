@@ -117,11 +117,12 @@ class PretrainingTime(Model):
 
 @plugins.curve()
 def pretraining_time(p: PretrainingTime):
-    """Risk of a readout on many samples, trained for a time on features of a linear network, over that network's
-    pretraining: of a source direction, and of one that the source task does not have.
+    """Risk of a new readout over the time for which the linear network below it was pretrained.
 
-    The network starts from rotations times u and v. With the features' K = W₁ᵀW₁ the readout's error decays like
-    e^{−KT}, so the risk of a target β is |e^{−KT} β|².
+    The target is a direction that the source task has, or one that it does not have; risks are means over each kind.
+    The readout is trained on infinitely many samples for the time T = `readout_time`. With the kernel K = W₁ᵀW₁ of the
+    features its error decays like e^{−KT}, so the risk of a target β is |e^{−KT} β|². Before pretraining the layers are
+    rotations times u and v, of each of the given balances.
     """
     times = np.r_[0.0, np.geomspace(1e-2, p.longest, 60)]
     target = np.diag((np.arange(p.dimension) < p.features).astype(float))
@@ -134,8 +135,8 @@ def pretraining_time(p: PretrainingTime):
         ]
         kernels = balanced_flow(times, weights[0], weights[1], target)[:, : p.dimension, : p.dimension]
         values, vectors = np.linalg.eigh(kernels)
-        left = (vectors * np.exp(-p.readout_time * values)[:, None]) @ vectors.swapaxes(1, 2)
-        squares = (left**2).sum(1)  # |e^{−KT} β|² for β along each axis
+        decay = (vectors * np.exp(-p.readout_time * values)[:, None]) @ vectors.swapaxes(1, 2)  # e^{−KT}
+        squares = (decay**2).sum(1)  # |e^{−KT} β|² for β along each axis
         risks.append([squares[:, : p.features].mean(1), squares[:, p.features :].mean(1)])
     variables = {"risk": (("balance", "direction", "pretraining_time"), np.array(risks), "risk of the readout")}
     return make_dataset(variables, {

@@ -125,14 +125,15 @@ class GaussianBounds(Model):
 
 @plugins.curve()
 def gaussian_bounds(p: GaussianBounds):
-    """Theorem 5.4: risks on Gaussian inputs and the two bounds that do not depend on the inputs, each at a fixed ε.
+    """Theorem 5.4: risks of finetuning on Gaussian inputs, and the two bounds, which do not depend on the inputs.
 
-    `risk` of each draw of inputs by the depth, and the bounds `one_layer` (eq 10) and `deep`, of endlessly many layers
-    (eq 9), by ε. Inputs are N(0, I) and prefer no direction, so that the tasks may lie in the plane of the first two.
+    `risk` is that of each draw of the inputs, by depth; the bounds `one_layer` (eq 10) and `deep`, of infinitely many
+    layers (eq 9), are given for several ε. The law of the inputs, N(0, I), is invariant under rotations, so that the
+    coefficients of source and target may lie in the plane of the first two inputs.
 
-    Raises UserError where gamma and dimension make no whole number of samples.
+    Raises UserError where gamma times dimension is no whole number of samples.
     """
-    # Sources (norms, 1, 1, d) and targets (angles, 1, d), whose norm is 1: risks and bounds grow with its square.
+    # Sources (norms, 1, 1, d), and targets (angles, 1, d) of norm 1: risks and bounds scale with its square.
     first, second = np.eye(2, max(p.dimension))
     turned = np.multiply.outer(np.cos(np.pi * _ANGLE), first) + np.multiply.outer(np.sin(np.pi * _ANGLE), second)
     sources, targets = _SOURCE_NORM[:, None, None, None] * first, turned[:, None]
@@ -147,8 +148,8 @@ def gaussian_bounds(p: GaussianBounds):
         found.append(population_risk(limits, target, np.ones(d)))
     risks = np.reshape(found, (len(p.dimension), len(p.gamma), *found[0].shape))
     d = p.dimension[0]  # the bounds depend on n/d alone
-    at = sources[..., :d], targets[..., :d], d * np.array(p.gamma)[:, None, None, None], _EPSILON
-    one_layer, deep = gaussian_bound(*at), deep_gaussian_bound(*at)
+    arguments = sources[..., :d], targets[..., :d], d * np.array(p.gamma)[:, None, None, None], _EPSILON
+    one_layer, deep = gaussian_bound(*arguments), deep_gaussian_bound(*arguments)
     tasks = ("gamma", "source_norm", "angle")
     return make_dataset(
         {

@@ -33,9 +33,9 @@ def relu_penalty(p: ReluPenalty):
     """Penalty and exponent, both (correlation, auxiliary_magnitude, magnitude) and dimensionless.
 
     Equation 11 of the paper; the pretrained input weights have the norm √auxiliary_magnitude (section 1.2). The
-    readout starts at 0, or, where stationary points are counted, at `READOUT`. Those of a diagonal network
-    (auxiliary_magnitude, magnitude) are of Q, equation 22 of "Feature reuse in multi-task learning and finetuning",
-    whose slope is 2 arcsinh(β/auxiliary_magnitude).
+    readout starts at 0, or, where stationary points are counted, at `READOUT`. For comparison there are the penalty of
+    a diagonal network and its exponent (auxiliary_magnitude, magnitude): the penalty Q(β), equation 22 of "Feature
+    reuse in multi-task learning and finetuning", has the slope 2 arcsinh(β/auxiliary_magnitude).
     """
     correlation, auxiliary = np.array(p.correlation, float), np.array(p.auxiliary_magnitude, float)
     magnitude, by_auxiliary = np.geomspace(1e-3, 1e3, p.points), auxiliary[:, None]
