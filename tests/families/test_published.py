@@ -19,6 +19,7 @@ from carryover.training.published import Problem, Rules, descend
 from carryover.training.result import Samples
 from toy import plotted
 from toy.made_up_runs import checks_of
+from toy.shards import shard
 
 # Digits of the released table, which training does not read. Each kind of run that takes a second.
 DIGITS = [
@@ -180,3 +181,9 @@ def test_probes_of_diagonal_networks_descend_as_their_closed_form_says():
     _, best, final, _ = solvers.readout_descent(problem, 0)
     found = descend(problem, "cpu")
     assert (found.risk_best.item(), found.risk_final.item()) == pytest.approx((best, final), rel=1e-4)
+
+
+def test_a_shard_without_runs_is_one_sentence():
+    told = {"protocol": "single_task", "published": ("relu_nested",), "budget": 0, "drawn": 0}
+    with pytest.raises(UserError, match="leave no run of the seeds 0, 3"):
+        shard("published", "finetune", (0, 3), **told)
