@@ -185,5 +185,5 @@ def test_probes_of_diagonal_networks_descend_as_their_closed_form_says():
 
 def test_a_shard_without_runs_is_one_sentence():
     told = {"protocol": "single_task", "published": ("relu_nested",), "budget": 0, "drawn": 0}
-    with pytest.raises(UserError, match="leave no run of the seeds 0, 3"):
+    with pytest.raises(UserError, match="no run is asked of the seeds 0, 3"):
         shard("published", "finetune", (0, 3), **told)

@@ -57,8 +57,9 @@ def boundary(gain):
 def leave_one_out_choice(gains):
     """Gains by seed and n, each seed's with the anchor that has the largest mean gain over all *other* seeds and n.
 
-    `gains` are by seed (rows), and anchor and n. Choosing an anchor by the seed's own gains would overestimate them. A
-    single seed has its first anchor.
+    `gains` are by seed (rows), and anchor and n (columns). The anchor is the strength of the penalty that pretraining
+    puts on the distance of the features from their start. To choose it by the seed's own gains would overestimate them.
+    A single seed has its first anchor.
     """
     means = gains.T.groupby(level="anchor").mean().T
     best = {seed: means.drop(index=seed).mean().fillna(-np.inf).idxmax() for seed in means.index}

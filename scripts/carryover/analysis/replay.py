@@ -47,8 +47,8 @@ def match_published(data):
 def compare_rounding(data):
     """Runs that were repeated from weights one rounding away, in roles that start with `REPEATED`.
 
-    Rows of `match_published` with the relative difference `own` of the repetition, and the `band`, the largest of these
-    at a setup, factor and n.
+    Rows of `match_published` with the relative difference `own` of the repetition from the replay, and the `band`, the
+    largest of these differences at a protocol, factor and n.
     """
     repetitions = {role.removeprefix(REPEATED): runs for role, runs in data.items() if role.startswith(REPEATED)}
     # Both are matched with the table, so that only runs that ended in both remain.

@@ -90,7 +90,7 @@ def _rescaling_statistics(runs, factors):
 
 
 def _gain(first, second):
-    """(seed,) first table of errors less the second, both by seed (rows), samples and task (columns).
+    """(seed,) first table, of errors or gains, less the second, both by seed (rows), samples and task (columns).
 
     Mean over the tasks that both tables have at every number of samples: an unpaired task would not cancel."""
     first, second = common(first, second)

@@ -83,7 +83,7 @@ def search_factor(
     failed: set[tuple[float, float]] = set()  # (factor, rate) of networks with scores that are not finite
 
     def scores(networks: Sequence[tuple[float, float]], seeds: range) -> np.ndarray:
-        """Scores (networks, seeds) of pairs of a factor and a learning rate."""
+        """Scores (networks, seeds) of pairs (factor, learning rate), the lowest so far where one is not finite."""
         trainings = [joblib.delayed(score)(key, *pair, seed, run, takes_rate) for pair in networks for seed in seeds]
         with joblib.parallel_config("loky", inner_max_num_threads=max(1, joblib.cpu_count() // jobs)):
             new = joblib.Parallel(n_jobs=jobs, return_as="generator", batch_size=1)(trainings)

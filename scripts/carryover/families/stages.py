@@ -181,8 +181,7 @@ def run(p: Any, experiment: str, seeds: Sequence[int], pretrained: xr.Dataset | 
             raise Divergence(error.runs, error.what, columns) from error
         solved.append((columns, variables))  # without the problem, whose data are large
     if not solved:
-        few = f"the parameters leave no run of the seeds {', '.join(map(str, seeds))}"
-        raise UserError(f"{few}: put more seeds into a `block`, or ask for more runs")
+        raise UserError(f"no run is asked of the seeds {', '.join(map(str, seeds))}: put more into a `block`")
     # Of all batches, one after the other; variables without runs are the same in all, and are taken from the last.
     joined = {name: (dims, values) for name, (dims, values, _) in variables.items()}
     for name, (dims, _) in joined.items():

@@ -213,8 +213,9 @@ def _merge_centres(points, masses, many, seed):
 
 
 def _plus_plus(points: np.ndarray, masses: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
-    """k of the points (points, input) by greedy k-means++ (Arthur & Vassilvitskii 2007); of fewer they are the first.
+    """k of the points (points, input) by greedy k-means++ (Arthur & Vassilvitskii 2007).
 
+    The first j of them are those that a call for j points would have drawn.
     Each is drawn in proportion to its mass and squared distance from those before, a few times, and the one kept that
     brings all points nearest to their centres.
     """

@@ -124,7 +124,7 @@ def parc(features: ArrayLike, targets: ArrayLike) -> float:
 
 
 def _dissimilarity(X):
-    """1 − Pearson's correlation of the rows of X (n, r), (n, n), rounded, for ranks would tell equal ones apart."""
+    """1 − Pearson's correlation of the rows of X (n, r), (n, n), rounded: ranks must not see rounding errors."""
     rows = (X - X.mean(1, keepdims=True)) * (np.ptp(X, axis=1, keepdims=True) > 0)
     rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.finfo(float).tiny)
     return 1 - (rows @ rows.T).round(12)

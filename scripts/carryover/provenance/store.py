@@ -147,7 +147,7 @@ def sha256_or_none(path: str | Path) -> str | None:
 
 
 def space_left(path: str | Path) -> str:
-    """' (.1 MB are left on its disk)' of the disk of a path, which may be full, or '' where there is no such folder."""
+    """' (0.1 MB are left on its disk)' of the disk of a path, which may be full, or '' if there is no such folder."""
     with suppress(OSError):
         return f" ({shutil.disk_usage(Path(path).absolute().parent).free / 1e6:,.1f} MB are left on its disk)"
     return ""

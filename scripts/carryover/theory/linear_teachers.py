@@ -190,9 +190,10 @@ def gaussian_bound(theta_s: ArrayLike, theta_t: ArrayLike, n: ArrayLike, epsilon
 def deep_gaussian_bound(theta_s: ArrayLike, theta_t: ArrayLike, n: ArrayLike, epsilon: ArrayLike) -> Array:
     """Theorem 5.4, equation 9, for depth ∞: (d − n)/d [(1 + ε)² |θ_T|² |θ̂_T − θ̂_S|² + ζ²], ζ ≈ ε |θ_T|.
 
-    With the same probability, and with ζ = ε |θ_T|, where the paper gives the order of ζ alone: ε must be as large as
-    the probability asks for. Where ε is set draw by draw to what the lengths of that draw's projections are off, ζ can
-    be too small; the triangle inequality then gives the larger (d − n)/d (1 + ε)² |θ_T|² (|θ̂_T − θ̂_S| + 2ε/(1 − ε))².
+    It holds with the probability that `gaussian_bound` states. The paper gives only the order of ζ; here it is ε |θ_T|,
+    so ε must be as large as that probability requires. If ε is instead, for one draw of X, the largest relative
+    deviation of the lengths of the projections by P∥ and P⊥ from their expected ones, this ζ can be too small; the
+    triangle inequality then gives the larger (d − n)/d (1 + ε)² |θ_T|² (|θ̂_T − θ̂_S| + 2ε/(1 − ε))².
 
     Arguments as in `gaussian_bound`; neither θ may be zero. Returns (...).
     """

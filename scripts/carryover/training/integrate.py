@@ -280,8 +280,7 @@ class History:
         """Store the final `weights`, arrays (R, …), and `values` by name, (R,) or one number, of the `runs` (R,).
 
         Values that are stored: loss, risk, evaluations and converged; and, if they are given, risk_best (the smallest
-        risk at any step, not only at checkpoints), learning_rate and at_rest.
-        """
+        risk at any step, not only at checkpoints), learning_rate and at_rest."""
         for name in self._ends.keys() & values.keys():
             self._ends[name][runs] = _as_array(values[name])
         layers = [_as_array(layer) for layer in weights]

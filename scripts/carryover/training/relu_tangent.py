@@ -190,7 +190,9 @@ class Tangent:
         inner = Cholesky(matrix)
 
         def solve(vector: Vector) -> Vector:
-            # J v is small where v is slow: with products in single precision late steps would all be rejected.
+            """The solution u of (I + s JᵀDJ) u = v."""
+            # Late in training v lies along directions in which outputs hardly change, and J v is small by cancellation:
+            # with products in single precision late steps would all be rejected.
             right = (self.times(point, vector) * root).float()
             samples = inner.solve(right).double() * root
             first, second = self.apply_transpose(point, samples.split(self.rows, 1))

@@ -190,7 +190,7 @@ def curve(frame, source, protocol, floor):
     """(rows of `frame`,) the gain in theory: `log_ratio` of the risk from scratch over that of the protocol.
 
     `source` is a dataset of theory curves whose variables are risks, named after protocols: `single_task` from scratch.
-    The gain is NaN if it has no variable for this protocol.
+    The gain is NaN if it has no variable for this protocol. Risks below `floor` count as `floor`.
     """
     if protocol not in source:
         return np.full(len(frame), np.nan)

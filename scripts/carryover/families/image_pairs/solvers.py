@@ -61,7 +61,10 @@ def descent(problem, p):
 
 
 def _finish(problem, coefficients, **known):
-    """`Trained` with these final coefficients (runs, draws, d); its loss is the mean over draws."""
-    residual = (problem.pixels @ coefficients[..., None])[..., 0] - problem.labels
+    """`Trained` with these final coefficients (runs, draws, d), one fit for each draw of samples.
+
+    The loss is half the mean squared error over draws and samples. The risk is NaN: the stage computes the test error.
+    """
+    residual = (problem.pixels @ coefficients[..., None])[..., 0] - problem.labels  # pixels are (draws, n, d)
     loss = (residual**2).mean((-2, -1)) / 2
-    return Trained.from_solution(coefficients, loss, np.full_like(loss, np.nan), **known)
+    return Trained.from_solution(coefficients, loss, risk=np.full_like(loss, np.nan), **known)

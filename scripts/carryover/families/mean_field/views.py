@@ -8,7 +8,8 @@ DRAWN = 2  # networks
 
 
 def views(problem, p):
-    """Yield the `View` of each run, as `families.relu.views` does; all input weights have unit length."""
+    """Yield the `View` of each run before it is trained: of its pretrained units, and of networks drawn anew, which
+    stand for training from scratch. All input weights have unit length."""
     task, (width, dimension) = problem.task, problem.start.first.shape[1:]
     drawn = [unit_vectors(generator("forecast", "mean field", seed, "weights"), width, dimension)
              for seed in range(DRAWN)]  # fmt: skip

@@ -71,9 +71,9 @@ def variables(problem, auxiliary, trained):
 
 
 def teachers(p, experiment, seed, cosines):
-    """Of a seed: its auxiliary teacher, `Weights` of K units, and directions (k, D) of a main one's units at given
-    cosines (k,), with the signs (max(K, k),) of both. A shared unit has the same sign in both tasks.
-    """
+    """Of a seed: its auxiliary teacher, `Weights` of K units, and directions (k, D) of a main teacher, whose unit i has
+    the i-th of the `cosines` (k,) with auxiliary unit i, with the signs (max(K, k),) of both. A shared unit has the
+    same sign in both tasks."""
     rng = generator(experiment, "", seed, "teacher")
     auxiliary, main = units.teachers(rng, p.dimension, p.auxiliary_features, cosines, p.directions)
     rng = generator(experiment, "", seed, "signs")

@@ -53,8 +53,7 @@ def ridge(problem, p):
     """Ridge regression on features of the initial network: its hidden units (probe), or its gradients (tangent kernel).
 
     The ridge strength of each run is chosen by leave-one-out cross-validation. A probe returns the network with the
-    fitted readout. A tangent kernel's function is no ReLU network: loss and risk are its own, weights the initial ones.
-    """
+    fitted readout. A tangent kernel's function is no ReLU network: loss and risk are its own, weights initial ones."""
     task, start, fitted = problem.tasks[0], problem.start, []
     probe = p.protocol.endswith("_probe")
     readouts = np.zeros_like(start.second) if probe else start.second
