@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from carryover.analysis import forecasts
+from carryover.analysis.atlas import best_threshold
 from carryover.figures.tables.forecasts import forecasts as table_of
 from toy.forecast_runs import GRID, PROTOCOLS, transferred
 from toy.made_up_runs import checks_of
@@ -56,4 +57,5 @@ def test_the_best_threshold_is_that_of_trying_all():
         values = pd.Series(rng.integers(0, 5, 30).astype(float))
         gains = pd.Series(rng.random(30) < 0.2 + 0.15 * values)
         tried = {cut: ((values > cut) == gains).sum() for cut in [-np.inf, *values.unique()]}
-        assert tried[forecasts.best_threshold(values, gains)] == max(tried.values())
+        table = pd.DataFrame({"value": values, "gain": np.where(gains, 1.0, -1.0)})
+        assert tried[best_threshold([table], "value").item()] == max(tried.values())

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from carryover.analysis.atlas import best_threshold
 from carryover.measures.forecast import CLASSIFIER_SCORES, SCORES
 
 OURS, CONSTANT = "forecast", "constant"
@@ -67,25 +68,12 @@ def right(table):
         positive = guess.copy()
         for tuned in KINDS.values():
             kind = (table["tuned"] == tuned) & values.notna()
-            cut = best_threshold(values[kind & first], gains[kind & first]) if threshold is None else threshold
+            cut, known = threshold, table[kind & first].assign(value=values)
+            if cut is None:
+                cut = best_threshold([known], "value").item() if len(known) else -np.inf
             positive[kind] = values[kind] > cut
         result[name] = positive == gains
     return result.astype(float).where(~first)
-
-
-def best_threshold(values, gains):
-    """The threshold, one of `values` or −∞, at which the prediction "gain if the value is above" is right most often.
-
-    values : Series of numbers; gains : Series of booleans, whether there was a gain
-    """
-    order = np.argsort(values.to_numpy(), kind="stable")
-    ascending, positive = values.to_numpy()[order], gains.to_numpy()[order]
-    # Right predictions if the first k are not above the threshold: losses among these, gains among the others.
-    counts = np.concatenate([[0], np.cumsum(~positive)]) + positive.sum() - np.concatenate([[0], np.cumsum(positive)])
-    # No threshold separates equal values.
-    separable = np.concatenate([[True], ascending[1:] != ascending[:-1], [True]])[: len(counts)]
-    place = np.where(separable, counts, -1).argmax()
-    return ascending[place - 1] if place else -np.inf
 
 
 def leave_settings_out(table, statistic):
