@@ -117,6 +117,10 @@ REFUSED = [
     ("figures/toy_risk/options/rows", "T", "figures.toy_risk.options: unknown key rows; allowed here: "),
     ("claims/relu_richness/data", {"rsk": "toy/risk"}, "claims.relu_richness.data: risk is missing."),
     ("claims/relu_richness/data/norm", "toy/risk", "claims.relu_richness.data: there is no norm; there are: risk, "),
+    ("figures", "toy", "figures must hold sections by name."),
+    ("experiments/more", 3, "experiments.more: Input should be a valid dictionary"),
+    ("figures/toy_risk/data/risk", None, "figures.toy_risk.data.risk: Input should be a valid string, not None."),
+    ("figures/toy_risk/supported_by", [3], "figures.toy_risk.supported_by: Input should be a valid string, not 3."),
     *(("pathvars", {"results": name}, "pathvars.results: ")
       for name in ("x;touch y", "..", "x\n", "/etc", "scripts")),
 ]  # fmt: skip

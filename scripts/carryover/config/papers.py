@@ -31,6 +31,7 @@ def merge_papers(config, folder):
     if unknown := [name for name in names if name not in contents]:
         known = ", ".join(contents)
         raise UserError(f"papers: there is no config/papers/{unknown[0]}.yaml; the papers there are: {known}.")
+    _check_sections("configuration", config)
     chosen = [file for name in names for file in contents if file == name or file.startswith(f"{name}/")]
     # Entries of files that are not to run are laid below too, for a change of one in the configuration has no meaning
     # alone: both go in the end, with what depends on them.
@@ -70,9 +71,10 @@ def merge_papers(config, folder):
 def _own_entries(config):
     """{(section, name)} of what a configuration defines completely, rather than changing keys of a paper's entry:
     experiments that name a family, and curves that its own comparisons, claims, figures or tables use as data."""
-    experiments = {name for name, entry in (config.get("experiments") or {}).items() if entry and "family" in entry}
-    entries = [entry or {} for kind in ARTIFACTS.values() for entry in (config.get(kind.section) or {}).values()]
-    data = {ref for entry in entries for ref in (entry.get("data") or {}).values()}
+    experiments = {name for name, entry in (config.get("experiments") or {}).items()
+                   if isinstance(entry, dict) and "family" in entry}  # fmt: skip
+    entries = [entry for kind in ARTIFACTS.values() for entry in (config.get(kind.section) or {}).values()]
+    data = {ref for entry in entries for ref in _references(entry)}
     curves = {name for name in config.get("curves") or {} if _path("curves", name) in data}
     return {("experiments", name) for name in experiments} | {("curves", name) for name in curves}
 
@@ -87,16 +89,26 @@ def read(folder):
         allowed = (*(["paper"] if name == paper else []), "heading", *SECTIONS)
         if unknown := sorted(str(key) for key in content if key not in allowed):
             raise UserError(f"config/papers/{name}.yaml: unknown key {unknown[0]}; allowed here: {', '.join(allowed)}.")
-        if wrong := [section for section in SECTIONS if not isinstance(content.get(section), dict | None)]:
-            raise UserError(f"config/papers/{name}.yaml: {wrong[0]} must hold sections by name.")
+        _check_sections(f"config/papers/{name}.yaml", content)
         if paper not in contents:
             raise UserError(f"config/papers/{name}.yaml: it is a part of config/papers/{paper}.yaml, which is missing.")
     return contents
 
 
+def _check_sections(file, content):
+    if wrong := [section for section in SECTIONS if not isinstance(content.get(section), dict | None)]:
+        raise UserError(f"{file}: {wrong[0]} must hold sections by name.")
+
+
 def _path(section, name):
     """The path by which `data` refers to an entry, or, for an experiment, to the folder of its measures."""
     return {"experiments": name, "curves": f"theory/{name}"}.get(section, f"{section}/{name}")
+
+
+def _references(entry):
+    """What an entry names as `data`; what is not text is left to the validation of the whole configuration."""
+    data = entry.get("data") if isinstance(entry, dict) else None
+    return [ref for ref in data.values() if isinstance(ref, str)] if isinstance(data, dict) else []
 
 
 def _without(removed, config):
@@ -106,12 +118,13 @@ def _without(removed, config):
     """
     for section in SECTIONS:
         for name, entry in list(config.get(section, {}).items()):
-            data = entry.get("data", {}).values() if entry else ()
+            data = _references(entry)
             paths = {_path(section, name), *data, *(path.partition("/")[0] for path in data)}
             if paths & removed:
                 removed.add(_path(section, name))
                 del config[section][name]
-            elif entry and "supported_by" in entry:
-                claims = [c for c in entry["supported_by"] if _path("claims", c.partition("/")[0]) not in removed]
+            elif isinstance(entry, dict) and isinstance(entry.get("supported_by"), list):
+                claims = [c for c in entry["supported_by"]
+                          if not isinstance(c, str) or _path("claims", c.partition("/")[0]) not in removed]  # fmt: skip
                 config[section][name] = entry | {"supported_by": claims}
     return config
