@@ -117,10 +117,6 @@ REFUSED = [
     ("figures/toy_risk/options/rows", "T", "figures.toy_risk.options: unknown key rows; allowed here: "),
     ("claims/relu_richness/data", {"rsk": "toy/risk"}, "claims.relu_richness.data: risk is missing."),
     ("claims/relu_richness/data/norm", "toy/risk", "claims.relu_richness.data: there is no norm; there are: risk, "),
-    ("figures", "toy", "figures must hold sections by name."),
-    ("experiments/more", 3, "experiments.more: Input should be a valid dictionary"),
-    ("figures/toy_risk/data/risk", None, "figures.toy_risk.data.risk: Input should be a valid string, not None."),
-    ("figures/toy_risk/supported_by", [3], "figures.toy_risk.supported_by: Input should be a valid string, not 3."),
     *(("pathvars", {"results": name}, "pathvars.results: ")
       for name in ("x;touch y", "..", "x\n", "/etc", "scripts")),
 ]  # fmt: skip
@@ -132,6 +128,23 @@ def test_a_mistake_is_one_sentence_with_the_key(path, value, sentence):
         _ = Sweep(changed(path, value), ROOT).jobs
     assert str(refused.value).startswith(f"configuration: {sentence}")
     assert "\n" not in str(refused.value).replace("x\n", "")
+
+
+@pytest.mark.parametrize(
+    ("own", "sentence"),
+    [
+        ({"figures": "toy"}, "figures must hold sections by name."),
+        ({"experiments": {"more": 3}}, "experiments.more: Input should be a valid dictionary"),
+        ({"tables": {"more": {"data": {"risk": None}}}}, "tables.more.data.risk: Input should be a valid string"),
+        ({"figures": {"more": {"data": {"risk": "a/b"}, "supported_by": [3]}}}, "figures.more.supported_by: Input should be"),
+            {"figures": {"more": {"data": {}, "supported_by": [3]}}},
+            "figures.more.supported_by: Input should be a valid",
+        ),
+    ],
+)
+def test_a_mistake_is_one_sentence_where_the_papers_are_left_out(own, sentence):
+    with pytest.raises(UserError, match=f"^configuration: {re.escape(sentence)}"):
+        _ = Sweep({"papers": [], **own}, ROOT).jobs
 
 
 def test_the_snakefile_is_parsed_without_the_numerical_libraries():
