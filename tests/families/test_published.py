@@ -30,6 +30,9 @@ DIGITS = [
     (("relu_nested", "STL (NTK)", 0, 16), {"unit_correlations": "1"}, 0.237214),
     (("diagonal_nested", "STL", 0, 16), {"main_features": 5, "overlap": 1.0}, 0.2014673),
     (("diagonal_nested", "STL (LR)", 0, 64), {"main_features": 5, "overlap": 1.0}, 0.194627),
+    pytest.param(
+        ("diagonal_nested", "MTL", 3, 16), {"main_features": 30, "overlap": 1.0}, 0.0206955, marks=pytest.mark.extended
+    ),
 ]
 
 

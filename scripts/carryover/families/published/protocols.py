@@ -2,7 +2,7 @@
 
 The released scripts (GitHub, sflippl/multi-task) say most of this. Where the released risks contradict them, or a
 script was not released, the digits decided, on seed 0. The rate of overlapping tasks is .1, and the coefficients of
-nested main tasks are ±1/k. Networks from scratch are rescaled in both layers (diagonal ones: the first layer twice),
+nested tasks are ±1/k, those of the auxiliary task too where it is learned along (digits of five runs). Networks from scratch are rescaled in both layers (diagonal ones: the first layer twice),
 finetuned ones in the first (diagonal ones in both). Rates fall with large factors. No rate was fitted to any other run.
 """
 
@@ -87,13 +87,15 @@ def rules(experiment, protocol, factor):
 def coefficients(run):
     """(auxiliary, main): absolute values of the teachers' coefficients as published, for a run {coordinate: value}.
 
-    A teacher with k features has 1/√k. Exceptions are main tasks with nested features, 1/k, and the experiment on
+    A teacher with k features has 1/√k. Exceptions are both tasks where features are nested, 1/k, and the experiment on
     magnitudes: 1/6, for the main task times the run's magnitude. Pretraining has 0 main features: its main value is 1.
     """
     if run["network"] == "magnitude":
         return 1 / 6, run["magnitude"] / 6
     auxiliary, features = 40 if run["network"] == "diagonal" else 6, max(run["main_features"], 1)
-    return auxiliary**-0.5, features ** (-0.5 if run["published"].endswith("overlap") else -1.0)
+    # This auxiliary task is learned in multi-task runs alone. Pretraining is a run of its own, of an experiment "".
+    auxiliary_power = -1.0 if run["published"].endswith("nested") else -0.5
+    return auxiliary**auxiliary_power, features ** (-0.5 if run["published"].endswith("overlap") else -1.0)
 
 
 def select(**wanted):
