@@ -2,8 +2,9 @@
 
 The released scripts (GitHub, sflippl/multi-task) say most of this. Where the released risks contradict them, or a
 script was not released, the digits decided, on seed 0. The rate of overlapping tasks is .1, and the coefficients of
-nested tasks are ±1/k, those of the auxiliary task too where it is learned along (digits of five runs). Networks from scratch are rescaled in both layers (diagonal ones: the first layer twice),
-finetuned ones in the first (diagonal ones in both). Rates fall with large factors. No rate was fitted to any other run.
+nested tasks are ±1/k, also those of the auxiliary task where it is learned along (by the digits of five runs). Networks
+from scratch are rescaled in both layers (diagonal ones: the first layer twice), finetuned ones in the first (diagonal
+ones in both). Rates fall with large factors. No rate was fitted to any other run.
 """
 
 import math
