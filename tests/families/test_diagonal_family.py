@@ -116,6 +116,11 @@ def test_exact_flow_and_descent_agree(start, protocol):
         assert set(data["loss_function"].values) == {"squared"}
 
 
+def test_a_flow_ends_at_the_time_that_is_asked_for(start):
+    told = {**COARSE, "tolerance": 1e-12, "samples": (3,), "seeds": (0,), "max_time": 0.5}
+    assert finetuned(start, "finetuning", "flow", **told)["time"].max() == 0.5
+
+
 def test_multi_task_flow_and_descent_agree(start):
     told = {**COARSE, "tolerance": 1e-6, "samples": (3,), "seeds": (0,), "auxiliary_samples": 40}
     flow, descent = (finetuned(start, "multi_task", name, **told) for name in ("flow", "descent"))

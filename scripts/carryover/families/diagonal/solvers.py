@@ -1,5 +1,6 @@
 """Solvers of diagonal linear networks: of a `training.diagonal.Problem` and parameters `p`, they return `Trained`."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -58,7 +59,10 @@ def flow(problem, p):
     """Gradient flow, followed by an adaptive integrator; UserError for that of a readout alone, which is linear."""
     if "first" not in problem.trainable:
         raise UserError("a probe needs no integrator: choose solver exact or descent.")
-    return gradient_flow(problem, accuracy=p.accuracy, tolerance=p.tolerance, max_steps=p.max_steps, device=p.device)
+    return gradient_flow(
+        problem, accuracy=p.accuracy, tolerance=p.tolerance, max_time=p.max_time or math.inf, max_steps=p.max_steps,
+        device=p.device,
+    )  # fmt: skip
 
 
 def descent(problem, p):
