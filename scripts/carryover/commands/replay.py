@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from carryover import archive
+from carryover.analysis.replay import NEAR
 from carryover.errors import UserError
 from carryover.families import stages
 from carryover.families.published import finetune, protocols
@@ -22,7 +23,6 @@ from carryover.provenance import store
 ROOT = Path(__file__).resolve().parents[3]
 TABLE = ROOT / "resources/published/feature-reuse-seeds.csv"
 SHA256 = "29aa6785d1d6b5a3eaeabfdf1eae4881d5ac31b482fdbedbaea09e41d242ed17"  # of the table
-NEAR = 0.01  # relative difference within which a risk is the published one
 
 
 def replay(experiment, setup, seed, samples, factor=1.0, **condition):
